@@ -68,14 +68,14 @@ else:
                 if factory is not dataclasses.MISSING:
                     # As a default, the factory marks that no value was given.
                     default = factory
-                    value = f"defaults[{name!r}]() if {name} is defaults[{name!r}] else {name}"
+                    value = f"_defaults[{name!r}]() if {name} is _defaults[{name!r}] else {name}"
             defaults[name] = default
             has_default = default is not dataclasses.MISSING
-            parameters.append(f"{name}=defaults[{name!r}]" if has_default else name)
-            statements.append(f"set(self, {name!r}, {value})")
-        space: dict[str, Any] = {"set": object.__setattr__, "defaults": defaults}
+            parameters.append(f"{name}=_defaults[{name!r}]" if has_default else name)
+            statements.append(f"_set(self, {name!r}, {value})")
+        space: dict[str, Any] = {"_set": object.__setattr__, "_defaults": defaults}
         code = "\n    ".join((f"def __init__({', '.join(parameters)}):", *statements))
-        exec(code, space)  # noqa: S102 - made of the names of fields, as dataclasses does it
+        exec(code, space)
         space["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         return space["__init__"]
 

@@ -31,8 +31,3 @@ def _comparable_windows_path(path: str) -> str:
     shared = "\\\\" if re.match(r"[\\/]{2}[^\\/]", bare) else ""
     rooted = "\\" if not shared and re.match(r"[\\/]", bare) else ""
     return (shared + rooted + "\\".join(kept)).casefold()
-
-
-def is_same_path(one: str, other: str, system: str = sys.platform) -> bool:
-    """Whether two paths name one file, as far as their spelling shows."""
-    return comparable_path(one, system) == comparable_path(other, system)

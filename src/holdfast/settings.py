@@ -20,6 +20,11 @@ from holdfast.toml_table import TomlTable
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
+_MODEL_KEYS = (
+    "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env", "tool_uses",
+    "days", "input_tokens", "timeout_s",
+)  # fmt: skip
+_CAP_KEYS = ("day_tokens", "day_usd", "session_tokens", "session_usd")
 _KNOWN_KEYS = {
     "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
          "promote", "git", "providers", "forge", "remote", "serve"),
@@ -34,11 +39,7 @@ _KNOWN_KEYS = {
     "promote": ("automatic", "memory"),
     "providers": ("use", "plugin_dirs", "skip", "env"),
     "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
-    "models": (
-        "use", "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env",
-        "tool_uses", "days", "input_tokens", "timeout_s", "day_tokens", "day_usd",
-        "session_tokens", "session_usd", "prices",
-    ),
+    "models": ("use", *_MODEL_KEYS, *_CAP_KEYS, "prices"),
 }  # fmt: skip
 # Endings of environment variables that name folders, in which other agents keep their files.
 _FOLDER_VARIABLES = ("_HOME", "_DIR", "APPDATA")
@@ -256,9 +257,11 @@ def load_settings(
         embed_api_key_env=api_key_env,
         embed_api_key=env.get(api_key_env, "") if api_key_env else "",
         rerank_model=env.get("HOLDFAST_RERANKER") or rerank.text("model"),
-        brief=_brief(file.table("brief")),
+        brief=BriefSettings(**file.table("brief").values(BriefSettings(), _KNOWN_KEYS["brief"])),
         models=_models(file.table("models"), env),
-        promote=_promote(file.table("promote")),
+        promote=PromotionSettings(
+            **file.table("promote").values(PromotionSettings(), _KNOWN_KEYS["promote"])
+        ),
         git_read=file.table("git").flag("read", True),
         providers=_providers(file.table("providers"), env, user),
         forge=_forge(file.table("forge"), env),
@@ -271,28 +274,11 @@ def load_settings(
 
 
 def _serve(table: TomlTable) -> ServeSettings:
-    defaults = ServeSettings()
-    values = {name: table.number(name, getattr(defaults, name)) for name in _KNOWN_KEYS["serve"]}
+    values = table.values(ServeSettings(), _KNOWN_KEYS["serve"])
     for name, value in values.items():
         if value < 1:
             raise SettingsError(f"serve.{name} is {value}.", "It must be at least 1.")
     return ServeSettings(**values)
-
-
-def _brief(table: TomlTable) -> BriefSettings:
-    defaults = BriefSettings()
-    return BriefSettings(
-        session=table.flag("session", defaults.session),
-        goal=table.flag("goal", defaults.goal),
-        triggers=table.flag("triggers", defaults.triggers),
-        tokens=table.number("tokens", defaults.tokens),
-        exchanges=table.number("exchanges", defaults.exchanges),
-        subagents=table.flag("subagents", defaults.subagents),
-    )
-
-
-def _promote(table: TomlTable) -> PromotionSettings:
-    return PromotionSettings(table.flag("automatic", False), table.flag("memory", False))
 
 
 def _providers(table: TomlTable, env: Mapping[str, str], user: Path) -> PluginSettings:
@@ -321,13 +307,9 @@ def _forge(table: TomlTable, env: Mapping[str, str]) -> ForgeSettings:
     token = env.get("GH_TOKEN") or env.get("GITHUB_TOKEN") or ""
     if url and url.rstrip("/") != defaults.url:
         token = env.get("GH_ENTERPRISE_TOKEN") or env.get("GITHUB_ENTERPRISE_TOKEN") or token
-    return ForgeSettings(
-        url=url or defaults.url,
-        token_env=name,
-        token=(env.get(name, "") if name else token).strip(),
-        wait_s=table.number("wait_s", defaults.wait_s),
-        requests=table.number("requests", defaults.requests),
-    )
+    token = env.get(name, "") if name else token
+    limits = table.values(defaults, ("wait_s", "requests"))
+    return ForgeSettings(url or defaults.url, name, token.strip(), **limits)
 
 
 def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
@@ -337,29 +319,17 @@ def _models(table: TomlTable, env: Mapping[str, str]) -> ModelSettings:
         raise SettingsError(
             f"models.use is {use!r}, which is no service.", f"Known: {', '.join(SERVICES)}."
         )
-    caps = SpendCaps(
-        day_tokens=table.number("day_tokens", defaults.caps.day_tokens),
-        day_usd=table.amount("day_usd", defaults.caps.day_usd),
-        session_tokens=table.number("session_tokens", defaults.caps.session_tokens),
-        session_usd=table.amount("session_usd", defaults.caps.session_usd),
-    )
-    key_env = table.text("api_key_env")
+    values = table.values(defaults, _MODEL_KEYS)
+    values["input_tokens"] = max(1000, values["input_tokens"])
+    values["timeout_s"] = max(1, values["timeout_s"])
+    key_env = values["api_key_env"]
     return ModelSettings(
+        **values,
         use=use,
-        summaries=table.text("summaries"),
-        extraction=table.text("extraction"),
-        reflection=table.text("reflection"),
-        agent=table.text("agent"),
-        endpoint=table.text("endpoint"),
-        api_key_env=key_env,
         api_key=env.get(key_env, "") if key_env else "",
         anthropic_key=env.get("ANTHROPIC_API_KEY", ""),
         openai_key=env.get("OPENAI_API_KEY", ""),
-        tool_uses=table.number("tool_uses", defaults.tool_uses),
-        days=table.number("days", defaults.days),
-        input_tokens=max(1000, table.number("input_tokens", defaults.input_tokens)),
-        timeout_s=max(1, table.number("timeout_s", defaults.timeout_s)),
-        caps=caps,
+        caps=SpendCaps(**table.values(defaults.caps, _CAP_KEYS)),
         prices=table.prices("prices"),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -86,6 +86,21 @@ class TomlTable:
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise self._wrong_type(key, "a whole number, zero or more")
         return value
+
+    def values(self, defaults: object, names: Iterable[str]) -> dict[str, Any]:
+        """The values of several keys, each of the type of its default; that of a text is ""."""
+        found: dict[str, Any] = {}
+        for name in names:
+            match getattr(defaults, name):
+                case bool() as default:
+                    found[name] = self.flag(name, default)
+                case int() as default:
+                    found[name] = self.number(name, default)
+                case float() as default:
+                    found[name] = self.amount(name, default)
+                case _:
+                    found[name] = self.text(name)
+        return found
 
     def amount(self, key: str, default: float) -> float:
         value: object = self._values.get(key, default)

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.language import stem
 from holdfast.recall.query.expansion import (
+    ABBREVIATIONS,
     MAX_ADDED_TERMS,
     MAX_NAME_LENGTH,
     MAX_NAMES,
+    SYNONYMS,
     Expansion,
     exact_names,
     expand,
-    parts_of,
 )
 
 
@@ -90,23 +93,10 @@ def test_an_expansion_is_bounded_and_adds_only_what_is_new(said: list[str], how:
     assert not set(stems) & {stem(word.lower()) for word in said}
 
 
-@pytest.mark.parametrize(
-    ("token", "parts"),
-    [
-        ("parseHTTPRequest", "parse http request"),
-        ("parse_http_request", "parse http request"),
-        ("src/ui/rest.js:42", "src ui rest js 42"),
-        ("XMLHttpRequest2", "xml http request 2"),
-        ("kebab-case-name", "kebab case name"),
-        ("Module::method", "module method"),
-        ("a.b.C#d", "a b c d"),
-        ("größe_max", "größe max"),
-        ("word", "word"),
-        ("", ""),
-    ],
-)
-def test_a_name_falls_into_its_parts(token: str, parts: str) -> None:
-    assert parts_of(token) == tuple(parts.split())
+@pytest.mark.parametrize("line", (ABBREVIATIONS + SYNONYMS).split("\n"))
+def test_every_listed_term_is_expanded(line: str) -> None:
+    for term in filter(None, re.split(", |: ", line.partition(" > ")[0])):
+        assert expand(term.split(), Expansion.FULL)
 
 
 PYTHON = """why does this happen?
@@ -168,4 +158,3 @@ def test_names_are_few_and_short_whatever_the_text(query: str) -> None:
     found = exact_names(query)
     assert len(found) <= MAX_NAMES
     assert all(0 < len(name) <= MAX_NAME_LENGTH and "\n" not in name for name in found)
-    parts_of(query)

@@ -96,7 +96,7 @@ def test_lines_appended_during_removal_are_in_the_next_journal(tmp_path: Path) -
         sleep(0.2)
         path.unlink()
     waiting.join(10)
-    assert list(journal.event_ids(path)) == ["b"]
+    assert [event["id"] for event in journal.read(path)] == ["b"]
     assert not journal.remove(path, lambda stat: False) and path.exists()
     assert journal.remove(path, lambda stat: stat.st_size > 0) and not path.exists()
     assert not journal.remove(path, lambda stat: True)

@@ -7,7 +7,6 @@ not change is skipped by its fingerprint; the files of a deleted bank are remove
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +17,7 @@ from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
+from holdfast.private_files import write_private
 from holdfast.refine.facts.error_signatures import PATTERNS
 from holdfast.settings import BriefSettings
 from holdfast.store.protocol import Reader
@@ -154,11 +154,4 @@ def _write_json(path: Path, value: Mapping[str, object]) -> None:
             return
     except OSError:
         pass
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(file, "wb") as out:
-            out.write(data)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_private(path, data)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
+from holdfast.private_files import write_private
 
 # The inbox lies in memory. Beyond this size the oldest payloads are dropped, which only happens
 # when no worker runs; their text is read from the transcripts then.
@@ -195,10 +196,6 @@ def _is_private(folder: Path) -> bool:
 
 
 def _write_pointer(places: HomePaths, folder: Path) -> None:
-    """Write the file that names the inbox to hooks, atomically."""
-    if places.inbox() == folder:
-        return
-    new = places.inbox_pointer.with_name(f"inbox.{os.getpid()}")
-    new.write_text(f"{folder}\n", "utf-8")
-    new.chmod(0o600)
-    new.replace(places.inbox_pointer)
+    """Write the file that names the inbox to hooks."""
+    if places.inbox() != folder:
+        write_private(places.inbox_pointer, f"{folder}\n".encode())

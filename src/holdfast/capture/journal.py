@@ -131,11 +131,6 @@ def _drop_partial_line(descriptor: int) -> int:
     return start
 
 
-def event_ids(path: Path) -> Iterator[str]:
-    """The ids of the events in a journal."""
-    yield from _ids(_lines(path))
-
-
 def _ids(lines: Iterable[bytes]) -> Iterator[str]:
     for line in lines:
         found = _EVENT_ID.match(line)
@@ -145,10 +140,7 @@ def _ids(lines: Iterable[bytes]) -> Iterator[str]:
 
 def read(path: Path) -> Iterator[Event]:
     """The events in order; a line that is no event is skipped."""
-    for line in _lines(path):
-        event = parse(line)
-        if event is not None:
-            yield event
+    yield from (event for line in _lines(path) if (event := parse(line)) is not None)
 
 
 def parse(line: bytes) -> Event | None:

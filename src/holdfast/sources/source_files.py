@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
+from holdfast.sources.agent import LineLayout
 from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.lines import Openable
 from holdfast.sources.registry import agents
@@ -51,11 +52,11 @@ class SourceSnapshot(NamedTuple):
 
 def source_snapshot(path: Path, agent: str) -> SourceSnapshot:
     """The state of a source; raises OSError where there is none."""
-    known = agents().get(agent)
-    if known is None or known.layout is None:
+    layout = _layout(agent)
+    if layout is None:
         stat = path.stat()
         return SourceSnapshot(path, stamp_of(stat), stat.st_size)
-    stamp = known.layout.stamp(path)
+    stamp = layout.stamp(path)
     return SourceSnapshot(LaidOutSource(path, agent, stamp), stamp)
 
 
@@ -70,24 +71,24 @@ def reopen_source(path: Path, agent: str, stamp: str) -> Openable:
 
 def source_stamp(path: Path, agent: str) -> str:
     """The stamp of a source, "" where there is none; cheaper than its state."""
-    known = agents().get(agent)
+    layout = _layout(agent)
     try:
-        if known is None or known.layout is None:
-            return stamp_of(path.stat())
-        return known.layout.stamp(path)
+        return layout.stamp(path) if layout else stamp_of(path.stat())
     except OSError:
         return ""
 
 
 def source_exists(path: str, agent: str) -> bool:
     """Whether a source still exists."""
+    return bool(source_stamp(Path(path), agent)) if _layout(agent) else os.path.lexists(path)
+
+
+def _layout(agent: str) -> LineLayout | None:
     known = agents().get(agent)
-    if known is None or known.layout is None:
-        return os.path.lexists(path)
-    return bool(source_stamp(Path(path), agent))
+    return known.layout if known else None
 
 
 @lru_cache(maxsize=2)
 def _lines(path: Path, agent: str, stamp: str) -> bytes:
-    layout = agents()[agent].layout
+    layout = _layout(agent)
     return layout.to_lines(path) if layout else b""

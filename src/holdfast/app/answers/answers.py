@@ -13,7 +13,7 @@ from holdfast.recall.core.plan import Budget
 if TYPE_CHECKING:
     from holdfast.app.answers.ask import AskOptions
     from holdfast.app.answers.research_sessions import Investigation
-    from holdfast.research.history.team_answer import TeamAnswer
+    from holdfast.research.history.git_answers import TeamAnswer
     from holdfast.research.session_journal import Line, SessionSummary
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.app.core.context import Context
@@ -27,6 +28,7 @@ from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
 
 if TYPE_CHECKING:
+    from holdfast.research.history.git_answers import HistoryAnswers
     from holdfast.research.history.question_kinds import HistoryQuestion
 
 # An answer weighs more evidence than recall shows: hits, and tokens of text.
@@ -168,26 +170,26 @@ class _HistoryAnswer:
     def purpose(self) -> str:
         return f"A question for {self._topic.kind.value}: {self._topic.topic}."
 
-    def answer(self) -> Answer | None:
-        from holdfast.research.history.git_answers import answer_from_history
+    @cached_property
+    def _history(self) -> HistoryAnswers:
+        from holdfast.research.history.git_answers import HistoryAnswers
 
-        self.found = answer_from_history(self._reader, self._request, self._topic, self._limit)
+        return HistoryAnswers(self._reader, self._request)
+
+    def answer(self) -> Answer | None:
+        self.found = self._history.answer(self._topic, self._limit)
         return self.found
 
     def with_reason_noted(self, answer: Answer) -> Answer:
         """The answer, with less confidence if it lacks the reason that was asked for."""
         if self._topic.kind.value != "why":
             return answer
-        from holdfast.research.history.git_answers import mark_missing_reason
-
-        return mark_missing_reason(self._reader, self._request, answer)
+        return self._history.mark_missing_reason(answer)
 
     def add_reason(self, answer: Answer, hits: Sequence[Hit]) -> Answer | None:
         if self._topic.kind.value != "why" or answer.abstained:
             return None
-        from holdfast.research.history.git_answers import add_reason
-
-        return add_reason(self._reader, self._request, answer, hits)
+        return self._history.add_reason(answer, hits)
 
 
 class _InvestigationSearches:

@@ -7,28 +7,24 @@ from collections.abc import Sequence
 from holdfast.app.answers.memory_tool_list import STRATEGIES
 from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
 from holdfast.app.answers.tool import Object
+from holdfast.app.search.hit_view import remarks
 from holdfast.language import truncate
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, Strategy
 from holdfast.model.records import Digest, Exchange, Turn
-from holdfast.model.trust import Status
-from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.research.answering.answer import browse_url
 from holdfast.store.protocol import Reader, Record
 
 
 def hit_result(reader: Reader, hit: Hit) -> Object:
     """A hit as JSON."""
-    named = parse_uri(hit.uri)
-    found = reader.find(hit.bank, hit.kind, named.id, 1) if named else []
-    record = found[0] if found else None
+    where = {"sessionId": hit.session, "lineNumber": hit.source.line, "path": hit.source.path}
+    notable = {"status": remarks(hit).get("status"), "supersededBy": hit.superseded_by}
     metadata: Object = {"kind": hit.kind, "timestamp": hit.time, "trust": hit.trust.value}
-    metadata |= {"sessionId": hit.session} if hit.session else {}
-    metadata |= {"lineNumber": hit.source.line} if hit.source.line else {}
-    metadata |= {"path": hit.source.path} if hit.source.path else {}
-    metadata |= _record_metadata(record)
-    metadata |= {"status": hit.status.value} if hit.status is not Status.OBSERVED else {}
-    metadata |= {"supersededBy": hit.superseded_by} if hit.superseded_by else {}
+    metadata |= {name: value for name, value in where.items() if value}
+    metadata |= _record_metadata(find_by_uri(reader, hit.bank, hit.uri))
+    metadata |= {name: value for name, value in notable.items() if value}
     return {
         "id": _result_id(hit, metadata),
         "uri": hit.uri,

@@ -11,9 +11,9 @@ from itertools import islice
 from time import perf_counter
 
 from holdfast.app.answers.memory_tool_list import (
-    MEMORY_TOOLS,
     DEFAULT_LIMIT,
     DEFAULT_TIMEOUT_MS,
+    MEMORY_TOOLS,
     STRATEGIES,
 )
 from holdfast.app.answers.memory_tool_results import confidence, hit_result, strategy_results

@@ -48,7 +48,7 @@ from holdfast.research.session_journal import (
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.research.history.team_answer import TeamAnswer
+    from holdfast.research.history.git_answers import TeamAnswer
 
 # A longer question is logged in part; docs/research.md promises this length.
 _MAX_LOGGED_CHARS = 4000
@@ -216,18 +216,15 @@ def team_query(
 ) -> TeamAnswer:
     """Answers from commits, pulls, issues, summaries and rules only, with hits and people to
     ask."""
-    from holdfast.research.history import team_answer
+    from holdfast.research.history.git_answers import TEAM_LAYERS, HistoryAnswers, TeamAnswer
 
-    options = AskOptions(question, bank, team_answer.LAYERS, limit=limit)
+    options = AskOptions(question, bank, TEAM_LAYERS, limit=limit)
     answer = Investigation(context, search, options).answer()
+    found = search.recall_with_plan(question, bank, Plan(TEAM_LAYERS, limit, options.budget))
     id = context.bank_id(bank)
-    found = search.recall_with_plan(question, bank, Plan(team_answer.LAYERS, limit, options.budget))
-    people = (
-        team_answer.people_to_ask(context.store, AskRequest(id, question, context.now))
-        if id != ""
-        else ()
-    )
-    return team_answer.TeamAnswer(answer, found.hits, people)
+    request = AskRequest(id, question, context.now)
+    people = HistoryAnswers(context.store, request).people_to_ask() if id != "" else ()
+    return TeamAnswer(answer, found.hits, people)
 
 
 def read_session(context: Context, id: str) -> tuple[SessionSummary, list[Line]]:

@@ -9,9 +9,10 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.ranking.packing import estimate_tokens
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
@@ -44,9 +45,8 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
 
 def event_entry(reader: Reader, event: Event) -> Object:
     """An event of a timeline as an entry."""
-    named = parse_uri(event.uri)
-    found = reader.find(event.bank, event.kind, named.id, 1) if named else []
-    entry = index_entry(reader, found[0]) if found else {"uri": event.uri, "tokens": 0}
+    record = find_by_uri(reader, event.bank, event.uri)
+    entry = index_entry(reader, record) if record else {"uri": event.uri, "tokens": 0}
     entry |= {"kind": event.kind, "time": event.time, "title": event.title}
     entry |= {"note": event.note} if event.note else {}
     return entry | ({"anchor": True} if event.anchor else {})

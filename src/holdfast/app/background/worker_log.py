@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from holdfast.private_files import write_private
+
 # The log is cut to its later half when it is longer than this. A higher value lets `holdfast worth`
 # and the status find failures further back.
 MAX_LOG_BYTES = 200_000
@@ -38,12 +40,7 @@ class WorkerLog:
             file.seek(-MAX_LOG_BYTES // 2, os.SEEK_END)
             file.readline()
             kept = file.read()
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        with os.fdopen(
-            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
-        ) as to:
-            to.write(kept)
-        temporary.replace(self._path)
+        write_private(self._path, kept)
 
 
 def last_lines(path: Path, count: int = 5) -> list[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.core.context import Context, utc_now
-from holdfast.app.core.database_identity import DatabaseIdentity, database_identity
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.app.search.recall import Search
 from holdfast.brief.frame import EMPTY_BRIEF, Brief

@@ -6,23 +6,32 @@ only if the settings name a server, which keeps the start fast.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 from holdfast.errors import SettingsError
 from holdfast.settings import Settings
 from holdfast.store.protocol import ReadStore, Store
+from holdfast.store.sqlite.migrate import schema_cookie
 from holdfast.store.sqlite.store import SqliteStore
 
 
-def open_store(settings: Settings, create: bool = True) -> Store:
+def open_store(settings: Settings, create: bool = True, migrate: bool = True) -> Store:
     """Open the store of these settings, migrated if needed. Without `create` a missing file is not
-    created, and the store is empty."""
+    created, and the store is empty. Without `migrate` a store of an older version is refused."""
     if settings.store:
         check_postgres(settings)
         from holdfast.store.postgres.store import PostgresStore
 
-        return restrict_to_principal(settings, PostgresStore(settings.store))
-    return restrict_to_principal(settings, SqliteStore(settings.database, create=create))
+        store: Store = PostgresStore(settings.store, as_it_is=not migrate)
+    else:
+        store = SqliteStore(settings.database, create=create, as_it_is=not migrate)
+    return restrict_to_principal(settings, store)
+
+
+def open_without_migrating(settings: Settings) -> Store:
+    """Open the store for a hook, which has no time to migrate it."""
+    return open_store(settings, create=False, migrate=False)
 
 
 def restrict_to_principal(settings: Settings, store: Store) -> Store:
@@ -40,19 +49,6 @@ def checkpoint_and_close(store: Store) -> None:
     if isinstance(store, SqliteStore):
         store.settle()
     store.close()
-
-
-def open_without_migrating(settings: Settings) -> Store:
-    """As `open_store`, but a store of an older version is refused, because a hook has no time to
-    migrate it."""
-    if settings.store:
-        check_postgres(settings)
-        from holdfast.store.postgres.store import PostgresStore
-
-        return restrict_to_principal(settings, PostgresStore(settings.store, as_it_is=True))
-    return restrict_to_principal(
-        settings, SqliteStore(settings.database, create=False, as_it_is=True)
-    )
 
 
 def open_read_only(settings: Settings) -> ReadStore:
@@ -78,6 +74,24 @@ def location_of(settings: Settings) -> str:
 
         return server_location(settings.store)
     return str(settings.database)
+
+
+DatabaseIdentity = tuple[tuple[int, int] | None, int]
+
+
+def database_identity(database: Path) -> DatabaseIdentity:
+    """A value that changes when another file takes the database's place, such as a restored backup,
+    or when an upgrade changes its schema; for servers that keep it open for days."""
+    return file_identity(database), schema_cookie(database)
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """A value that differs between two files that had the same path; None if there is no file."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def check_postgres(settings: Settings) -> None:

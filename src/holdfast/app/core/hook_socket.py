@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from holdfast.app.core.backends import file_identity
 from holdfast.capture.home_paths import EVENT_VERSION
 
 # A request holds one prompt. A larger one is refused, so that no client can fill the memory.
@@ -98,15 +99,6 @@ class HookSocket:
         return answer
 
 
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """A value that differs between two files that had the same path; None if there is no file."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _bind(path: Path) -> socket.socket | None:
     """A listening socket at this path, for its owner only; None if another process listens there or
     the folder is not private."""
@@ -136,10 +128,8 @@ def _is_served(path: Path) -> bool:
         probe.settimeout(_POLL_S)
         try:
             probe.connect(str(path))
-        except TimeoutError:
-            return True
-        except OSError:
-            return False
+        except OSError as error:
+            return isinstance(error, TimeoutError)  # it listens, and is busy
         return True
 
 

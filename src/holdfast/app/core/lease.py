@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.locks import is_locked, lock_file
+from holdfast.private_files import write_private
 
 # How long to wait for a worker that is starting or ending. One that is running is not waited for.
 LEASE_TIMEOUT_S = 5.0
@@ -34,12 +35,9 @@ class Lease:
 
     def announce(self) -> None:
         """Write the pid file, so that hooks start no worker."""
-        beside = self._pid.with_name(f".{self._pid.name}.{os.getpid()}")
+        pid = os.getpid()
         with suppress(OSError):  # then hooks start workers, which find the lock taken
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-            with os.fdopen(os.open(beside, flags, 0o600), "w") as file:
-                file.write(f"{os.getpid()}\n{process_start(os.getpid())}\n")
-            beside.replace(self._pid)
+            write_private(self._pid, f"{pid}\n{process_start(pid)}\n".encode())
 
     def withdraw(self) -> None:
         """Remove the pid file, so that hooks start workers again. Events that arrived before this

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from pathlib import Path
 
 from holdfast.errors import SettingsError
+from holdfast.private_files import write_private
 from holdfast.settings import FILE_NAME, SERVICES
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
@@ -40,10 +40,7 @@ def choose_service(home: Path, use: str) -> bool:
             f'Set use = "{use}" in its table [models] by hand.',
         )
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{FILE_NAME}.{os.getpid()}")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(after)
-    temporary.replace(path)
+    write_private(path, after.encode())
     return True
 
 

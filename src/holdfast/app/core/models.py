@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from holdfast.errors import HoldfastError, ModelError
 from holdfast.inference import packaged
+from holdfast.inference.embedder import Embedder, Vectors
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.learn.existing_rules import Similarity
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Reranker, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
 from holdfast.refine.core.executor import Executor
@@ -68,19 +72,12 @@ def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
 
 
 def _open_models(settings: Settings) -> SemanticModels:
-    return SemanticModels(
-        choose_embedder(settings),
-        open_tokenizer(packaged.TOKENIZER),
-        TokenVectors(packaged.EMBEDDER),
-        _reranker(settings),
-    )
-
-
-def _reranker(settings: Settings) -> Reranker | None:
     try:
-        return choose_reranker(settings)
+        reranker: Reranker | None = choose_reranker(settings)
     except HoldfastError as error:
-        return _FailingReranker(error)
+        reranker = _FailingReranker(error)
+    tokenizer, vectors = open_tokenizer(packaged.TOKENIZER), TokenVectors(packaged.EMBEDDER)
+    return SemanticModels(choose_embedder(settings), tokenizer, vectors, reranker)
 
 
 def embed(
@@ -103,29 +100,28 @@ def embed(
     matrices = {bank.id: VectorMatrix(folder, bank.id, name, dimension) for bank in store.banks()}
     store.index_vectors(name)
     drop_damaged_vectors(store, name, dimension, matrices)
-    total = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
-    others = [model for model, _ in store.vector_models() if model != embedder.name]
+    all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
+    total = store.count_unembedded(name, all_kinds)
+    others = [model for model, _ in store.vector_models() if model != name]
     if not total and not others:
         return 0
-    workers = (
-        EmbeddingWorkers(executor, settings.embed_model)
-        if executor and not settings.embed_endpoint
-        else None
-    )
-    done = embed_pending(
-        store, embedder, EMBEDDED_FIRST, None, lambda n: on_progress(n, total), workers
-    )
-    for kind in EMBEDDED_LATER:
-        before = done
+    workers = None
+    if executor and not settings.embed_endpoint:
+        workers = EmbeddingWorkers(executor, settings.embed_model)
+    done = 0
+    for kinds, limit_s in (
+        (EMBEDDED_FIRST, None),
+        *(((kind,), turns_for) for kind in EMBEDDED_LATER),
+    ):
 
-        def report(count: int, before: int = before) -> None:
+        def report(count: int, before: int = done) -> None:
             on_progress(before + count, total)
 
-        done += embed_pending(store, embedder, (kind,), turns_for, report, workers)
-    left = store.count_unembedded(embedder.name, (*EMBEDDED_FIRST, *EMBEDDED_LATER))
+        done += embed_pending(store, embedder, kinds, limit_s, report, workers)
+    left = store.count_unembedded(name, all_kinds)
     if not left:
         with store.transaction():
-            store.prune_vectors(embedder.name)
+            store.prune_vectors(name)
     if not store.index_vectors(name):
         for matrix in matrices.values():
             matrix.refresh(store)
@@ -147,3 +143,26 @@ def drop_damaged_vectors(
             hashes = matrix.damaged(store)
             with store.transaction():
                 store.drop_vectors(bank, name, hashes)
+
+
+def load_similarity(settings: Settings) -> Similarity | None:
+    """The cosine similarity of embeddings; None if there is no model, or it cannot be loaded."""
+    try:
+        embedder = choose_embedder(settings)
+    except HoldfastError:
+        return None
+    return _CosineSimilarity(embedder) if embedder is not None else None
+
+
+class _CosineSimilarity:
+    """Embeds each text once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: dict[str, Vectors] = {}
+
+    def __call__(self, text: str, others: Sequence[str]) -> list[float]:
+        wanted = [text, *others]
+        new = [one for one in dict.fromkeys(wanted) if one not in self._vectors]
+        self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+        return [float(np.dot(self._vectors[text], self._vectors[other])) for other in others]

@@ -20,7 +20,6 @@ _MIN_CHARS = 20
 
 
 def token_file(home: Path) -> Path:
-    """The path of the token."""
     return home / FILE
 
 

@@ -24,11 +24,9 @@ class RuleFiles:
 
     def plan_addition(self, path: str, root: str, added: RuleAddition) -> FileChange:
         """What adding a rule to a file of the project, or of the user, would change."""
-        if path.startswith(USER_PREFIX):
-            return plan_addition(
-                self._context.settings.claude_dir, path.removeprefix(USER_PREFIX), added
-            )
-        return plan_addition(Path(root), path, added)
+        is_user_file = path.startswith(USER_PREFIX)
+        folder = self._context.settings.claude_dir if is_user_file else Path(root)
+        return plan_addition(folder, path.removeprefix(USER_PREFIX), added)
 
     def project_bank(self, bank: str | None) -> str:
         """The id of a single bank that exists."""
@@ -57,11 +55,9 @@ class RuleFiles:
 
     def similarity(self) -> Similarity | None:
         """A measure of whether two texts mean the same, if anything was embedded."""
-        if (
-            self._context.settings.embed_model == NO_MODEL
-            or not self._context.store.vector_models()
-        ):
+        context = self._context
+        if context.settings.embed_model == NO_MODEL or not context.store.vector_models():
             return None
-        from holdfast.app.core.similarity import load_similarity
+        from holdfast.app.core.models import load_similarity
 
-        return load_similarity(self._context.settings)
+        return load_similarity(context.settings)

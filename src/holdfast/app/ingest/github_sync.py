@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.app.core.context import current_folder
+from holdfast.app.core.context import Context, current_folder
 from holdfast.errors import InputError, SettingsError
-from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.git.forge_sync import (
     ForgeCount,
@@ -19,28 +18,20 @@ from holdfast.refine.git.forge_sync import (
     count_forge,
     read_forge,
 )
-from holdfast.settings import Settings
 from holdfast.sources.forge.client import Pace
 from holdfast.sources.forge.github import GitHub, web_host
 from holdfast.sources.forge.login import gh_token
 from holdfast.sources.project import normal_remote, run_git
-from holdfast.store.protocol import Store
 
 OnMessage = Callable[[str], None]
 
 
 def read_github(
-    store: Store,
-    banks: BankMaker,
-    settings: Settings,
-    now: Callable[[], str],
-    name: str,
-    bank: str,
-    on_progress: Progress,
-    on_message: OnMessage,
+    context: Context, name: str, bank: str, on_progress: Progress, on_message: OnMessage
 ) -> ForgeReport:
     """Read what is new into the named bank, or the bank of the repository."""
-    forge = _forge(banks, settings, name, on_message)
+    store, banks, settings = context.store, context.bank_maker, context.settings
+    forge = _forge(context, name, on_message)
     is_current_project = forge.repo in _remotes(current_folder())
     known = store.bank_by_alias(f"remote:{forge.repo}")
     with store.transaction():
@@ -55,36 +46,32 @@ def read_github(
                 f"{forge.own} is not the repository of this folder.",
                 "Name the bank that it belongs to with --bank.",
             )
-    report = read_forge(store, into, forge, settings.redact_patterns, now, on_progress)
-    record = store.bank(into)
-    report.bank = record.name if record else into
+    report = read_forge(store, into, forge, settings.redact_patterns, context.now, on_progress)
+    report.bank = context.bank_name(into)
     return report
 
 
-def count_github(
-    store: Store, banks: BankMaker, settings: Settings, name: str, bank: str, on_message: OnMessage
-) -> ForgeCount:
+def count_github(context: Context, name: str, bank: str, on_message: OnMessage) -> ForgeCount:
     """How much there is to read; changes nothing."""
-    forge = _forge(banks, settings, name, on_message)
-    chosen = bank or settings.bank
+    store, chosen = context.store, bank or context.settings.bank
+    forge = _forge(context, name, on_message)
     if chosen:
         found = find_bank_by_name(store, chosen)
-        into = found.id if found else ""
+        into = found.id if found else None
     else:
-        into = (
-            store.bank_by_alias(f"remote:{forge.repo}") or banks.find(store, current_folder()) or ""
-        )
-    return count_forge(store, into, forge)
+        known = store.bank_by_alias(f"remote:{forge.repo}")
+        into = known or context.banks.find(store, current_folder())
+    return count_forge(store, into or "", forge)
 
 
-def _forge(banks: BankMaker, settings: Settings, name: str, on_message: OnMessage) -> GitHub:
+def _forge(context: Context, name: str, on_message: OnMessage) -> GitHub:
     folder = current_folder()
-    if banks.is_excluded(folder):
+    if context.banks.is_excluded(folder):
         raise InputError(
             f"{folder} is excluded from memory by the settings.",
             "See exclude.projects in config.toml.",
         )
-    access = settings.forge
+    access = context.settings.forge
     host = web_host(access.url)
     if not name:
         name = _repository_name(folder, host)

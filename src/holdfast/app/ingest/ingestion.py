@@ -78,18 +78,9 @@ class Ingestion:
         module that can be imported. `executor` derives sessions; `on_session` gets the number
         of sessions done."""
         context = self._context
+        store, banks, rules = context.store, context.bank_maker, self._rules
         account = ingest(
-            *(
-                context.store,
-                context.bank_maker,
-                inputs,
-                self._rules,
-                context.now,
-                workers,
-                on_progress,
-            ),
-            executor=executor,
-            on_session=on_session,
+            store, banks, inputs, rules, context.now, workers, on_progress, executor, on_session
         )
         if then_know:
             self.update()
@@ -120,17 +111,7 @@ class Ingestion:
         directory."""
         from holdfast.app.ingest import github_sync
 
-        context = self._context
-        read = github_sync.read_github(
-            context.store,
-            context.bank_maker,
-            context.settings,
-            context.now,
-            name,
-            bank,
-            on_progress,
-            on_message,
-        )
+        read = github_sync.read_github(self._context, name, bank, on_progress, on_message)
         self.update()
         return read
 
@@ -140,10 +121,7 @@ class Ingestion:
         """How much there is to read on a forge; queries it and changes nothing."""
         from holdfast.app.ingest import github_sync
 
-        context = self._context
-        return github_sync.count_github(
-            context.store, context.bank_maker, context.settings, name, bank, on_message
-        )
+        return github_sync.count_github(self._context, name, bank, on_message)
 
     def embed(
         self,

@@ -1,4 +1,5 @@
-"""Records and results as JSON, the same for the command line and the HTTP API.
+"""Records and results as JSON, the same for the command line and the HTTP API. A hit is in
+`hit_view`.
 
 It imports next to nothing, because `holdfast recall` imports it.
 """
@@ -6,8 +7,10 @@ It imports next to nothing, because `holdfast recall` imports it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from holdfast.app.search.hit_view import Json, full_json
 from holdfast.model.kinds import record_kind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
@@ -26,24 +29,13 @@ if TYPE_CHECKING:
 
 # The names of banks by their ids.
 BankNames = Mapping[str, str]
-Json = dict[str, Any]
-# Keys of a hit that are left out if they have no value.
-_OMITTED_IF_EMPTY = (
-    "corrected", "shared", "imported", "superseded_by", "supersedes", "agent", "provider", "since",
-    "astray",
-)  # fmt: skip
 
 
 def recall_json(found: RecallResult, names: BankNames) -> Json:
     """The result of a recall. A hit names its bank only if the bank is in `names`."""
-    whole: Json = to_jsonable(found)
-    for hit in (*whole["hits"], *whole["misses"]):
-        bank = hit.pop("bank")
-        if bank in names:
-            hit["bank"] = names[bank]
-        for name in _OMITTED_IF_EMPTY:
-            if not hit[name]:
-                del hit[name]
+    whole: Json = to_jsonable(replace(found, hits=(), misses=()))
+    for name, hits in (("hits", found.hits), ("misses", found.misses)):
+        whole[name] = [full_json(hit, names.get(hit.bank, "")) for hit in hits]
     return whole
 
 

@@ -27,6 +27,7 @@ from holdfast.errors import (
     StoreCorruptError,
     StoreError,
 )
+from holdfast.private_files import write_private
 from holdfast.settings import FILE_NAME, Settings
 from holdfast.store.sqlite import backup as copies
 from holdfast.store.sqlite.backup import Copy
@@ -323,19 +324,10 @@ def _restore_files(settings: Settings, path: Path, with_settings: bool) -> list[
             continue  # not written by `back_up`
         to = settings.home / name
         if name == FILE_NAME or not to.exists():
-            _write(to, content)
+            to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(to, content, sync=True)
             written.append(name)
     return written
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _swap(database: Path, staged: Path, busy_s: float) -> None:

@@ -15,7 +15,8 @@ from holdfast.app.views.record_view import RecordRef, describe_refs, fingerprint
 from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
-from holdfast.model.uris import parse_uri, uri
+from holdfast.model.uris import uri
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.store.protocol import Reader
 
 # Larger than any bank: asks the store for all memories.
@@ -118,8 +119,7 @@ def _agent_memories(reader: Reader) -> Iterator[Memory]:
 
 
 def _question(reader: Reader, review: Review) -> FactQuestion:
-    named = parse_uri(review.target)
-    found = reader.find(review.bank, named.kind, named.id, 1) if named else []
-    fact = next((one for one in found if isinstance(one, Fact)), None)
+    found = find_by_uri(reader, review.bank, review.target)
+    fact = found if isinstance(found, Fact) else None
     against = describe_refs(reader, review.bank, [RecordRef(name, "") for name in review.evidence])
     return FactQuestion(review, fact, tuple(against), fingerprint(fact.content if fact else ""))

@@ -15,15 +15,14 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.result_budget import MAX_RECORD_CHARS, fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.memory import Holdfast
+from holdfast.app.search.hit_view import citation_json, citation_text, short_json, short_text
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
-from holdfast.language import truncate
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Answer, Hit, Layer, RecallResult
+from holdfast.model.query import Answer, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
-from holdfast.model.trust import Freshness, Status
 from holdfast.recall.core.plan import Budget, Plan
 from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
@@ -134,14 +133,11 @@ class MainEngine:
         limit = arguments.get("limit", _LIMITS.evidence)
         found = self.reading().answers.team_query(arguments["question"], self._bank, limit)
         people = [_person_json(one) for one in found.people]
-        shown = found.evidence[:limit]
-        evidence, _ = fit(
-            _hit_json(hit) | {"text": truncate(hit.text, _LIMITS.excerpt_chars)} for hit in shown
-        )
+        evidence, _ = fit(short_json(hit, _LIMITS.excerpt_chars) for hit in found.evidence[:limit])
         data = _answer_data(found.answer) | {"evidence": evidence, "people": people}
         lines = [_answer_text(found.answer)]
         lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
-        lines += [_hit_line(hit) for hit in evidence]
+        lines += map(short_text, evidence)
         return tool_result("\n".join(lines), data)
 
     def _recall(self, arguments: Object, context: CallContext) -> Object:
@@ -162,31 +158,18 @@ class MainEngine:
 
 
 def _answer_data(answer: Answer) -> Object:
-    cited = [
-        {
-            "uri": citation.uri,
-            "layer": citation.layer.value,
-            "time": citation.time,
-            "trust": citation.trust.value,
-            "excerpt": citation.excerpt,
-        }
-        for citation in answer.citations
-    ]
     return {
         "answer": answer.answer,
         "confidence": answer.confidence.value,
         "abstained": answer.abstained,
-        "citations": cited,
+        "citations": [citation_json(citation) for citation in answer.citations],
         "caveats": list(answer.caveats),
         "session_id": answer.session_id,
     } | ({"cost": answer.cost._asdict()} if answer.cost.tokens else {})
 
 
 def _answer_text(answer: Answer) -> str:
-    lines = [answer.answer]
-    for citation in answer.citations:
-        when = citation.time[:10] or "undated"
-        lines.append(f"[{citation.number}] {when} {citation.layer.value} {citation.uri}")
+    lines = [answer.answer, *map(citation_text, answer.citations)]
     if not answer.abstained:
         lines.append(f"Confidence: {answer.confidence.value} (how well the records cover it).")
     lines += [f"Note: {caveat}" for caveat in answer.caveats]
@@ -206,7 +189,7 @@ def _person_json(one: Expert) -> Object:
 
 def _recall_result(found: RecallResult, hint: str) -> Object:
     """The result of a recall: as many whole hits as fit."""
-    hits, left = fit(_hit_json(hit) for hit in found.hits)
+    hits, left = fit(short_json(hit, MAX_RECORD_CHARS) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
         notes.append("Nothing in memory speaks of this.")
@@ -218,36 +201,5 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
     notes += missing_replies(found.strategies, STRATEGY_PREFIX)
     notes += [hint] if hint else []
-    lines = [_hit_line(h) for h in hits]
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
-    return tool_result("\n\n".join([*lines, *notes]), data)
-
-
-def _hit_line(hit: Object) -> str:
-    since = f" (code since then: {hit['since']})" if "since" in hit else ""
-    return f"{hit['time'][:10]} {hit['kind']}, {hit['trust']}: {hit['uri']}{since}\n{hit['text']}"
-
-
-def _hit_json(hit: Hit) -> Object:
-    """A hit without the fields that have their usual value, to save the agent's context."""
-    item: Object = {
-        "uri": hit.uri,
-        "kind": hit.kind,
-        "time": hit.time or "undated",
-        "trust": hit.trust.value,
-        "text": truncate(hit.text, MAX_RECORD_CHARS),
-    }
-    optional: Object = {
-        "status": hit.status.value if hit.status is not Status.OBSERVED else "",
-        "superseded_by": hit.superseded_by,
-        "supersedes": list(hit.supersedes),
-        "corrected": hit.corrected,
-        "shared": hit.shared,
-        "imported": hit.imported,
-        "agent": hit.agent,
-        "server": hit.provider,
-        "freshness": hit.freshness.value if hit.freshness is not Freshness.UNKNOWN else "",
-        "since": hit.since,
-        "astray": hit.astray,
-    }
-    return item | {name: value for name, value in optional.items() if value}
+    return tool_result("\n\n".join([*map(short_text, hits), *notes]), data)

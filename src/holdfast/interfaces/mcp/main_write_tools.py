@@ -14,6 +14,7 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.search.hit_view import citation_json, citation_text
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_result
 from holdfast.model.opinions import Reflection
@@ -110,15 +111,6 @@ def _author(context: CallContext) -> str:
 
 
 def _reflection_json(reflection: Reflection) -> Object:
-    cited = [
-        {
-            "uri": one.uri,
-            "time": one.time,
-            "trust": one.trust.value,
-            "excerpt": one.excerpt,
-        }
-        for one in reflection.citations[:_MAX_CITATIONS]
-    ]
     opinions = [
         {
             "uri": uri("memory", one.id),
@@ -133,18 +125,14 @@ def _reflection_json(reflection: Reflection) -> Object:
         "confidence": round(reflection.confidence, 2),
         "abstained": reflection.abstained,
         "opinions": fit(opinions, _MAX_OPINIONS_CHARS)[0],
-        "citations": cited,
+        "citations": [citation_json(one) for one in reflection.citations[:_MAX_CITATIONS]],
         "caveats": list(reflection.caveats),
         "stored": list(reflection.stored),
     }
 
 
 def _reflection_text(reflection: Reflection) -> str:
-    lines = [reflection.answer]
-    lines += [
-        f"[{c.number}] {c.time[:10] or 'undated'} {c.uri}"
-        for c in reflection.citations[:_MAX_CITATIONS]
-    ]
+    lines = [reflection.answer, *map(citation_text, reflection.citations[:_MAX_CITATIONS])]
     if not reflection.abstained:
         lines.append(f"Confidence: {reflection.confidence:.2f}")
     return "\n".join([*lines, *(f"Note: {caveat}" for caveat in reflection.caveats)])

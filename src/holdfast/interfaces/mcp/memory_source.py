@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from holdfast.app.core.database_identity import DatabaseIdentity, database_identity
+from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.settings import Settings, load_settings
 

@@ -64,20 +64,19 @@ _NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
 _VERBS = frozenset(
     stem(word)
     for word in (
-        "add adjust allow analyse analyze apply ask avoid bring build bump change check "
-        "clarify clean clear close combine configure consider convert create debug "
-        "deduplicate define delegate deploy detect disable display distinguish document drop "
-        "enable enforce ensure expand explain explore expose extend extract fetch find finish "
-        "fix flag fold follow force format generate give go group handle harden hide "
-        "implement import improve include increase inspect install integrate introduce "
-        "investigate keep launch limit list load look make mark mention migrate move name "
-        "narrow normalise normalize open optimise optimize parse pass pick polish prepare "
-        "prevent propagate propose provide pull push put read rebuild recheck reduce refactor "
-        "refine reject remove rename render reorder replace reset resolve restore return "
-        "reuse revert review rework rewrite rotate run save say see select send separate set "
-        "share ship show simplify skip solve sort split start stop store strip support "
-        "suppress switch sync take tell think tidy track translate trigger tweak unify update "
-        "upgrade use validate verify want warm wire work wrap write draw back calibrate "
+        "add adjust allow analyse analyze apply ask avoid bring build bump change check clarify "
+        "clean clear close combine configure consider convert create debug deduplicate define "
+        "delegate deploy detect disable display distinguish document drop enable enforce ensure "
+        "expand explain explore expose extend extract fetch find finish fix flag fold follow force "
+        "format generate give go group handle harden hide implement import improve include "
+        "increase inspect install integrate introduce investigate keep launch limit list load look "
+        "make mark mention migrate move name narrow normalise normalize open optimise optimize "
+        "parse pass pick polish prepare prevent propagate propose provide pull push put read "
+        "rebuild recheck reduce refactor refine reject remove rename render reorder replace reset "
+        "resolve restore return reuse revert review rework rewrite rotate run save say see select "
+        "send separate set share ship show simplify skip solve sort split start stop store strip "
+        "support suppress switch sync take tell think tidy track translate trigger tweak unify "
+        "update upgrade use validate verify want warm wire work wrap write draw back calibrate "
         "execute spawn spawned applied studied behind outside inside always never"
     ).split()
 )
@@ -85,17 +84,16 @@ _VERBS = frozenset(
 _FILLERS = frozenset(
     stem(word)
     for word in (
-        "should does did done doing has have got getting based adding making using ahead "
-        "anymore again around away both currently first last next second new old same such "
-        "thing stuff way lot kind bit case cases time times user users people project page "
-        "file files folder code text line lines part parts side rather really seems seem "
-        "looks sure okay fine good better best right wrong correct correctly able possible "
-        "needs need instead via per e.g i.e etc when then there here where which that this "
-        "it's don't doesn't enter press presses paste pastes standing stand shut shutting "
-        "lead cause idea plus zero since angle land feat amend amended yes no nope yeah "
-        "existing initially quite least enough much many few according accordingly isn't "
-        "aren't can't won't shouldn't couldn't i'm i've we've you're let's what's works "
-        "worked gone more once must forever"
+        "should does did done doing has have got getting based adding making using ahead anymore "
+        "again around away both currently first last next second new old same such thing stuff way "
+        "lot kind bit case cases time times user users people project page file files folder code "
+        "text line lines part parts side rather really seems seem looks sure okay fine good better "
+        "best right wrong correct correctly able possible needs need instead via per e.g i.e etc "
+        "when then there here where which that this it's don't doesn't enter press presses paste "
+        "pastes standing stand shut shutting lead cause idea plus zero since angle land feat amend "
+        "amended yes no nope yeah existing initially quite least enough much many few according "
+        "accordingly isn't aren't can't won't shouldn't couldn't i'm i've we've you're let's "
+        "what's works worked gone more once must forever"
     ).split()
 )
 

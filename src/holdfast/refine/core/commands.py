@@ -60,8 +60,7 @@ _NOT_AN_ERROR = re.compile(
 )
 _MISSING_DEPENDENCY = re.compile(
     r"command not found|could not be found|not installed|no such file|script not found|"
-    r"permission denied|"
-    r"no module named|cannot find module",
+    r"permission denied|no module named|cannot find module",
     re.IGNORECASE,
 )
 

@@ -10,6 +10,7 @@ import re
 from datetime import datetime
 
 from holdfast.language import split_identifier, truncate
+from holdfast.model.forge import Remark, Thread
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
@@ -37,6 +38,8 @@ _MAX_SPLIT_NAMES = 40
 _WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
 _CAMEL_CASE = re.compile(r"[a-z0-9][A-Z]")
 
+_Searchable = Exchange | Digest | Thread | Remark | ImportedRecord | SharedRecord | Concept
+
 
 class TurnPassageBuilder:
     """Builds the passages of a session's turns in order. The context of a turn is its date and the
@@ -51,20 +54,30 @@ class TurnPassageBuilder:
         context = f"{date_words(turn.time)} {self.previous} {split_identifiers(body)}".strip()
         if turn.role is not Role.TOOL or not self.previous:
             self.previous = truncate(body, MAX_PREVIOUS_CHARACTERS)
+        # Tool calls get no vector: the turns around them say what they mean.
+        hash = "" if turn.role is Role.TOOL else content_id(body, context)
         return Passage(
-            turn.bank,
-            "turn",
-            turn.id,
-            turn.session,
-            turn.time,
-            body,
-            context,
-            turn.trust,
-            role=turn.role.value,
-            seq=turn.seq,
-            # Tool calls get no vector: the turns around them say what they mean.
-            hash="" if turn.role is Role.TOOL else content_id(body, context),
-        )
+            turn.bank, "turn", turn.id, turn.session, turn.time, body, context, turn.trust,
+            role=turn.role.value, seq=turn.seq, hash=hash,
+        )  # fmt: skip
+
+
+def make_passage(
+    kind: str,
+    record: _Searchable,
+    time: str,
+    body: str,
+    about: str,
+    status: Status = Status.OBSERVED,
+    session: str = "",
+    seq: int = 0,
+) -> Passage:
+    """The passage of a record. Its context is the date, `about`, and the parts of identifiers."""
+    context = f"{date_words(time)} {about} {split_identifiers(body)}"
+    return Passage(
+        record.bank, kind, record.id, session, time, body, context, record.trust, status, seq=seq,
+        hash=content_id(body),
+    )  # fmt: skip
 
 
 def turn_text(turn: Turn) -> str:
@@ -95,24 +108,10 @@ def exchange_text(exchange: Exchange) -> str:
 def exchange_passage(exchange: Exchange) -> Passage:
     """The passage of an exchange. Context: type, keywords, files, details."""
     x = exchange
-    body = exchange_text(x)
     files = " ".join((*x.files_modified, *x.files_read))
-    context = (
-        f"{date_words(x.started)} {x.type.value} {' '.join(x.keywords)} {files} {x.details} "
-        f"{split_identifiers(body)}"
-    )
-    return Passage(
-        x.bank,
-        "exchange",
-        x.id,
-        x.session,
-        x.started,
-        body,
-        context,
-        x.trust,
-        x.status,
-        seq=x.first_seq,
-        hash=content_id(body),
+    about = f"{x.type.value} {' '.join(x.keywords)} {files} {x.details}"
+    return make_passage(
+        "exchange", x, x.started, exchange_text(x), about, x.status, x.session, x.first_seq
     )
 
 
@@ -127,18 +126,7 @@ def digest_passage(digest: Digest) -> Passage:
         ("Next", d.next_steps),
     )
     body = "\n\n".join(f"{name}: {item}" for name, items in sections for item in items)
-    context = f"{date_words(d.started)} {' '.join(d.topics)} {split_identifiers(body)}"
-    return Passage(
-        d.bank,
-        "digest",
-        d.id,
-        d.session,
-        d.started,
-        body,
-        context,
-        d.trust,
-        hash=content_id(body),
-    )
+    return make_passage("digest", d, d.started, body, " ".join(d.topics), session=d.session)
 
 
 def commit_passage(commit: Commit, touched: str = "") -> Passage:
@@ -156,15 +144,8 @@ def commit_passage(commit: Commit, touched: str = "") -> Passage:
 def imported_passage(imported: ImportedRecord) -> Passage:
     """The passage of an imported record. Context: program, kind, labels, files."""
     i = imported
-    body = imported_text(i)
-    context = (
-        f"{date_words(i.time or i.taken)} {i.program} {i.kind} {' '.join(i.labels)} "
-        f"{' '.join(i.files)} {split_identifiers(body)}"
-    )
-    return Passage(
-        i.bank, "imported", i.id, "", i.time or i.taken, body, context, i.trust,
-        hash=content_id(body),
-    )  # fmt: skip
+    about = f"{i.program} {i.kind} {' '.join(i.labels)} {' '.join(i.files)}"
+    return make_passage("imported", i, i.time or i.taken, imported_text(i), about)
 
 
 def imported_text(imported: ImportedRecord) -> str:
@@ -177,14 +158,8 @@ def shared_passage(shared: SharedRecord) -> Passage:
     """The passage of a shared record: text and note. Context: author, kind, files."""
     s = shared
     body = f"{s.text}\n\n{s.note}".strip()
-    context = (
-        f"{date_words(s.time or s.shared)} {s.author} shared {s.kind} {' '.join(s.files)} "
-        f"{split_identifiers(body)}"
-    )
-    return Passage(
-        s.bank, "shared", s.id, "", s.time or s.shared, body, context, s.trust,
-        hash=content_id(body),
-    )  # fmt: skip
+    about = f"{s.author} shared {s.kind} {' '.join(s.files)}"
+    return make_passage("shared", s, s.time or s.shared, body, about)
 
 
 def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str = "") -> Passage:
@@ -203,14 +178,8 @@ def memory_passage(memory: Memory, session: str = "", seq: int = 0, context: str
 def concept_passage(concept: Concept) -> Passage:
     """The passage of a concept: name and summary. Context: keywords, files."""
     c = concept
-    body = f"{c.name}\n\n{c.summary}"
-    context = (
-        f"{date_words(c.updated)} {' '.join(c.keywords)} {' '.join(c.files)} "
-        f"{split_identifiers(body)}"
-    )
-    return Passage(
-        c.bank, "concept", c.id, "", c.updated, body, context, c.trust, hash=content_id(body)
-    )
+    about = f"{' '.join(c.keywords)} {' '.join(c.files)}"
+    return make_passage("concept", c, c.updated, f"{c.name}\n\n{c.summary}", about)
 
 
 def rule_passage(rule: Rule) -> Passage:

@@ -24,9 +24,8 @@ _CLAUSE_END = re.compile(
 # What follows one of these is what a statement decides against.
 _REJECTING_PHRASE = re.compile(
     r"\b(?:instead of|rather than|in place of|no longer|not|never|don['’]t|do not|without|stop|"
-    r"over|"
-    r"statt|anstatt|anstelle|nicht(?: mehr)?|nie(?:mals)?|kein\w*|au lieu de|plus de|jamais|pas|"
-    r"en lugar de|en vez de|ya no|no|nunca|invece di|non|mai|em vez de|não|nunca|in plaats van|"
+    r"over|statt|anstatt|anstelle|nicht(?: mehr)?|nie(?:mals)?|kein\w*|au lieu de|plus de|jamais|"
+    r"pas|en lugar de|en vez de|ya no|no|nunca|invece di|non|mai|em vez de|não|nunca|in plaats van|"
     r"niet(?: meer)?|geen|nooit|вместо|не|никогда)\b|不要|不再|而不是|ではなく|代わりに|대신|"
     r"아니라",
     re.IGNORECASE,
@@ -34,31 +33,27 @@ _REJECTING_PHRASE = re.compile(
 # Says that something changes or is replaced.
 _AMENDING_PHRASE = re.compile(
     r"\b(?:supersed\w+|replac(?:es|ing) (?:the|our|what|that|my|any|last)|(?:scrap|drop|forget|"
-    r"ignore|"
-    r"discard|disregard|revoke|cancel|undo|lift) (?:that|the|this|my|our|what|last|any)\b|"
+    r"ignore|discard|disregard|revoke|cancel|undo|lift) (?:that|the|this|my|our|what|last|any)\b|"
     r"changed (?:our|my) minds?|instead of|no longer|not any ?more|any ?more\b|"
     r"on second thoughts?|correction|update\s*:|amend\w*|revis(?:ed|ing|ion)|overrul\w+|revert\w*|"
     r"(?:switch\w*|mov\w+|chang\w+|go\w*|migrat\w+) (?:back |over )?(?:from .{2,40} )?to\b|"
     r"statt|anstatt|nicht mehr|ersetzt|doch nicht|geändert|au lieu|ne .{1,30} plus|remplace|"
     r"en lugar de|en vez de|ya no|reemplaza|cambiamos|invece di|non .{1,30} più|sostituisce|"
     r"em vez de|não .{1,30} mais|substitui|in plaats van|niet meer|vervangt|вместо|больше не|"
-    r"заменяет)\b|"
-    r"ではなく|代わりに|やめ|不再|改为|改成|取代|而不是|대신|더 이상|변경",
+    r"заменяет)\b|ではなく|代わりに|やめ|不再|改为|改成|取代|而不是|대신|더 이상|변경",
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
     r"\b(?:never|don['’]t|do not|must not|mustn['’]t|may not|should not|shouldn['’]t|no longer|"
-    r"forbid\w*|"
-    r"niemals|nie|nicht|kein\w*|jamais|ne|nunca|no|mai|non|não|nooit|niet|geen|никогда|не)\b|"
-    r"不要|不得|禁止|ないで|るな|마세요|말 것|금지",
+    r"forbid\w*|niemals|nie|nicht|kein\w*|jamais|ne|nunca|no|mai|non|não|nooit|niet|geen|никогда|"
+    r"не)\b|不要|不得|禁止|ないで|るな|마세요|말 것|금지",
     re.IGNORECASE,
 )
 # A preposition and the one to three words that it limits the statement to.
 _SCOPE_PHRASE = re.compile(
     r"\b(?:in|for|on|of|inside|under|within|für|im|auf|dans|pour|sur|para|en|per|nel|nella|voor|"
-    r"для|в)\s+"
-    r"(?:(?:the|our|all|every|each|a|an|das|die|den|der|dem|le|la|les|los|las|el|il|lo|gli|o|os|as|"
-    r"de|"
+    r"для|в)\s+(?:(?:the|our|all|every|each|a|an|das|die|den|der|dem|le|la|les|los|las|el|il|lo|"
+    r"gli|o|os|as|de|"
     r"het)\s+)*((?:[\w./@-]+\s?){1,3})",
     re.IGNORECASE,
 )

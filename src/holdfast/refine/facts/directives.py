@@ -37,8 +37,7 @@ _EXPLICIT_BY_LANGUAGE = {
     r"\bit (?:was|has been|is) (?:decided|agreed|settled)\b|\bthe decision is\b|^decision\s*:|"
     r"\b(?:we(?:['’]ve| have)?|i(?:['’]ve| have)?) changed (?:our|my) minds?\b|"
     r"^(?:scrap|forget|drop|ignore|revoke) (?:that|the|this|our|my) (?:\S+ )?(?:rule|convention|"
-    r"policy|"
-    r"decision)\b|\bwe (?:no longer|don['’]t .{2,40} any ?more)\b|"
+    r"policy|decision)\b|\bwe (?:no longer|don['’]t .{2,40} any ?more)\b|"
     r"\bsupersed(?:es?|ing) (?:the|our|my|what|that|last|any)\b|"
     r"\b(?:this replaces|replacing) (?:what we\b|(?:\S+ ){1,4}(?:rule|policy|convention|"
     r"decision)\b)",
@@ -55,14 +54,12 @@ _EXPLICIT_BY_LANGUAGE = {
     "it": r"\bd['’]ora in (?:poi|avanti)\b|\bda (?:ora|adesso|oggi) in (?:poi|avanti)\b|"
     r"\babbiamo (?:deciso|concordato|stabilito)\b|\bè stato deciso\b|\bla regola è\b|^regola\s*:",
     "pt": r"\ba partir de (?:agora|hoje)\b|\bde agora em diante\b|\bdaqui (?:para|pra) (?:a "
-    r")?frente\b|"
-    r"\b(?:decidimos|combinamos|ficou decidido|foi decidido)\b|\ba regra é\b|^regra\s*:",
+    r")?frente\b|\b(?:decidimos|combinamos|ficou decidido|foi decidido)\b|\ba regra é\b|^regra\s*:",
     "nl": r"\bvanaf (?:nu|vandaag)\b|\bvoortaan\b|"
     r"\b(?:we hebben|wij hebben|is|er is) .{0,60}\b(?:besloten|afgesproken)\b|\bde regel is\b",
     "ja": r"今後は|これからは|以後は|今日から(?:は)?|(?:こと|方針)に(?:し(?:ました|た)|決め|"
-    r"決まり|決定)|"
-    r"(?:と|を|に)決(?:めました|めた|まりました|定しました|定した)|(?:ルール|方針|規約)(?:は|"
-    r"として)",
+    r"決まり|決定)|(?:と|を|に)決(?:めました|めた|まりました|定しました|定した)|(?:ルール|方針|"
+    r"規約)(?:は|として)",
     "zh": r"从(?:现在|今天|今)(?:起|开始|以后)|從(?:現在|今天)(?:起|開始)|今后|今後|以后(?:都|要|"
     r"请|不要|一律)|"
     r"我们(?:已经)?(?:决定|约定|商定|同意)|我們(?:已經)?(?:決定|約定)|规则是|規則是|一律",
@@ -97,8 +94,7 @@ _ORDER_BY_LANGUAGE = {
     "de": r"(?:(?:wir|du|ihr|man) )?(?:(?:soll(?:en|st|t)?|muss|müssen|darf(?:st)?|dürfen) )?"
     r"(?:\w+(?:e|en|t) )?(?:immer|niemals|nie wieder|auf keinen fall|grundsätzlich)\b",
     "fr": r"(?:il faut |on doit |nous devons |tu dois )?(?:\w+(?:e|ez|is|s) )?(?:toujours|"
-    r"jamais)\b|"
-    r"ne (?:\w+ ){1,3}jamais\b",
+    r"jamais)\b|ne (?:\w+ ){1,3}jamais\b",
     "es": r"(?:(?:hay que|debes|debemos|tenemos que) )?(?:\w+(?:a|e|en|an|os) )?(?:siempre|nunca|"
     r"jamás)\b",
     "it": r"(?:(?:bisogna|devi|dobbiamo) )?(?:\w+(?:a|i|e|te|mo) )?(?:sempre|mai)\b|non \w+re "
@@ -111,59 +107,50 @@ _ORDER_BY_LANGUAGE = {
 # Japanese, Chinese and Korean: there the end of the sentence shows that it is an order.
 _CJK_ORDER = re.compile(
     r"(?:必ず|常に|絶対に?|決して).*(?:ください|下さい|こと|べき|禁止|ないで|しないように|"
-    r"するように|"
-    r"るな|使う|する)[。.!！]?$|"
+    r"するように|るな|使う|する)[。.!！]?$|"
     r"(?:覚えて(?:おいて|ください|て)|忘れないで)|"
     r"^(?:请|請)?(?:记住|記住|牢记|别忘了|別忘了|务必|務必)|"
     r"(?:永远|永遠|绝对|絕對|千万|千萬)(?:不要|别|不能|不许|不得)|^(?:必须|必須|始终|始終)|"
     r"(?:我们|我們)(?:必须|必須|始终|始終|总是|總是)|"
     r"(?:기억해|잊지 ?마)|(?:항상|반드시|절대로?|무조건).*(?:세요|십시오|해라|할 것|하자|한다|"
-    r"합니다|"
-    r"해야|마라?|말 것|말자|금지|줘|해)[.!]?$"
+    r"합니다|해야|마라?|말 것|말자|금지|줘|해)[.!]?$"
 )
 # Descriptions of how things are, not of how they should be.
 _DESCRIBES = re.compile(
     r"^(?:(?:but|and|so|well|because|since|although|as|like|yeah|hm+|oh|why|when|if|while|ich|aber|"
-    r"und)"
-    r"[, ]+)*(?:i|it|he|she|they|this|that|these|those|there|nothing|something|the|you|"
+    r"und)[, ]+)*(?:i|it|he|she|they|this|that|these|those|there|nothing|something|the|you|"
     r"i['’]ve|i['’]m|it['’]s|that['’]s|they['’]re|ich|es|er|sie|das|dies|der|die|je|j['’]ai|il|"
-    r"elle|"
-    r"ils|ça|c['’]est|yo|él|ella|ellos|eso|esto|io|lui|lei|loro|eu|ele|ela|eles|isso|ik|het|hij|"
-    r"zij|"
+    r"elle|ils|ça|c['’]est|yo|él|ella|ellos|eso|esto|io|lui|lei|loro|eu|ele|ela|eles|isso|ik|het|"
+    r"hij|zij|"
     r"dat|dit|я|он|она|оно|они|это)\s"
     r"(?:\S+\s){0,6}?(?:always|never|immer|nie|niemals|toujours|jamais|siempre|nunca|jamás|sempre|"
-    r"mai|"
-    r"altijd|nooit|всегда|никогда)\b|"
+    r"mai|altijd|nooit|всегда|никогда)\b|"
     r"(?:我|他|她|它)(?:总是|總是|永远|從來|从来)|(?:私|僕|俺)は(?:いつも|必ず|常に)|(?:나는|저는|"
     r"난) 항상",
     re.IGNORECASE,
 )
 _OBLIGATION = re.compile(
     r"^(?:the|you|that|this|it) (?:\S+ ){0,4}?(?:must|should|shall|has to|have to|may|is to|are "
-    r"to) "
-    r"(?:always|never)\b|\b(?:must|should|shall) (?:always|never)\b",
+    r"to) (?:always|never)\b|\b(?:must|should|shall) (?:always|never)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(
     r"\b(?:do|did|don['’]t|didn['’]t|can|could|if) (?:you|we|i|they) remember\b|\bi (?:don['’]t |"
-    r"can['’]t "
-    r")?remember\b|\bremember (?:when|how|me|the time|what)\b|\bnever ?mind\b|\bas always\b|"
-    r"\balmost (?:always|never)\b|\b(?:is|are|was|were|be|gets?|got|has|have|had) "
+    r"can['’]t )?remember\b|\bremember (?:when|how|me|the time|what)\b|\bnever ?mind\b|\bas "
+    r"always\b|\balmost (?:always|never)\b|\b(?:is|are|was|were|be|gets?|got|has|have|had) "
     r"(?:always|never)\b|\b(?:always|never) (?:been|seen|had|was|were|works|worked|fails|failed|"
     r"returns|returned|happens|happened|gets|got|shows|showed|heard|finished|ends|runs|true|false|"
     r"null|empty|going to|knows|knew|the same|called|reached|executed|triggered)\b|"
     r"\b(?:siempre|nunca|sempre|mai) (?:me |mi )?(?:olvid|funcion|pasa|falla|falha|funzion|"
-    r"dimentic)|"
-    r"\b(?:always|never) (?:again )?(?:right )?now\b|\bonce (?:again|more)\b|\bthis (?:time|"
-    r"once)\b|"
+    r"dimentic)|\b(?:always|never) (?:again )?(?:right )?now\b|\bonce (?:again|more)\b|\bthis "
+    r"(?:time|once)\b|"
     r"\bwe decided (?:to )?(?:meet|talk|wait|see)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
     r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is|are|does|do|did|can|could|would|should|"
-    r"will|"
-    r"have we|has|warum|wieso|wie|was|wann|pourquoi|comment|por qué|perché|por que|waarom|почему)\b"
-    r"(?! not\b| only\b| never\b|n['’]t\b)(?!.*[.!]$)",
+    r"will|have we|has|warum|wieso|wie|was|wann|pourquoi|comment|por qué|perché|por que|waarom|"
+    r"почему)\b(?! not\b| only\b| never\b|n['’]t\b)(?!.*[.!]$)",
     re.IGNORECASE,
 )
 _EXPLICIT = re.compile("|".join(_EXPLICIT_BY_LANGUAGE.values()), re.IGNORECASE)

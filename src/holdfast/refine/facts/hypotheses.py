@@ -19,12 +19,10 @@ _MAX_REQUEST_CHARS = 2000
 
 _HEDGE = re.compile(
     r"\b(?:might|may|could) (?:well )?(?:be|have|come|cause|explain|stem|lie)|\b(?:probably|likely|"
-    r"possibly|"
-    r"perhaps|maybe|presumably|apparently)\b|"
+    r"possibly|perhaps|maybe|presumably|apparently)\b|"
     r"\b(?:i|we) (?:suspect|think|believe|assume|guess|wonder)\b|"
     r"\bmy (?:guess|hunch|theory|hypothesis|suspicion)\b|\b(?:seems|appears|looks) (?:to be|like|"
-    r"as if)|"
-    r"\bhypothesis\s*:|"
+    r"as if)|\bhypothesis\s*:|"
     r"\b(?:vermutlich|wahrscheinlich|möglicherweise|vielleicht|ich vermute)\b|"
     r"\b(?:probablement|peut-être|je soupçonne|sans doute)\b|"
     r"\b(?:probablemente|quizás?|tal vez|sospecho)\b|\b(?:probabilmente|forse|sospetto)\b|"
@@ -41,8 +39,7 @@ _EXPLICIT_GUESS = re.compile(
 )
 _CAUSE_WORD = re.compile(
     r"\b(?:because|cause[sd]?|caused by|due to|culprit|root cause|reason|problem|issue|bug|race|"
-    r"leak|"
-    r"deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
+    r"leak|deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
     r"version|twice|time[sd]? ?outs?|collid\w+|collisions?|exhausted|expire[sd]?|overflow\w*|"
     r"why|explains?|from|ursache|grund|fehler|liegt an|problème|vient d|causa|errore?|problema|"
     r"oorzaak|причина|из-за)\b|原因|のせい|由于|因为|때문",
@@ -56,9 +53,8 @@ _CAUSE = re.compile(
     r"the (?:real |actual |underlying )?(?:problem|issue|bug|reason) "
     r"(?:is|was|turned out to be)\b(?! not\b|n['’]t\b)|"
     r"the (?:real |actual )?reason (?:for|behind|why|the|it|this|that) [^.;:!?]{2,80}? (?:is|was)\b"
-    r"(?! not\b)|"
-    r"(?:was|is|were|are) (?:actually )?caused by|turn(?:s|ed) out (?:that|to be|the|it)|"
-    r"(?:was|is) due to|this (?:fails|failed|happens|happened|broke) because|"
+    r"(?! not\b)|(?:was|is|were|are) (?:actually )?caused by|turn(?:s|ed) out (?:that|to be|the|"
+    r"it)|(?:was|is) due to|this (?:fails|failed|happens|happened|broke) because|"
     r"(?:die|der|das) (?:eigentliche |wahre )?(?:ursache|grund|fehler|problem) "
     r"(?:[^.;:!?]{2,60}? )?(?:ist|war|lag a[nm]|liegt a[nm])\b(?! nicht)|"
     r"(?:la|le|el|il|a|o) (?:vraie |verdadera |vera |verdadeira )?"
@@ -76,23 +72,19 @@ _FIX = re.compile(
 )
 _DISPROOF = re.compile(
     r"\b(?:(?:that|it|this|which)(?: was|['’]s| is)(?: not|n['’]t) (?:it|the (?:cause|problem|"
-    r"issue|reason|"
-    r"culprit|bug))\b|\b(?:was|is|were)(?: not|n['’]t) (?:the (?:root )?(?:cause|culprit|problem|"
-    r"reason|"
+    r"issue|reason|culprit|bug))\b|\b(?:was|is|were)(?: not|n['’]t) (?:the (?:root )?(?:cause|"
+    r"culprit|problem|reason|"
     r"issue)|to blame|caused by|due to|related to)|turned out (?:not to be|to be wrong|to be "
-    r"unrelated|"
-    r"to be a red herring)|(?:is|was) (?:a red herring|unrelated(?! to (?:my|our|this|the|these))|"
-    r"innocent|not the cause)|"
+    r"unrelated|to be a red herring)|(?:is|was) (?:a red herring|unrelated(?! to (?:my|our|this|"
+    r"the|these))|innocent|not the cause)|"
     r"(?:ruled|rules|ruling) out\b|"
     r"(?:root cause|cause|culprit|problem|reason|bug)(?: (?:of|for|behind) [^.;:!?]{2,80}?)? "
     r"(?:is|was)(?: not|n['’]t)\b|"
     r"(?:my|our|the|that) (?:earlier |first |initial |previous )?(?:hypothesis|theory|guess|"
-    r"assumption|"
-    r"suspicion|diagnosis|explanation) (?:was|is|turned out|proved) (?:wrong|false|incorrect|"
-    r"mistaken|"
+    r"assumption|suspicion|diagnosis|explanation) (?:was|is|turned out|proved) (?:wrong|false|"
+    r"incorrect|mistaken|"
     r"not|disproved)|(?:i|we) (?:was|were) wrong (?:about|that|to)|not (?:the )?\S+(?: \S+){0,4} "
-    r"after all|"
-    r"had nothing to do with|has nothing to do with|disproves?|disproved)|"
+    r"after all|had nothing to do with|has nothing to do with|disproves?|disproved)|"
     r"\b(?:that|this|the|your) (?:rule|convention|memory|note|fact) (?:about .{2,60} |on .{2,60} )?"
     r"(?:is|was) (?:wrong|outdated|obsolete|not true|no longer (?:true|valid|right))|"
     r"\b(?:das war es nicht|war nicht die ursache|lag nicht an|lag es nicht|"
@@ -105,10 +97,9 @@ _DISPROOF = re.compile(
 )
 _AGREES = re.compile(
     r"^(?:yes|yep|yeah|exactly|correct|right|perfect|great|confirmed|indeed|nice|awesome|thanks|ja|"
-    r"genau|"
-    r"oui|exact|sí|exacto|sì|esatto|sim|exato|klopt|да|точно|はい|そうです|对|是的|네|맞)\b.{0,80}|"
-    r"\b(?:that (?:was|fixed|did|solved) it|(?:it|that|this) works(?: now)?|works (?:now|fine|"
-    r"great)|"
+    r"genau|oui|exact|sí|exacto|sì|esatto|sim|exato|klopt|да|точно|はい|そうです|对|是的|네|"
+    r"맞)\b.{0,80}|\b(?:that (?:was|fixed|did|solved) it|(?:it|that|this) works(?: now)?|works "
+    r"(?:now|fine|great)|"
     r"you (?:were|are) right|confirmed|fixed now|problem (?:is )?(?:solved|gone))\b",
     re.IGNORECASE,
 )
@@ -206,12 +197,9 @@ def is_debugging(turns: Sequence[Turn]) -> bool:
 _REASONING_STEMS = frozenset(
     stem(word)
     for word in "might could probably likely possibly perhaps suspect think believe guess cause "
-    "caused "
-    "causes causing culprit root problem issue reason turned turns out actual real seems looks "
-    "like "
-    "really hypothesis theory wrong ruled not was were because due fix fixed bug error failing "
-    "fails "
-    "fail failure".split()
+    "caused causes causing culprit root problem issue reason turned turns out actual real seems "
+    "looks like really hypothesis theory wrong ruled not was were because due fix fixed bug error "
+    "failing fails fail failure".split()
 )
 
 

@@ -46,35 +46,30 @@ class JunkLimits(NamedTuple):
 _LIMITS = JunkLimits()
 _ONE_OFF = re.compile(
     r"\b(?:right now|for now|just now|again now|(?:just|not|only) yet|this (?:time|once|session|"
-    r"task|pr|"
-    r"change|turn)|in this (?:step|session|task|turn|pr|commit)|for (?:this|the) (?:moment|task|"
-    r"session)|"
+    r"task|pr|change|turn)|in this (?:step|session|task|turn|pr|commit)|for (?:this|the) (?:moment|"
+    r"task|session)|"
     r"today|tonight|tomorrow|once more|one more time|try again|run it again|until i|before you "
-    r"(?:start|"
-    r"continue|go on)|first,? (?:let|do|read|look)|then (?:commit|push|stop|tell)|wait for|"
-    r"just (?:a|do|the|commit|write|answer|tell|give)|jetzt gleich|diesmal|pour l['’]instant|por "
-    r"ahora|"
+    r"(?:start|continue|go on)|first,? (?:let|do|read|look)|then (?:commit|push|stop|tell)|wait "
+    r"for|just (?:a|do|the|commit|write|answer|tell|give)|jetzt gleich|diesmal|pour l['’]instant|"
+    r"por ahora|"
     r"per ora|por enquanto|voorlopig|пока что)\b|\b(?:now|again|jetzt|nochmal)[.! ]*$|今回|这次|"
     r"이번",
     re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(
     r"^(?:i['’]m|i am|i was|i think|i guess|i['’]ve been|i had|i feel|i hope|i wonder|thanks|thank "
-    r"you|"
-    r"sorry|hm+|haha)\b|"
+    r"you|sorry|hm+|haha)\b|"
     r"\b(?:can|could|would) you (?:help|please|tell|explain|give)|\bhelp me\b|\bi['’]?m (?:kinda|"
-    r"not sure|"
-    r"curious|wondering|trying|worried|unsure|hoping)|\bwhat do you think\b|\bi wanna\b|\bwas that "
-    r"a good\b",
+    r"not sure|curious|wondering|trying|worried|unsure|hoping)|\bwhat do you think\b|\bi wanna\b|"
+    r"\bwas that a good\b",
     re.IGNORECASE,
 )
 # Words that say nothing without what they refer to.
 _VAGUE_WORDS = frozenset(
     "it that this them those these thing things stuff way like same here there one ones do did "
-    "done make "
-    "made use used using work works working keep way fine good better best ok sure well go run try "
-    "put "
-    "get check look see think say tell read write change fix add please yes no".split()
+    "done make made use used using work works working keep way fine good better best ok sure well "
+    "go run try put get check look see think say tell read write change fix add please yes "
+    "no".split()
 )
 _PRONOUN = re.compile(
     r"\bit\b|\b(?:that way|like (?:that|this))\b|"

@@ -18,14 +18,10 @@ from holdfast.refine.core.statement_similarity import statement_features
 # Programs that a rule may be about; any other word is not taken for a command.
 _COMMANDS = frozenset(
     "npm pnpm yarn bun npx deno node pip pip3 uv poetry pipenv conda python python2 python3 pytest "
-    "tox "
-    "make cmake ninja bazel gradle mvn cargo go rustup docker podman docker-compose kubectl helm "
-    "terraform "
-    "git svn hg curl wget grep rg sed awk find fd vim nano eslint prettier biome ruff black flake8 "
-    "mypy "
-    "pyright jest vitest mocha rspec bundle gem rake composer php psql mysql sqlite3 redis-cli ssh "
-    "scp "
-    "rsync sudo brew apt apt-get rm mv".split()
+    "tox make cmake ninja bazel gradle mvn cargo go rustup docker podman docker-compose kubectl "
+    "helm terraform git svn hg curl wget grep rg sed awk find fd vim nano eslint prettier biome "
+    "ruff black flake8 mypy pyright jest vitest mocha rspec bundle gem rake composer php psql "
+    "mysql sqlite3 redis-cli ssh scp rsync sudo brew apt apt-get rm mv".split()
 )
 # Words after a command that do not narrow a rule down to one use of it.
 _CONNECTIVES = frozenset(
@@ -35,8 +31,7 @@ _COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _COMMAND_PREFIX = re.compile(r"^(?:\s*(?:\w+=\S*|sudo|env|time|nohup|exec|command)\s+)*")
 _FORBIDDEN_EDIT = re.compile(
     r"\b(?:never|don['’]t|do not|must not|nobody may|no one may)\b.{0,30}\b(?:edit|touch|modify|"
-    r"change|"
-    r"write to|hand-edit)\b",
+    r"change|write to|hand-edit)\b",
     re.IGNORECASE,
 )
 _TESTS_GO = re.compile(

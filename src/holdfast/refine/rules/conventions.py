@@ -31,10 +31,9 @@ _LEAD_IN = (
 _GENERAL = re.compile(
     r"\bfrom (?:now|here|today) on\b|\bgoing forward\b|\bas a rule\b|\bby convention\b|"
     r"\bmake it a (?:rule|habit)\b|\b(?:the|our|house|project|team) (?:rule|"
-    r"convention|policy) is\b|"
-    r"^(?:rule|convention|policy)\s*:|\bwe (?:always|never|don['’]t|do not|no longer|only|use|"
-    r"prefer|avoid|write|name|put|keep)\b|\b(?:always|never)\b|\bmust(?:n['’]t| not)?\b|"
-    r"\bshould(?:n['’]t| not| always| never| only)?\b|\bno exceptions?\b|\bat all times\b|"
+    r"convention|policy) is\b|^(?:rule|convention|policy)\s*:|\bwe (?:always|never|don['’]t|do not|"
+    r"no longer|only|use|prefer|avoid|write|name|put|keep)\b|\b(?:always|never)\b|\bmust(?:n['’]t| "
+    r"not)?\b|\bshould(?:n['’]t| not| always| never| only)?\b|\bno exceptions?\b|\bat all times\b|"
     r"\b(?:i|we) (?:always |really |would )?prefer\b|\bis (?:not )?allowed\b|"
     r"\bwherever possible\b|"
     r"\bwhere possible\b",
@@ -48,9 +47,8 @@ _ORDERS = re.compile(
 )
 _DECIDES = re.compile(
     r"\bwe(?:['’]ve| have)? (?:decided|agreed|settled|chose)\b|\bit (?:was|"
-    r"is) (?:decided|agreed)\b|"
-    r"^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|\blet['’]?s (?:go|"
-    r"stick|stay) with\b",
+    r"is) (?:decided|agreed)\b|^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|"
+    r"\blet['’]?s (?:go|stick|stay) with\b",
     re.IGNORECASE,
 )
 _WHY_NOT = re.compile(
@@ -61,10 +59,9 @@ _WHY_NOT = re.compile(
 _MOMENTARY = re.compile(
     r"\b(?:yet|for now|right now|just now|this time|for the moment|in this case|today|tomorrow|"
     r"option [a-d1-9]|step \d|phase \d|task \d|this (?:pr|issue|branch|commit|file|"
-    r"page|button|error|"
-    r"bug|plan)|the (?:plan|screenshot)|above|below|currently|i (?:think|guess|wonder|see|get|can)|"
-    r"maybe|perhaps|seems?|same here|until|after (?:that|this)|next (?:step|phase)|"
-    r"instead of that)\b|"
+    r"page|button|error|bug|plan)|the (?:plan|screenshot)|above|below|currently|i (?:think|guess|"
+    r"wonder|see|get|can)|maybe|perhaps|seems?|same here|until|after (?:that|this)|next (?:step|"
+    r"phase)|instead of that)\b|"
     r"https?://|^(?:it|this|that|there|he|she|they)\b",
     re.IGNORECASE,
 )
@@ -82,10 +79,9 @@ _DESCRIBES = re.compile(
 _DROPPED_LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|also|and|but|so|please|again|actually|remember(?: "
     r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|"
-    r"going forward|as i said|"
-    r"i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make sure (?:to|that you)|"
-    r"(?:the|our) (?:rule|convention|policy) is(?: that)?|we(?:['’]ve| have)? (?:decided|agreed)"
-    r"(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",
+    r"going forward|as i said|i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make "
+    r"sure (?:to|that you)|(?:the|our) (?:rule|convention|policy) is(?: that)?|we(?:['’]ve| have)? "
+    r"(?:decided|agreed)(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",
     re.IGNORECASE,
 )
 _MEANS = re.compile(

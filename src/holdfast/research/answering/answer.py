@@ -99,6 +99,20 @@ class AskRequest(NamedTuple):
     layers: Sequence[Layer] = ()
     as_of: str = ""
 
+    @property
+    def time(self) -> str:
+        """The time that the question is asked at."""
+        return self.as_of or self.now()
+
+    @property
+    def until(self) -> str:
+        """The end of the time to search, as the store wants it; "" for none."""
+        return f"{self.as_of}~" if self.as_of else ""
+
+    def covers_time(self, time: str) -> bool:
+        """Whether a record of this time existed when the question is asked."""
+        return not self.as_of or time <= self.as_of
+
 
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     """Answer a question from the hits of a recall; abstain if there are none."""
@@ -139,7 +153,7 @@ def compose(
         layers_searched=_layers_searched(reader, request),
         caveats=(
             *statuses.caveats([(item.hit, item.sentence) for item in quotes]),
-            *(() if from_git else _time_caveats(quotes, request.as_of or request.now())),
+            *(() if from_git else _time_caveats(quotes, request.time)),
             *_trust_caveats(quotes),
             *notes,
         ),
@@ -374,7 +388,7 @@ _TABS = {
 
 def page_url(reader: Reader, bank: str, name: str, session: str) -> str:
     """Where the record of a URI is shown: a page of this program or of its forge; "" for a record
-    of another server."""
+    of another server. The page of a record that is gone says so."""
     kind, _, id = name.removeprefix("holdfast://").partition("/")
     if kind == "commit":
         return f"/repos?commit={id}"
@@ -388,6 +402,8 @@ def page_url(reader: Reader, bank: str, name: str, session: str) -> str:
     if kind == "rule":
         domain = next((rule.domain for rule in found if isinstance(rule, Rule)), "")
         return f"/memory?tab=rules&file={domain}"
+    if not found:
+        return f"/record/{kind}/{id}"
     page = f"/sessions/{_session_page(reader, bank, found, session)}"
     if kind == "digest":
         return page
@@ -398,6 +414,6 @@ def page_url(reader: Reader, bank: str, name: str, session: str) -> str:
 def _session_page(reader: Reader, bank: str, found: Sequence[object], host: str) -> str:
     """The session whose page shows a record: by the agent's own id or, since a subagent shares
     that with the session that started it, by the subagent's."""
-    own = str(getattr(found[0], "session", "")) if found else ""
+    own = str(getattr(found[0], "session", ""))
     session = reader.session(bank, own) if own else None
     return own if session is not None and session.parent else host

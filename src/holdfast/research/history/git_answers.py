@@ -18,7 +18,7 @@ from holdfast.model.query import Answer, Confidence, Hit, Layer, Passage, Record
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.relevance import stems_in, weigh_terms, weight_share
+from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.lookup.filters import commits_touching
 from holdfast.recall.query.query import find_time_range
 from holdfast.recall.query.terms import Terms, read_terms
@@ -28,7 +28,12 @@ from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest, compose
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote
 from holdfast.research.history.expertise import Expert, rank_experts
-from holdfast.research.history.question_kinds import HistoryQuestion, QuestionKind, without_article
+from holdfast.research.history.question_kinds import (
+    HistoryQuestion,
+    QuestionKind,
+    read_history_question,
+    without_article,
+)
 from holdfast.store.protocol import Reader
 
 
@@ -58,6 +63,9 @@ class HistoryLimits(NamedTuple):
     # nothing; and how many are shown.
     experts_ranked: int = 50
     experts_shown: int = 4
+    # The same for the people to ask about a topic.
+    people_ranked: int = 20
+    people_shown: int = 3
     # Commits, or decisions, that are shown with what became of them.
     reverts_shown: int = 3
     # Fewer commits and reviews than this give medium confidence in an expert.
@@ -80,6 +88,8 @@ _REASON = regex(
 _MANUAL_REVERTS = "A change that was taken back by hand, without git's words for it, is not seen."
 _BECAUSE = "because, "
 _NO_REASON_CAVEAT = "None of this says why in so many words."
+# What a team knows: commits, pulls and issues; results of sessions; what people wrote down.
+TEAM_LAYERS = (Layer.TEAM, Layer.OBSERVATIONS, Layer.RULES)
 _EXPERTS_CAVEAT = "By commits and reviews; what nobody wrote down is not counted."
 _FIRST_CAVEAT = "The earliest commit that was read; history before it may be missing."
 
@@ -92,190 +102,331 @@ class FoundCommits(NamedTuple):
     coverage: float
     how: str = "speak of it"
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the best commit covers the whole topic."""
+        return self.coverage >= _MATCH.full_coverage
 
-def answer_from_history(
-    reader: Reader, request: AskRequest, question: HistoryQuestion, limit: int = _COMMITS_SHOWN
-) -> Answer | None:
-    """The answer from git history; None if it has none. `limit` is how many commits to list."""
-    if request.layers and Layer.TEAM not in request.layers:
+    @property
+    def confidence(self) -> Confidence:
+        """The confidence in an answer that they give."""
+        return Confidence.HIGH if self.is_full else Confidence.MEDIUM
+
+
+class TeamAnswer(NamedTuple):
+    """An answer, the records found for it, best first, and the experts on its topic."""
+
+    answer: Answer
+    evidence: tuple[Hit, ...] = ()
+    people: tuple[Expert, ...] = ()
+
+
+class HistoryAnswers:
+    """Answers a question from the git history that its request may search."""
+
+    def __init__(self, reader: Reader, request: AskRequest) -> None:
+        self._reader = reader
+        self._request = request
+
+    def answer(self, question: HistoryQuestion, limit: int = _COMMITS_SHOWN) -> Answer | None:
+        """The answer; None if history has none. `limit` is how many commits to list."""
+        layers, kind = self._request.layers, question.kind
+        if kind is QuestionKind.WHY or (layers and Layer.TEAM not in layers):
+            return None
+        if kind in (QuestionKind.KNOWS, QuestionKind.REVIEWED):
+            return self._answer_who_knows(question, limit)
+        if kind is QuestionKind.DECIDED:
+            return self._answer_who_decided(question.topic)
+        when = self._time_range(self._request.question)
+        topic = question.topic
+        if when is not None and (timed := self._time_range(topic)) is not None:
+            topic = without_article(timed.rest) or topic
+        span = when if kind is QuestionKind.CHANGES else None
+        found = self.commits_about(topic, span, by_files=kind is not QuestionKind.REVERTED)
+        if not found.commits:
+            return None
+        if kind is QuestionKind.REVERTED:
+            return self._answer_reverted(found, limit)
+        if kind is QuestionKind.CHANGES:
+            return self._answer_changes(found, limit)
+        return self._answer_when(question, found)
+
+    def _time_range(self, text: str) -> TimeRange | None:
+        return find_time_range(self._reader, self._request.bank, text, self._request.time)
+
+    def commits_about(
+        self, topic: str, when: TimeRange | None = None, by_files: bool = True
+    ) -> FoundCommits:
+        """The commits of a topic, which may be a path, a commit hash, or words of the message. With
+        `by_files` the names of the files that a commit touched count as its words."""
+        bank = self._request.bank
+        since, until = (when.start, when.end) if when is not None else ("", "")
+        until = min(filter(None, (until, self._request.until)), default="")
+        if _SHA.match(topic.lower()):
+            named = self._reader.find(bank, "commit", topic.lower(), 2)
+            commits = [c for c in named if isinstance(c, Commit)]
+            return FoundCommits(commits if len(commits) == 1 else [], 1.0)
+        if _PATH.match(topic):
+            wanted = RecordFilter(file=topic, since=since, until=until)
+            commits, _ = commits_touching(self._reader, bank, wanted, _LIMITS.commits_of_path)
+            if commits:
+                return FoundCommits(sorted(commits, key=_time_order), 1.0, "touched it")
+        return self._commits_by_words(topic, (since, until), by_files)
+
+    def _commits_by_words(self, topic: str, span: tuple[str, str], by_files: bool) -> FoundCommits:
+        asked = self._weigh(topic)
+        team = [Layer.TEAM.value]
+        found: list[tuple[float, Commit]] = []
+        for match in self._reader.search(
+            self._request.bank, asked.terms.all, team, _LIMITS.passages, *span
+        ):
+            passage = match.passage
+            is_commit = passage.kind == "commit"
+            commit = self._find_commit(passage.bank, passage.id) if is_commit else None
+            if commit is not None:
+                reads_files = by_files and len(commit.files) <= _MATCH.max_files
+                text = " ".join((passage.body, *commit.files)) if reads_files else passage.body
+                if asked.are_in(text, _MATCH.min_coverage):
+                    found.append((asked.coverage(text), commit))
+        best = max((covered for covered, _ in found), default=0.0)
+        has_full = best >= _MATCH.full_coverage
+        least = _MATCH.full_coverage if has_full else _MATCH.min_coverage
+        return FoundCommits(sorted((c for n, c in found if n >= least), key=_time_order), best)
+
+    def _weigh(self, text: str) -> _WeighedWords:
+        terms = read_terms(text)
+        weights = weigh_terms(self._reader, self._request.bank, terms.words).by_stem
+        return _WeighedWords(terms, weights)
+
+    def _find_commit(self, bank: str | None, id: str) -> Commit | None:
+        found = self._reader.find(bank, "commit", id, 1)
+        return next((record for record in found if isinstance(record, Commit)), None)
+
+    def _hit_of(self, commit: Commit) -> Hit:
+        body = f"{commit.subject}\n\n{commit.body}".strip()
+        return self._hit_at(
+            Passage(commit.bank, "commit", commit.id, "", commit.time, body, trust=commit.trust)
+        )
+
+    def _hit_at(self, passage: Passage) -> Hit:
+        return make_hit(self._reader, Candidate(passage, score=1.0), self._request.as_of)
+
+    def _quote(self, commit: Commit, lead: str = "", more: str = "") -> Quote:
+        text = f"{commit.subject} ({commit.author}{f', {more}' if more else ''})"
+        return Quote(self._hit_of(commit), truncate(text, MAX_SENTENCE_CHARS), 1.0, 1.0, lead)
+
+    def _compose(
+        self, quotes: Sequence[Quote], confidence: Confidence, notes: Sequence[str]
+    ) -> Answer:
+        return compose(self._reader, self._request, quotes, confidence, notes, from_git=True)
+
+    def _answer_reverted(self, found: FoundCommits, limit: int) -> Answer:
+        """Which commits were reverted and by which, and whether the reverts were reverted in
+        turn."""
+        shown = min(_LIMITS.reverts_shown, limit)
+        reverted = [(c, reverts) for c in found.commits if (reverts := self._reverts_of(c))]
+        if not reverted:
+            own = [c for c in found.commits if not c.subject.startswith("Revert ")] or found.commits
+            not_reverted = "not reverted, as far as the history tells: "
+            quotes = [self._quote(c, not_reverted) for c in own[-shown:][::-1]]
+            confidence = Confidence.MEDIUM if found.is_full else Confidence.LOW
+            return self._compose(quotes, confidence, [_MANUAL_REVERTS, *self._unmerged(own)])
+        quotes: list[Quote] = []
+        for commit, reverts in reverted[-shown:][::-1]:
+            again = [c for revert in reverts for c in self._reverts_of(revert)]
+            quotes.append(self._quote(commit, "was reverted: "))
+            quotes += [self._quote(c, "the revert: ") for c in reverts]
+            quotes += [self._quote(c, "which was taken back in turn: ") for c in again]
+        notes = self._unmerged([commit for commit, _ in reverted])
+        return self._compose(quotes, found.confidence, notes)
+
+    def _reverts_of(self, commit: Commit) -> list[Commit]:
+        ids = self._reader.reverted_by(commit.bank, commit.id)
+        found = (self._find_commit(commit.bank, id) for id in ids)
+        return [c for c in found if c is not None and self._request.covers_time(c.time)]
+
+    def _unmerged(self, commits: Sequence[Commit]) -> list[str]:
+        """A caveat if the checked-out branch does not contain some of the commits."""
+        count = sum(bool(self._reader.unmerged_commits(c.bank, [c.id])) for c in commits)
+        caveat = f"What is checked out does not contain {count} of {len(commits)} of these commits."
+        return [caveat] if count else []
+
+    def _answer_changes(self, found: FoundCommits, limit: int) -> Answer:
+        """The latest commits, and how many there are in all."""
+        latest = found.commits[::-1]
+        quotes = [self._quote(c, more=_files_summary(c)) for c in latest[:limit]]
+        people = len({c.author for c in latest})
+        note = (
+            f"{_count(len(latest), 'commit')} by {people} {'people' if people != 1 else 'person'}, "
+            f"{_date_range(found.commits)}"
+            f"{'; the latest are shown' if len(latest) > limit else ''}."
+        )
+        return self._compose(quotes, found.confidence, [note, *self._unmerged(latest)])
+
+    def _answer_when(self, question: HistoryQuestion, found: FoundCommits) -> Answer:
+        """The first or the last commit. For the last, commits whose subject names the action
+        ("removed") win; otherwise commits that were not reverted do."""
+        is_first = question.kind is QuestionKind.FIRST
+        stems = {stem(word) for word in words(question.action)} - _ANY_CHANGE
+        named = [c for c in found.commits if stems & {stem(w) for w in words(c.subject)}]
+        kept = [c for c in found.commits if not self._reverts_of(c)]
+        candidates = named if named and not is_first else kept or found.commits
+        commit = candidates[0 if is_first else -1]
+        notes = [_FIRST_CAVEAT] if is_first else []
+        if len(candidates) > 1:
+            notes.append(f"{len(candidates)} commits {found.how}, {_date_range(candidates)}.")
+        quote = self._quote(commit, "first: " if is_first else "last: ", _files_summary(commit))
+        return self._compose([quote], found.confidence, [*notes, *self._unmerged([commit])])
+
+    def _answer_who_knows(self, question: HistoryQuestion, limit: int) -> Answer | None:
+        """The experts on a topic, or those who reviewed most of it. At least one commit must be
+        about the whole topic: single words of it make nobody an expert."""
+        if not self.commits_about(question.topic).commits:
+            return None
+        reviews = question.kind is QuestionKind.REVIEWED
+        wanted = self._experts(question.topic, _LIMITS.experts_ranked)
+        if reviews:
+            wanted = sorted((e for e in wanted if e.reviews), key=lambda e: -e.reviews)
+        people = [e for e in wanted if not e.is_bot] or wanted
+        quotes = [
+            Quote(hit, truncate(_describe_expert(e, reviews), MAX_SENTENCE_CHARS), 1.0, e.score)
+            for e in people[: min(_LIMITS.experts_shown, limit)]
+            for hit in self._best_evidence(e)
+        ]
+        if not quotes:
+            return None
+        sure = people[0].commits + people[0].reviews >= _LIMITS.sure_contributions
+        confidence = Confidence.HIGH if sure else Confidence.MEDIUM
+        return self._compose(quotes, confidence, [_EXPERTS_CAVEAT])
+
+    def people_to_ask(self) -> tuple[Expert, ...]:
+        """The experts on the topic of the question; nobody if no commit is about all of it."""
+        question = read_history_question(self._request.question)
+        topic = question.topic if question is not None else self._request.question
+        if not self.commits_about(topic).commits:
+            return ()
+        known = self._experts(topic, _LIMITS.people_ranked)
+        return tuple(expert for expert in known if not expert.is_bot)[: _LIMITS.people_shown]
+
+    def _experts(self, topic: str, limit: int) -> list[Expert]:
+        return rank_experts(self._reader, self._request.bank, topic, self._request.time, limit)
+
+    def _best_evidence(self, expert: Expert) -> list[Hit]:
+        """The first commit that speaks for an expert, if any."""
+        for name in expert.evidence:
+            commit = self._find_commit(self._request.bank, name.rpartition("/")[2])
+            if commit is not None and self._request.covers_time(commit.time):
+                return [self._hit_of(commit)]
+        return []
+
+    def _answer_who_decided(self, topic: str) -> Answer | None:
+        """The latest sentences that decide a topic, each with its speaker."""
+        asked = self._weigh(topic)
+        bank, layers = self._request.bank, [Layer.TRANSCRIPTS.value]
+        found: list[tuple[str, Quote]] = []
+        for match in self._reader.search(
+            bank, asked.terms.all, layers, _LIMITS.turns, until=self._request.until
+        ):
+            turn = next(
+                iter(self._reader.find(match.passage.bank, "turn", match.passage.id, 1)), None
+            )
+            if not isinstance(turn, Turn) or turn.tool is not None:
+                continue
+            for sentence in sentences(turn.text):
+                covers = asked.coverage(sentence) >= _MATCH.min_coverage
+                if covers and states_decision(sentence) and not sentence.rstrip().endswith("?"):
+                    text = truncate(sentence, MAX_SENTENCE_CHARS)
+                    hit = self._hit_at(match.passage)
+                    found.append((turn.time, Quote(hit, text, 1.0, 1.0, f"{_speaker(turn)}: ")))
+                    break
+        quotes = [quote for _, quote in sorted(found, key=lambda pair: pair[0], reverse=True)]
+        if not quotes:
+            return None
+        latest = quotes[: _LIMITS.reverts_shown]
+        return compose(self._reader, self._request, latest, Confidence.MEDIUM)
+
+    def add_reason(self, answer: Answer, hits: Iterable[Hit]) -> Answer | None:
+        """For a "why" question whose answer gives no reason: the commit that did it, with the
+        reason from its message or from the session that made it. None if the answer gives a reason
+        already, or none is known."""
+        asked = self._weigh(self._request.question)
+        if _gives_reason(answer, asked):
+            return None
+        for hit in hits:
+            is_commit = hit.kind == "commit"
+            commit = self._find_commit(hit.bank, hit.uri.rpartition("/")[2]) if is_commit else None
+            # A commit with another subject gives the reason for something else.
+            if commit is None or not asked.are_in(commit.subject, _MATCH.min_coverage):
+                continue
+            if reasons := self._reasons_for(commit, hit):
+                quotes = [self._quote(commit), *reasons]
+                return compose(self._reader, self._request, quotes, answer.confidence)
         return None
-    if question.kind is QuestionKind.KNOWS:
-        return _answer_who_knows(reader, request, question, limit)
-    if question.kind is QuestionKind.REVIEWED:
-        return _answer_who_knows(reader, request, question, limit, reviews=True)
-    if question.kind is QuestionKind.DECIDED:
-        return _answer_who_decided(reader, request, question)
-    if question.kind is QuestionKind.WHY:
-        return None
-    when = find_time_range(reader, request.bank, request.question, request.as_of or request.now())
-    topic = _without_time(reader, request, question.topic) if when is not None else question.topic
-    span = when if question.kind is QuestionKind.CHANGES else None
-    found = commits_about(reader, request, topic, span, question.kind is not QuestionKind.REVERTED)
-    if not found.commits:
-        return None
-    if question.kind is QuestionKind.REVERTED:
-        return _answer_reverted(reader, request, found, limit)
-    if question.kind is QuestionKind.CHANGES:
-        return _answer_changes(reader, request, found, limit)
-    return _answer_when(reader, request, question, found)
+
+    def mark_missing_reason(self, answer: Answer) -> Answer:
+        """The answer to a "why" question; with a caveat and less confidence if it gives no
+        reason."""
+        if answer.abstained or _gives_reason(answer, self._weigh(self._request.question)):
+            return answer
+        lowered = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
+        return replace(answer, confidence=lowered, caveats=(_NO_REASON_CAVEAT, *answer.caveats))
+
+    def _reasons_for(self, commit: Commit, hit: Hit) -> list[Quote]:
+        reasons = [s for s in sentences(commit.body) if _is_reason(s)]
+        if reasons:
+            lead = f"{_BECAUSE}says its message: "
+            return [Quote(hit, truncate(reasons[0], MAX_SENTENCE_CHARS), 0.0, hit.score, lead)]
+        for made in self._reader.authorship(commit.bank, commit=commit.id)[:1]:
+            for exchange in self._reader.find(commit.bank, "exchange", made.exchange, 1):
+                if isinstance(exchange, Exchange):
+                    return self._reason_in_exchange(exchange)
+        return []
+
+    def _reason_in_exchange(self, x: Exchange) -> list[Quote]:
+        """The first reason given in an exchange, a person's before the agent's; at most one."""
+        found: list[tuple[bool, str, Turn, str]] = []
+        for turn in self._reader.turns(x.bank, x.session, x.first_seq, x.last_seq):
+            if turn.tool is None and self._request.covers_time(turn.time):
+                sentence = next((s for s in sentences(turn.text) if _is_reason(s)), "")
+                if sentence:
+                    found.append((turn.role is not Role.USER, turn.time, turn, sentence))
+        for _, _, turn, sentence in sorted(found, key=lambda one: one[:2])[:1]:
+            passage = Passage(turn.bank, "turn", turn.id, turn.session, turn.time, turn.text,
+                              trust=turn.trust, role=turn.role.value, seq=turn.seq)  # fmt: skip
+            lead = f"{_BECAUSE}{_speaker(turn)} said in making it: "
+            text = truncate(sentence, MAX_SENTENCE_CHARS)
+            return [Quote(self._hit_at(passage), text, 0.0, 1.0, lead)]
+        return []
 
 
-def _without_time(reader: Reader, request: AskRequest, topic: str) -> str:
-    found = find_time_range(reader, request.bank, topic, request.as_of or request.now())
-    return without_article(found.rest) or topic if found is not None else topic
+class _WeighedWords(NamedTuple):
+    """The words of a question, with their weights by stem."""
 
+    terms: Terms
+    weights: Mapping[str, float]
 
-def commits_about(
-    reader: Reader,
-    request: AskRequest,
-    topic: str,
-    when: TimeRange | None = None,
-    by_files: bool = True,
-) -> FoundCommits:
-    """The commits of a topic, which may be a path, a commit hash, or words of the message. With
-    `by_files` the names of the files that a commit touched count as its words."""
-    until = when.end if when is not None and when.end else ""
-    until = min(filter(None, (until, f"{request.as_of}~" if request.as_of else "")), default="")
-    since = when.start if when is not None else ""
-    if _SHA.match(topic.lower()):
-        named = reader.find(request.bank, "commit", topic.lower(), 2)
-        commits = [c for c in named if isinstance(c, Commit)]
-        return FoundCommits(commits if len(commits) == 1 else [], 1.0)
-    if _PATH.match(topic):
-        wanted = RecordFilter(file=topic, since=since, until=until)
-        commits, _ = commits_touching(reader, request.bank, wanted, _LIMITS.commits_of_path)
-        if commits:
-            return FoundCommits(sorted(commits, key=_time_order), 1.0, "touched it")
-    return _commits_by_words(reader, request, topic, (since, until), by_files)
+    def coverage(self, text: str) -> float:
+        """The share of their weight that a text covers."""
+        return coverage(self.weights, text)
 
-
-def _commits_by_words(
-    reader: Reader, request: AskRequest, topic: str, span: tuple[str, str], by_files: bool
-) -> FoundCommits:
-    terms = read_terms(topic)
-    weights = weigh_terms(reader, request.bank, terms.words).by_stem
-    team = [Layer.TEAM.value]
-    found: list[tuple[float, Commit]] = []
-    for match in reader.search(request.bank, terms.all, team, _LIMITS.passages, *span):
-        passage = match.passage
-        is_commit = passage.kind == "commit"
-        commit = _find_commit(reader, passage.bank, passage.id) if is_commit else None
-        if commit is not None:
-            reads_files = by_files and len(commit.files) <= _MATCH.max_files
-            text = " ".join((passage.body, *commit.files)) if reads_files else passage.body
-            covered = weight_share(weights, stems_in(weights, text))
-            if covered >= _MATCH.min_coverage and _has_exact_names(terms, text):
-                found.append((covered, commit))
-    best = max((covered for covered, _ in found), default=0.0)
-    has_full = best >= _MATCH.full_coverage
-    min_coverage = _MATCH.full_coverage if has_full else _MATCH.min_coverage
-    return FoundCommits(sorted((c for n, c in found if n >= min_coverage), key=_time_order), best)
-
-
-def _find_commit(reader: Reader, bank: str | None, id: str) -> Commit | None:
-    found = reader.find(bank, "commit", id, 1)
-    return next((record for record in found if isinstance(record, Commit)), None)
-
-
-def _has_exact_names(terms: Terms, text: str) -> bool:
-    """Whether a text has each name of a question exactly: 3.6 is not 3.10."""
-    return all(
-        re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text, re.IGNORECASE)
-        for name in terms.phrases
-    )
+    def are_in(self, text: str, min_coverage: float) -> bool:
+        """Whether a text covers enough, and has each name exactly: 3.6 is not 3.10."""
+        return self.coverage(text) >= min_coverage and all(
+            re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text, re.IGNORECASE)
+            for name in self.terms.phrases
+        )
 
 
 def _time_order(commit: Commit) -> tuple[str, str]:
     return commit.time, commit.id
 
 
-def _hit_of(reader: Reader, commit: Commit, as_of: str) -> Hit:
-    body = f"{commit.subject}\n\n{commit.body}".strip()
-    passage = Passage(commit.bank, "commit", commit.id, "", commit.time, body, trust=commit.trust)
-    return make_hit(reader, Candidate(passage, score=1.0), as_of)
+def _date_range(commits: Sequence[Commit]) -> str:
+    return f"{commits[0].time[:10]} to {commits[-1].time[:10]}"
 
 
-def _quote_commit(
-    reader: Reader, request: AskRequest, commit: Commit, lead: str = "", more: str = ""
-) -> Quote:
-    text = f"{commit.subject} ({commit.author}{f', {more}' if more else ''})"
-    return Quote(
-        _hit_of(reader, commit, request.as_of), truncate(text, MAX_SENTENCE_CHARS), 1.0, 1.0, lead
-    )
-
-
-def _compose(
-    reader: Reader,
-    request: AskRequest,
-    quotes: Sequence[Quote],
-    confidence: Confidence,
-    notes: Sequence[str],
-) -> Answer:
-    return compose(reader, request, quotes, confidence, notes, from_git=True)
-
-
-def _confidence(found: FoundCommits) -> Confidence:
-    return Confidence.HIGH if found.coverage >= _MATCH.full_coverage else Confidence.MEDIUM
-
-
-def _answer_reverted(
-    reader: Reader, request: AskRequest, found: FoundCommits, limit: int
-) -> Answer:
-    """Which commits were reverted and by which, and whether the reverts were reverted in turn."""
-    shown = min(_LIMITS.reverts_shown, limit)
-    reverted = [(c, reverts) for c in found.commits if (reverts := _reverts_of(reader, request, c))]
-    if not reverted:
-        own = [c for c in found.commits if not c.subject.startswith("Revert ")] or found.commits
-        not_reverted = "not reverted, as far as the history tells: "
-        quotes = [_quote_commit(reader, request, c, not_reverted) for c in own[-shown:][::-1]]
-        full = found.coverage >= _MATCH.full_coverage
-        confidence = Confidence.MEDIUM if full else Confidence.LOW
-        return _compose(
-            reader, request, quotes, confidence, [_MANUAL_REVERTS, *_unmerged_caveats(reader, own)]
-        )
-    quotes: list[Quote] = []
-    for commit, reverts in reverted[-shown:][::-1]:
-        quotes.append(_quote_commit(reader, request, commit, "was reverted: "))
-        quotes += [_quote_commit(reader, request, revert, "the revert: ") for revert in reverts]
-        reverted_again = [c for revert in reverts for c in _reverts_of(reader, request, revert)]
-        quotes += [
-            _quote_commit(reader, request, c, "which was taken back in turn: ")
-            for c in reverted_again
-        ]
-    commits = [commit for commit, _ in reverted]
-    return _compose(reader, request, quotes, _confidence(found), _unmerged_caveats(reader, commits))
-
-
-def _reverts_of(reader: Reader, request: AskRequest, commit: Commit) -> list[Commit]:
-    ids = reader.reverted_by(commit.bank, commit.id)
-    found = (_find_commit(reader, commit.bank, id) for id in ids)
-    until = request.as_of
-    return [c for c in found if c is not None and (not until or c.time <= until)]
-
-
-def _unmerged_caveats(reader: Reader, commits: Sequence[Commit]) -> list[str]:
-    """A caveat if the checked-out branch does not contain some of the commits."""
-    unmerged = [c for c in commits if reader.unmerged_commits(c.bank, [c.id])]
-    if not unmerged:
-        return []
-    return [
-        f"What is checked out does not contain {len(unmerged)} of {len(commits)} of these commits."
-    ]
-
-
-def _answer_changes(reader: Reader, request: AskRequest, found: FoundCommits, limit: int) -> Answer:
-    """The latest commits, and how many there are in all."""
-    latest = found.commits[::-1]
-    quotes = [_quote_commit(reader, request, c, more=_files_summary(c)) for c in latest[:limit]]
-    people = {c.author for c in latest}
-    notes = [
-        f"{len(latest)} commit{'s' * (len(latest) != 1)} by {len(people)} "
-        f"{'people' if len(people) != 1 else 'person'}, {latest[-1].time[:10]} to "
-        f"{latest[0].time[:10]}{'; the latest are shown' if len(latest) > limit else ''}."
-    ]
-    return _compose(
-        reader, request, quotes, _confidence(found), [*notes, *_unmerged_caveats(reader, latest)]
-    )
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _files_summary(commit: Commit) -> str:
@@ -283,185 +434,26 @@ def _files_summary(commit: Commit) -> str:
     return commit.files[0] if count == 1 else f"{count} files" if count else ""
 
 
-def _answer_when(
-    reader: Reader, request: AskRequest, question: HistoryQuestion, found: FoundCommits
-) -> Answer:
-    """The first or the last commit. For the last, commits whose subject names the action
-    ("removed") win; otherwise commits that were not reverted do."""
-    stems = {stem(word) for word in words(question.action)} - _ANY_CHANGE
-    named = [c for c in found.commits if stems & {stem(w) for w in words(c.subject)}]
-    kept = [c for c in found.commits if not _reverts_of(reader, request, c)]
-    candidates = named if named and question.kind is QuestionKind.LAST else kept or found.commits
-    commit = candidates[0] if question.kind is QuestionKind.FIRST else candidates[-1]
-    lead = "first: " if question.kind is QuestionKind.FIRST else "last: "
-    notes = [_FIRST_CAVEAT] if question.kind is QuestionKind.FIRST else []
-    quotes = [_quote_commit(reader, request, commit, lead, _files_summary(commit))]
-    if len(candidates) > 1:
-        notes.append(f"{len(candidates)} commits {found.how}, {_date_range(candidates)}.")
-    return _compose(
-        reader, request, quotes, _confidence(found), [*notes, *_unmerged_caveats(reader, [commit])]
-    )
-
-
-def _date_range(commits: Sequence[Commit]) -> str:
-    return f"{commits[0].time[:10]} to {commits[-1].time[:10]}"
-
-
-def _answer_who_knows(
-    reader: Reader,
-    request: AskRequest,
-    question: HistoryQuestion,
-    limit: int,
-    reviews: bool = False,
-) -> Answer | None:
-    """The experts on a topic, with `reviews` those who reviewed most. At least one commit must be
-    about the whole topic: single words of it make nobody an expert."""
-    if not commits_about(reader, request, question.topic).commits:
-        return None
-    now = request.as_of or request.now()
-    experts = rank_experts(reader, request.bank, question.topic, now, _LIMITS.experts_ranked)
-    wanted = [e for e in experts if e.reviews or not reviews]
-    if reviews:
-        wanted.sort(key=lambda e: -e.reviews)
-    people = [e for e in wanted if not e.is_bot] or wanted
-    quotes = [
-        Quote(hit, truncate(_describe_expert(e, reviews), MAX_SENTENCE_CHARS), 1.0, e.score)
-        for e in people[: min(_LIMITS.experts_shown, limit)]
-        for hit in _best_evidence(reader, request, e)
-    ]
-    if not quotes:
-        return None
-    sure = people[0].commits + people[0].reviews >= _LIMITS.sure_contributions
-    confidence = Confidence.HIGH if sure else Confidence.MEDIUM
-    return _compose(reader, request, quotes, confidence, [_EXPERTS_CAVEAT])
-
-
 def _describe_expert(expert: Expert, reviews: bool) -> str:
     e = expert
-    counts = f"{e.commits} commit{'s' * (e.commits != 1)}"
+    counts = [_count(e.commits, "commit")]
     if e.reviews:
-        review_count = f"{e.reviews} review{'s' * (e.reviews != 1)}"
-        counts = f"{review_count}, {counts}" if reviews else f"{counts}, {review_count}"
+        counts.insert(0 if reviews else 1, _count(e.reviews, "review"))
     share = "" if reviews else f"{e.share:.0%} of it, "
-    return f"{e.name} <{e.email}>: {share}{counts}, {e.first[:10]} to {e.last[:10]}, most in " + (
-        ", ".join(e.areas) or "no folder"
-    )
-
-
-def _best_evidence(reader: Reader, request: AskRequest, expert: Expert) -> list[Hit]:
-    """The first commit that speaks for an expert, if any."""
-    for name in expert.evidence:
-        commit = _find_commit(reader, request.bank, name.rpartition("/")[2])
-        if commit is not None and (not request.as_of or commit.time <= request.as_of):
-            return [_hit_of(reader, commit, request.as_of)]
-    return []
-
-
-def _answer_who_decided(
-    reader: Reader, request: AskRequest, question: HistoryQuestion
-) -> Answer | None:
-    """The latest sentences that decide a topic, each with its speaker."""
-    terms = read_terms(question.topic)
-    weights = weigh_terms(reader, request.bank, terms.words).by_stem
-    until = f"{request.as_of}~" if request.as_of else ""
-    layers = [Layer.TRANSCRIPTS.value]
-    found: list[tuple[str, Quote]] = []
-    for match in reader.search(request.bank, terms.all, layers, _LIMITS.turns, until=until):
-        turn = next(iter(reader.find(match.passage.bank, "turn", match.passage.id, 1)), None)
-        if not isinstance(turn, Turn) or turn.tool is not None:
-            continue
-        for sentence in sentences(turn.text):
-            covered = weight_share(weights, stems_in(weights, sentence))
-            is_question = sentence.rstrip().endswith("?")
-            if covered >= _MATCH.min_coverage and states_decision(sentence) and not is_question:
-                hit = make_hit(reader, Candidate(match.passage, score=1.0), request.as_of)
-                text = truncate(sentence, MAX_SENTENCE_CHARS)
-                found.append((turn.time, Quote(hit, text, 1.0, 1.0, f"{_speaker(turn)}: ")))
-                break
-    quotes = [quote for _, quote in sorted(found, key=lambda pair: pair[0], reverse=True)]
-    if not quotes:
-        return None
-    return compose(reader, request, quotes[: _LIMITS.reverts_shown], Confidence.MEDIUM)
+    areas = ", ".join(e.areas) or "no folder"
+    span = f"{e.first[:10]} to {e.last[:10]}"
+    return f"{e.name} <{e.email}>: {share}{', '.join(counts)}, {span}, most in {areas}"
 
 
 def _speaker(turn: Turn) -> str:
     return turn.speaker or ("the user" if turn.role is Role.USER else "the agent")
 
 
-def add_reason(
-    reader: Reader, request: AskRequest, answer: Answer, hits: Iterable[Hit]
-) -> Answer | None:
-    """For a "why" question whose answer gives no reason: the commit that did it, with the reason
-    from its message or from the session that made it. None if the answer gives a reason already,
-    or none is known."""
-    terms = read_terms(request.question)
-    weights = weigh_terms(reader, request.bank, terms.words).by_stem
-    if _gives_reason(answer, terms, weights):
-        return None
-    for hit in hits:
-        is_commit = hit.kind == "commit"
-        commit = _find_commit(reader, hit.bank, hit.uri.rpartition("/")[2]) if is_commit else None
-        # A commit with another subject gives the reason for something else.
-        if commit is None or not _is_about(terms, weights, commit.subject, _MATCH.min_coverage):
-            continue
-        if reasons := _reasons_for(reader, request, commit, hit):
-            first = _quote_commit(reader, request, commit)
-            return compose(reader, request, [first, *reasons], answer.confidence)
-    return None
-
-
-def _is_about(terms: Terms, weights: Mapping[str, float], text: str, min_coverage: float) -> bool:
-    covered = weight_share(weights, stems_in(weights, text))
-    return covered >= min_coverage and _has_exact_names(terms, text)
-
-
-def mark_missing_reason(reader: Reader, request: AskRequest, answer: Answer) -> Answer:
-    """The answer to a "why" question; with a caveat and less confidence if it gives no reason."""
-    terms = read_terms(request.question)
-    weights = weigh_terms(reader, request.bank, terms.words).by_stem
-    if answer.abstained or _gives_reason(answer, terms, weights):
-        return answer
-    lowered = {Confidence.HIGH: Confidence.MEDIUM}.get(answer.confidence, Confidence.LOW)
-    return replace(answer, confidence=lowered, caveats=(_NO_REASON_CAVEAT, *answer.caveats))
-
-
-def _gives_reason(answer: Answer, terms: Terms, weights: Mapping[str, float]) -> bool:
+def _gives_reason(answer: Answer, asked: _WeighedWords) -> bool:
     """Whether a line of an answer gives a reason for what was asked."""
     reason_lines = [line for line in answer.answer.split("\n") if _is_reason(line)]
-    return any(
-        _BECAUSE in line or _is_about(terms, weights, line, _MATCH.min_reason_coverage)
-        for line in reason_lines
-    )
-
-
-def _reasons_for(reader: Reader, request: AskRequest, commit: Commit, hit: Hit) -> list[Quote]:
-    reasons = [s for s in sentences(commit.body) if _is_reason(s)]
-    if reasons:
-        lead = f"{_BECAUSE}says its message: "
-        return [Quote(hit, truncate(reasons[0], MAX_SENTENCE_CHARS), 0.0, hit.score, lead)]
-    for made in reader.authorship(commit.bank, commit=commit.id)[:1]:
-        for exchange in reader.find(commit.bank, "exchange", made.exchange, 1):
-            if isinstance(exchange, Exchange):
-                return _reason_in_exchange(reader, request, exchange)
-    return []
-
-
-def _reason_in_exchange(reader: Reader, request: AskRequest, exchange: Exchange) -> list[Quote]:
-    """The first reason given in an exchange, a person's before the agent's; at most one quote."""
-    x = exchange
-    found: list[tuple[bool, str, Turn, str]] = []
-    for turn in reader.turns(x.bank, x.session, x.first_seq, x.last_seq):
-        if turn.tool is None and (not request.as_of or turn.time <= request.as_of):
-            sentence = next((s for s in sentences(turn.text) if _is_reason(s)), "")
-            if sentence:
-                found.append((turn.role is not Role.USER, turn.time, turn, sentence))
-    for _, _, turn, sentence in sorted(found, key=lambda one: one[:2])[:1]:
-        passage = Passage(turn.bank, "turn", turn.id, turn.session, turn.time, turn.text,
-                          trust=turn.trust, role=turn.role.value, seq=turn.seq)  # fmt: skip
-        hit = make_hit(reader, Candidate(passage, score=1.0), request.as_of)
-        lead = f"{_BECAUSE}{_speaker(turn)} said in making it: "
-        return [Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), 0.0, 1.0, lead)]
-    return []
+    least = _MATCH.min_reason_coverage
+    return any(_BECAUSE in line or asked.are_in(line, least) for line in reason_lines)
 
 
 def _is_reason(sentence: str) -> bool:

@@ -69,118 +69,96 @@ class _Form(NamedTuple):
     against the few patterns that its first word allows."""
 
     kind: QuestionKind
-    first_words: str
+    first_words: frozenset[str]
     pattern: re.Pattern[str]
+
+
+def _form(kind: QuestionKind, first_words: str, pattern: str) -> _Form:
+    return _Form(kind, frozenset(first_words.split()), regex(pattern, _FLAGS))
 
 
 # These are more exact than a question for experts, so they are tried before it.
 _EXACT_FORMS = (
-    _Form(
+    _form(
         QuestionKind.REVERTED,
         "was were has have had is when why by",
-        regex(
-            rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
-            rf"(?: (?:ever|later|again|since|been|once))* (?P<action>{_REVERTED})\b",
-            _FLAGS,
-        ),
+        rf"^(?:was|were|has|have|had|is|when was|why was|by whom was) (?P<topic>.+?)"
+        rf"(?: (?:ever|later|again|since|been|once))* (?P<action>{_REVERTED})\b",
     ),
-    _Form(
+    _form(
         QuestionKind.REVERTED,
         "who did have has why when",
-        regex(
-            rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
-            rf"(?P<action>{_REVERTED}|{_REVERT}) (?P<topic>.+)$",
-            _FLAGS,
-        ),
+        rf"^(?:who|(?:did|have|has|why did|when did) {_WE})(?: ever)? "
+        rf"(?P<action>{_REVERTED}|{_REVERT}) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.REVIEWED,
         "who",
-        regex(r"^who (?:has )?(?P<action>reviewed|approved|acked|tested) (?P<topic>.+)$", _FLAGS),
+        r"^who (?:has )?(?P<action>reviewed|approved|acked|tested) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.DECIDED,
         "who",
-        regex(
-            r"^who (?:has )?(?P<action>decided|chose|picked|agreed|settled|insisted|ruled)"
-            r"(?: (?:on|to|that|for|against|upon))*(?: (?:we|use))* (?P<topic>.+)$",
-            _FLAGS,
-        ),
+        r"^who (?:has )?(?P<action>decided|chose|picked|agreed|settled|insisted|ruled)"
+        r"(?: (?:on|to|that|for|against|upon))*(?: (?:we|use))* (?P<topic>.+)$",
     ),
 )
 _OTHER_FORMS = (
-    _Form(
+    _form(
         QuestionKind.FIRST,
         "who",
-        regex(rf"^who (?:has )?(?:first )?(?P<action>{_INTRODUCED}) (?P<topic>.+)$", _FLAGS),
+        rf"^who (?:has )?(?:first )?(?P<action>{_INTRODUCED}) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.LAST,
         "who",
-        regex(rf"^who (?:has )?(?:last )?(?P<action>{_CHANGED}) (?P<topic>.+)$", _FLAGS),
+        rf"^who (?:has )?(?:last )?(?P<action>{_CHANGED}) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.FIRST,
         "since when",
-        regex(
-            r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
-            r"(?: first| originally)?"
-            rf" (?P<action>{_INTRODUCED})\b",
-            _FLAGS,
-        ),
+        r"^(?:since )?when (?:was|were|is|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
+        rf"(?: first| originally)? (?P<action>{_INTRODUCED})\b",
     ),
-    _Form(
+    _form(
         QuestionKind.FIRST,
         "when",
-        regex(
-            rf"^when (?:did|have) {_WE}(?: first)? (?P<action>{_INTRODUCED})(?: to| using| with)? "
-            r"(?P<topic>.+)$",
-            _FLAGS,
-        ),
+        rf"^when (?:did|have) {_WE}(?: first)? (?P<action>{_INTRODUCED})(?: to| using| with)? "
+        r"(?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.FIRST,
         "since how",
-        regex(
-            rf"^(?:since when|how long)(?: do| have| has| had)? {_WE} "
-            r"(?:use|used|had|have|got) (?P<topic>.+)$",
-            _FLAGS,
-        ),
+        rf"^(?:since when|how long)(?: do| have| has| had)? {_WE} "
+        r"(?:use|used|had|have|got) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.LAST,
         "when",
-        regex(
-            r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
-            r"(?: last| most recently)?"
-            rf" (?P<action>{_CHANGED})\b",
-            _FLAGS,
-        ),
+        r"^when (?:was|were|did(?! (?:we|you|they|I)\b)) (?P<topic>.+?)"
+        rf"(?: last| most recently)? (?P<action>{_CHANGED})\b",
     ),
-    _Form(
+    _form(
         QuestionKind.LAST,
         "when",
-        regex(rf"^when (?:did|have) {_WE}(?: last)? (?P<action>{_CHANGED}) (?P<topic>.+)$", _FLAGS),
+        rf"^when (?:did|have) {_WE}(?: last)? (?P<action>{_CHANGED}) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.CHANGES,
         "what",
-        regex(
-            rf"^what(?:'s| is| has| have| was| were| did {_WE})?(?: been)? "
-            r"(?:chang(?:ed?|es)|happened|done|new|modified|touched)(?: \w+)??"
-            r" (?:in|to|with|on|about|around) (?P<topic>.+)$",
-            _FLAGS,
-        ),
+        rf"^what(?:'s| is| has| have| was| were| did {_WE})?(?: been)? "
+        r"(?:chang(?:ed?|es)|happened|done|new|modified|touched)(?: \w+)??"
+        r" (?:in|to|with|on|about|around) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.CHANGES,
         "the history changes",
-        regex(r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$", _FLAGS),
+        r"^(?:the )?(?:history|changes) (?:of|to|in) (?P<topic>.+)$",
     ),
-    _Form(
+    _form(
         QuestionKind.WHY,
         "why how for",
-        regex(r"^(?:why|how come|for what reason)\b(?P<topic>.+)$", _FLAGS),
+        r"^(?:why|how come|for what reason)\b(?P<topic>.+)$",
     ),
 )
 _OPENING = regex(r"^(?:so|and|but|please|hey|ok|okay|then|also)[, ]+", _FLAGS)
@@ -202,9 +180,8 @@ def read_history_question(question: str) -> HistoryQuestion | None:
 def _match(forms: Iterable[_Form], asked: str) -> HistoryQuestion | None:
     first = asked.partition(" ")[0].lower()
     for form in forms:
-        found = form.pattern.search(asked) if first in form.first_words.split() else None
-        topic = without_article(found["topic"]) if found is not None else ""
-        if found is not None and topic:
+        found = form.pattern.search(asked) if first in form.first_words else None
+        if found is not None and (topic := without_article(found["topic"])):
             action = found.groupdict().get("action") or ""
             return HistoryQuestion(form.kind, topic, action.lower())
     return None

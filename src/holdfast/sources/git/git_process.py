@@ -56,15 +56,8 @@ class Git:
     def query(self, *arguments: str, stdin: str = "") -> str:
         """The output of a short command, or "" where it fails."""
         try:
-            done = subprocess.run(
-                [*self._command, *arguments],
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                env=self._environment,
-                check=False,
-                input=stdin.encode(),
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            done = self.attempt(*arguments, stdin=stdin.encode())
+        except InputError:
             return ""
         return "" if done.returncode else done.stdout.decode("utf-8", "replace")
 
@@ -152,8 +145,8 @@ class ConnectedGit(Git):
 
 def error_line(stderr: bytes) -> str:
     """The line in which git says why it failed."""
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return _prefixed_line(stderr) or (lines[-1] if lines else "it did not say why")
+    last = stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return _prefixed_line(stderr) or last or "it did not say why"
 
 
 def _prefixed_line(stderr: bytes) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -46,8 +45,6 @@ class SkippedRecord(NamedTuple):
 
 
 ImportItem = DraftRecord | SkippedRecord
-# Called with the number of records that were read, and of all.
-ProgressCallback = Callable[[int, int], None]
 
 
 def replace_surrogates(text: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from holdfast.locks import lock_file
+from holdfast.private_files import write_private
 
 FILE = "providers.json"
 # The weight of the latest call in the averages: after five calls the older ones count for a sixth.
@@ -136,11 +137,7 @@ class ReliabilityFile:
 
     def _write(self, known: dict[str, Reliability]) -> None:
         content = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
-        new = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-        new.replace(self._path)
+        write_private(self._path, json.dumps(content, indent=1).encode())
 
     @contextmanager
     def _locked(self) -> Generator[None]:

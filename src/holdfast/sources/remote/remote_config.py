@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from holdfast.errors import InputError
+from holdfast.private_files import write_private
 from holdfast.regex import regex
 
 _VERSION = 1
@@ -135,10 +136,5 @@ def write_remotes(path: Path, remotes: Sequence[Remote]) -> None:
     if not remotes:
         path.unlink(missing_ok=True)
         return
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    new.unlink(missing_ok=True)
     content = {"version": _VERSION, "remotes": [one._asdict() for one in sorted(remotes)]}
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-    new.replace(path)
+    write_private(path, json.dumps(content, indent=1).encode())

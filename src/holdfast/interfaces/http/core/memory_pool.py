@@ -19,7 +19,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
 
-from holdfast.app.core.database_identity import database_identity
+from holdfast.app.core.backends import database_identity
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError

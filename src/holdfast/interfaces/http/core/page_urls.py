@@ -7,12 +7,9 @@ from urllib.parse import quote
 
 from holdfast.interfaces.ui.formatting import link, session_link
 from holdfast.model.forge import Remark
-from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri
-from holdfast.store.protocol import Reader
-
-_FORGE_KINDS = ("pull", "issue", "remark")
-_SESSION_KINDS = ("exchange", "turn", "digest")
+from holdfast.store.protocol import Reader, Record
 
 
 def page_url(reader: Reader, bank: str, name: str) -> str:
@@ -20,35 +17,39 @@ def page_url(reader: Reader, bank: str, name: str) -> str:
     named = parse_uri(name)
     if named is None or not named.kind:
         return ""
-    word, id = named
-    if word == "entity":
+    kind, id = named
+    if kind == "entity":
         return f"/graph?focus={quote(id, safe='')}&bank={quote(bank)}"
-    if word == "commit":
+    if kind == "commit":
         return f"/repos?commit={quote(id)}&bank={quote(bank)}"
-    if word == "session":
+    if kind == "session":
         return session_link(id)
-    if word in _FORGE_KINDS:
-        return _forge_page_url(reader, bank, word, id)
-    return (_session_page_url(reader, bank, word, id) if word in _SESSION_KINDS else "") or link(
-        name
-    )
+    if kind in ("pull", "issue", "remark"):
+        return _forge_page_url(reader, bank, kind, id)
+    if kind in ("exchange", "turn", "digest"):
+        found = reader.find(bank, kind, id, 1)
+        return session_url(found[0]) if found else link(name)
+    return link(name)
 
 
-def _session_page_url(reader: Reader, bank: str, word: str, id: str) -> str:
-    """The place of a turn, an exchange or a digest on the page of its session."""
-    for record in reader.find(bank, word, id, 1):
-        if isinstance(record, Exchange):
-            return session_link(record.session, record.first_seq)
-        if isinstance(record, Turn):
-            return session_link(record.session, record.seq)
-        if isinstance(record, Digest):
+def session_url(record: Record) -> str:
+    """The place of a record on the page of its session; "" if it has none."""
+    match record:
+        case Session():
+            return session_link(record.id)
+        case Digest():
             return session_link(record.session)
-    return ""
+        case Exchange():
+            return session_link(record.session, record.first_seq)
+        case Turn():
+            return session_link(record.session, record.seq)
+        case _:
+            return ""
 
 
-def _forge_page_url(reader: Reader, bank: str, word: str, id: str) -> str:
-    for record in reader.find(bank, word, id, 1):
+def _forge_page_url(reader: Reader, bank: str, kind: str, id: str) -> str:
+    for record in reader.find(bank, kind, id, 1):
         if isinstance(record, Remark):
             thread = parse_uri(record.thread)
             return _forge_page_url(reader, bank, thread.kind, thread.id) if thread else "/repos"
-    return f"/repos?{word}={quote(id, safe='')}&bank={quote(bank)}"
+    return f"/repos?{kind}={quote(id, safe='')}&bank={quote(bank)}"

@@ -38,11 +38,6 @@ _NOTES = {
 }
 
 
-class _FrontView(NamedTuple):
-    banks: list[Bank]
-    recent: list[SessionSummary]
-
-
 class _ResearchView(NamedTuple):
     questions: list[ResearchQuestion]
     cited: dict[str, Cited]
@@ -56,11 +51,13 @@ async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = 
     """The question form; a question in the URL is answered at once, without remotes."""
     question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
-        found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
-        return _page(request, found[0], found[1], bank)
-    front = await request.pool.read(_front)
+        id, found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
+        return _page(request, id, found, bank)
+    banks, recent = await request.pool.read(_banks_and_recent)
     text = _NOTES.get(note, "")
-    return request.render("ask.html", title="Ask", note=text, bank=bank, **front._asdict())
+    return request.render(
+        "ask.html", title="Ask", note=text, bank=bank, banks=banks, recent=recent
+    )
 
 
 @router.post("/ask")
@@ -131,10 +128,10 @@ def _page(
     )  # fmt: skip
 
 
-def _front(memory: Holdfast) -> _FrontView:
+def _banks_and_recent(memory: Holdfast) -> tuple[list[Bank], list[SessionSummary]]:
     sessions = sessions_of(memory.settings)
     recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT_SESSIONS]]
-    return _FrontView(memory.reader.banks(), recent)
+    return memory.reader.banks(), recent
 
 
 def _answer_now(memory: Holdfast, question: str, bank: str) -> tuple[str, _ResearchView]:

@@ -35,15 +35,6 @@ _LINK_TEXTS = {
 }
 
 
-class MentioningRecord(NamedTuple):
-    """A record that mentions the focus, and its page."""
-
-    address: str
-    kind: str
-    time: str
-    title: str
-
-
 class LinkText(NamedTuple):
     """A link between two records as text."""
 
@@ -62,7 +53,7 @@ class GraphView(NamedTuple):
     choices: list[Entity]
     focus: Entity | None
     found: Neighbourhood
-    records: list[MentioningRecord]
+    records: list[tuple[MentioningRecord, str]]
     links: list[LinkText]
 
 
@@ -123,34 +114,30 @@ def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
 
 def _records_and_links(
     memory: Holdfast, entity: Entity
-) -> tuple[list[MentioningRecord], list[LinkText]]:
-    """The records that mention an entity, and the causal links between them."""
-    reader = memory.reader
+) -> tuple[list[tuple[MentioningRecord, str]], list[LinkText]]:
+    """The records that mention an entity, with their pages, and the causal links between them."""
+    reader, bank = memory.reader, entity.bank
     mentions = describe_entity(reader, entity, _MAX_RECORDS, kinds=tuple(_LINK_TEXTS))
-    seen = [
-        MentioningRecord(page_url(reader, entity.bank, r.uri), r.kind, r.time, r.title)
-        for r in mentions.records
-    ]
-    names = {r.uri: r.title for r in mentions.records}
+    names = {record.uri: record.title for record in mentions.records}
     links = mentions.links[:_MAX_LINKS]
     for link in links:
         if link.target not in names:
-            names[link.target] = _title(memory, entity.bank, link.target)
-    return seen, [
+            names[link.target] = _title(reader, bank, link.target)
+    return [(record, page_url(reader, bank, record.uri)) for record in mentions.records], [
         LinkText(
-            *(
-                names[link.source],
-                page_url(reader, entity.bank, link.source),
-                _LINK_TEXTS[link.kind],
-            ),
-            *(names[link.target], page_url(reader, entity.bank, link.target), link.via),
+            names[link.source],
+            page_url(reader, bank, link.source),
+            _LINK_TEXTS[link.kind],
+            names[link.target],
+            page_url(reader, bank, link.target),
+            link.via,
         )
         for link in links
     ]
 
 
-def _title(memory: Holdfast, bank: str, uri: str) -> str:
-    word, _, id = uri.removeprefix("holdfast://").partition("/")
-    place = memory.reader.graph_record(bank, word, id)
-    found = memory.reader.node_passages(bank, [place.node]) if place else []
-    return " ".join(found[0][1].body.split())[:100] if found else uri
+def _title(reader: Reader, bank: str, name: str) -> str:
+    named = parse_uri(name)
+    place = reader.graph_record(bank, *named) if named else None
+    found = reader.node_passages(bank, [place.node]) if place else []
+    return " ".join(found[0][1].body.split())[:100] if found else name

@@ -16,6 +16,10 @@ from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.ui.render import Pages
 
 
+# What a template shows, by name.
+Shown = dict[str, Any]
+
+
 class PageRequest:
     """A request of a browser."""
 

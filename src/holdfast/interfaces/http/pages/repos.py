@@ -12,17 +12,15 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.core.page_urls import page_url
-from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.model.bank import Bank
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
-from holdfast.model.uris import uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.commit_links import names_above, records_below, threads_of_commit
-from holdfast.recall.lookup.commits import CommitDetails, commit_details
+from holdfast.recall.lookup.commits import commit_details
 from holdfast.research.history.expertise import Expert
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.git_history import Repository, Tag
-from holdfast.store.protocol.overview import CommitAuthor, CommitFilter
+from holdfast.store.protocol.overview import CommitFilter
 
 router = APIRouter(prefix="/repos")
 
@@ -34,67 +32,12 @@ _Page = Annotated[int, Query(ge=1, le=10_000)]
 CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T": "another type"}
 
 
-class RepositorySummary(NamedTuple):
-    """A repository that was read, with its counts, tags and branches."""
-
-    repository: Repository
-    bank: str
-    commits: int
-    tags: list[Tag]
-    branches: int
-
-
-class CommitRow(NamedTuple):
-    """A commit in a list."""
-
-    commit: Commit
-    astray: bool
-
-
 class Link(NamedTuple):
     """A name and the page it leads to; "" where there is none."""
 
     name: str
     address: str
     note: str = ""
-
-
-class ReposView(NamedTuple):
-    """The histories, one page of commits, and the experts on a path."""
-
-    banks: list[Bank]
-    read: list[RepositorySummary]
-    followed: list[tuple[str, str]]
-    commits: list[CommitRow]
-    more: bool
-    authors: list[CommitAuthor]
-    experts: list[tuple[Expert, list[Link]]]
-
-
-class CommitView(NamedTuple):
-    """A commit with its diff and related records."""
-
-    commit: Commit
-    bank: str
-    story: CommitDetails
-    diff: str
-    cut: int
-    parents: list[Link]
-    reverts: list[Link]
-    reverted_by: list[Link]
-    makers: list[tuple[Link, Link, float]]
-    threads: list[Link]
-
-
-class ThreadView(NamedTuple):
-    """A pull or an issue with its comments and related records."""
-
-    thread: Thread
-    kind: str
-    bank: str
-    remarks: list[Remark]
-    commits: list[CommitRow]
-    above: list[Link]
 
 
 @router.get("")
@@ -113,21 +56,15 @@ async def repos(
     for kind, name in (("commit", commit), ("pull", pull), ("issue", issue)):
         if name.strip():
             return await _record_page(request, bank, kind, name.strip())
-    wanted = CommitFilter(author.strip(), path.strip())
-    seen = await request.pool.read(lambda memory: _load(memory, bank, wanted, who.strip(), page))
+    wanted, who = CommitFilter(author.strip(), path.strip()), who.strip()
+    seen = await request.pool.read(lambda memory: _load(memory, bank, wanted, who, page))
     return request.render(
-        "repos.html",
-        title="Repos",
-        seen=seen,
-        bank=bank,
-        wanted=wanted,
-        who=who.strip(),
-        page=page,
+        "repos.html", title="Repos", seen=seen, bank=bank, wanted=wanted, who=who, page=page
     )
 
 
 async def _record_page(request: PageRequestDep, bank: str, kind: str, name: str) -> HTMLResponse:
-    def found(memory: Holdfast) -> CommitView | ThreadView | list[Link]:
+    def load(memory: Holdfast) -> tuple[str, Shown]:
         records = memory.reader.find(memory.context.bank_id(bank), kind, name, 10)
         if not records:
             raise NotFoundError(
@@ -136,58 +73,51 @@ async def _record_page(request: PageRequestDep, bank: str, kind: str, name: str)
             )
         exact = [record for record in records if record.id == name] or records
         if len(exact) > 1:
-            return [_choice(memory, kind, record.bank, record.id) for record in exact]
+            choices = [_choice(memory, kind, record.bank, record.id) for record in exact]
+            return "choices.html", {"title": name[:80], "choices": choices, "kind": kind}
         record = exact[0]
         if isinstance(record, Commit):
-            return _commit_view(memory, record)
+            title = f"{record.subject[:80]} · {record.id[:10]}"
+            seen = _commit_view(memory, record)
+            return "commit.html", {"title": title, "seen": seen, "fates": CHANGE_NAMES}
         assert isinstance(record, Pull | Issue)
-        return _thread_view(memory, kind, record)
+        title = f"#{record.number} {record.title[:80]}"
+        return "thread.html", {"title": title, "seen": _thread_view(memory, kind, record)}
 
-    shown = await request.pool.read(found)
-    if isinstance(shown, list):
-        return request.render("choices.html", title=name[:80], choices=shown, kind=kind)
-    if isinstance(shown, CommitView):
-        title = f"{shown.commit.subject[:80]} · {shown.commit.id[:10]}"
-        return request.render("commit.html", title=title, seen=shown, fates=CHANGE_NAMES)
-    title = f"#{shown.thread.number} {shown.thread.title[:80]}"
-    return request.render("thread.html", title=title, seen=shown)
+    template, shown = await request.pool.read(load)
+    return request.render(template, **shown)
 
 
 def _choice(memory: Holdfast, kind: str, bank: str, id: str) -> Link:
     return Link(id, f"/repos?{kind}={id}&bank={bank}", memory.context.bank_name(bank))
 
 
-def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> ReposView:
+def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> Shown:
+    """The histories, one page of commits, and the experts on a path."""
     reader, id = memory.reader, memory.context.bank_id(bank)
     names = reader.commit_ids(id, wanted, _COMMITS_PER_PAGE + 1, (page - 1) * _COMMITS_PER_PAGE)
-    commits = _commits(reader, names[:_COMMITS_PER_PAGE])
     experts = memory.browse.who_knows(who, bank, _MAX_EXPERTS) if who else []
-    return ReposView(
-        banks=reader.banks(),
-        read=_repositories(memory, id),
-        followed=[(one.repo, one.read_at) for one in reader.forge_repositories(id)],
-        commits=commits,
-        more=len(names) > _COMMITS_PER_PAGE,
-        authors=reader.authors(id, 12),
-        experts=[(one, _evidence(memory, id, one)) for one in experts],
-    )
+    return {
+        "banks": reader.banks(),
+        "read": [
+            {
+                "repository": one,
+                "bank": memory.context.bank_name(one.bank),
+                "commits": reader.counts(one.bank).commits,
+                "tags": reader.tags(one.bank)[-6:][::-1],
+                "branches": len(reader.branches(one.bank)),
+            }
+            for one in reader.repositories(id)
+        ],
+        "followed": [(one.repo, one.read_at) for one in reader.forge_repositories(id)],
+        "commits": _commits(reader, names[:_COMMITS_PER_PAGE]),
+        "more": len(names) > _COMMITS_PER_PAGE,
+        "authors": reader.authors(id, 12),
+        "experts": [(one, _evidence(memory, id, one)) for one in experts],
+    }
 
 
-def _repositories(memory: Holdfast, bank: str | None) -> list[RepositorySummary]:
-    reader = memory.reader
-    return [
-        RepositorySummary(
-            one,
-            memory.context.bank_name(one.bank),
-            reader.counts(one.bank).commits,
-            reader.tags(one.bank)[-6:][::-1],
-            len(reader.branches(one.bank)),
-        )
-        for one in reader.repositories(bank)
-    ]
-
-
-def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow]:
+def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Shown]:
     """Commits by bank and id, each with whether it is on an unmerged branch."""
     lost = {
         (bank, id)
@@ -195,7 +125,7 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow
         for id in reader.unmerged_commits(bank, [id for one, id in names if one == bank])
     }
     return [
-        CommitRow(commit, (bank, id) in lost)
+        {"commit": commit, "astray": (bank, id) in lost}
         for bank, id in names
         for commit in reader.find(bank, "commit", id, 1)
         if isinstance(commit, Commit)
@@ -204,36 +134,37 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[CommitRow
 
 def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
     reader, links = memory.reader, list[Link]()
-    for name in expert.evidence:
-        kind, _, id = name.removeprefix("holdfast://").partition("/")
-        for record in reader.find(bank, kind, id, 1):
-            title = record.subject if isinstance(record, Commit) else getattr(record, "title", id)
-            links.append(Link(str(title), page_url(reader, record.bank, name), id[:10]))
+    for named in filter(None, map(parse_uri, expert.evidence)):
+        for record in reader.find(bank, named.kind, named.id, 1):
+            field = "subject" if isinstance(record, Commit) else "title"
+            title = str(getattr(record, field, named.id))
+            links.append(Link(title, page_url(reader, record.bank, str(named)), named.id[:10]))
     return links
 
 
-def _commit_view(memory: Holdfast, commit: Commit) -> CommitView:
-    reader, commit_story = memory.reader, commit_details(memory.reader, commit)
-    lines = commit_story.diff.split("\n") if commit_story.diff else []
-    return CommitView(
-        commit=commit,
-        bank=memory.context.bank_name(commit.bank),
-        story=commit_story,
-        diff="\n".join(lines[:_MAX_DIFF_LINES]),
-        cut=max(0, len(lines) - _MAX_DIFF_LINES),
-        parents=[_commit_link(reader, commit.bank, id) for id in commit.parents],
-        reverts=[_commit_link(reader, commit.bank, name) for name in commit_story.reverts],
-        reverted_by=[_commit_link(reader, commit.bank, name) for name in commit_story.reverted_by],
-        makers=[
+def _commit_view(memory: Holdfast, commit: Commit) -> Shown:
+    """A commit with its diff and related records."""
+    reader, bank, story = memory.reader, commit.bank, commit_details(memory.reader, commit)
+    lines = story.diff.split("\n") if story.diff else []
+    return {
+        "commit": commit,
+        "bank": memory.context.bank_name(bank),
+        "story": story,
+        "diff": "\n".join(lines[:_MAX_DIFF_LINES]),
+        "cut": max(0, len(lines) - _MAX_DIFF_LINES),
+        "parents": [_commit_link(reader, bank, id) for id in commit.parents],
+        "reverts": [_commit_link(reader, bank, name) for name in story.reverts],
+        "reverted_by": [_commit_link(reader, bank, name) for name in story.reverted_by],
+        "makers": [
             (
-                Link(maker.host, page_url(reader, commit.bank, maker.session)),
-                Link(maker.because, page_url(reader, commit.bank, maker.exchange)),
+                Link(maker.host, page_url(reader, bank, maker.session)),
+                Link(maker.because, page_url(reader, bank, maker.exchange)),
                 maker.score,
             )
-            for maker in commit_story.made_by
+            for maker in story.made_by
         ],
-        threads=[_thread_link(reader, thread) for thread in threads_of_commit(reader, commit)],
-    )
+        "threads": [_thread_link(reader, thread) for thread in threads_of_commit(reader, commit)],
+    }
 
 
 def _commit_link(reader: Reader, bank: str, name: str) -> Link:
@@ -251,23 +182,27 @@ def _thread_link(reader: Reader, thread: Thread) -> Link:
     return Link(f"{kind} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
 
 
-def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> ThreadView:
+def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> Shown:
+    """A pull or an issue with its comments and related records."""
     reader = memory.reader
     below = list(records_below(reader, thread))
     commits = [(one.bank, one.id) for one in below if isinstance(one, Commit)]
     above: list[Link] = []
-    for name in names_above(reader, thread):
-        above_kind, _, id = name.removeprefix("holdfast://").partition("/")
-        if above_kind == "commit":
-            above.append(_commit_link(reader, thread.bank, name))
+    for named in filter(None, map(parse_uri, names_above(reader, thread))):
+        if named.kind == "commit":
+            above.append(_commit_link(reader, thread.bank, named.id))
             continue
-        found = [one for one in reader.find(thread.bank, above_kind, id, 1) if one.id == id]
-        above += [_thread_link(reader, one) for one in found if isinstance(one, Pull | Issue)]
-    return ThreadView(
-        thread=thread,
-        kind=kind,
-        bank=memory.context.bank_name(thread.bank),
-        remarks=[one for one in below if isinstance(one, Remark)],
-        commits=_commits(reader, commits),
-        above=above,
-    )
+        found = reader.find(thread.bank, named.kind, named.id, 1)
+        above += [
+            _thread_link(reader, one)
+            for one in found
+            if one.id == named.id and isinstance(one, Pull | Issue)
+        ]
+    return {
+        "thread": thread,
+        "kind": kind,
+        "bank": memory.context.bank_name(thread.bank),
+        "remarks": [one for one in below if isinstance(one, Remark)],
+        "commits": _commits(reader, commits),
+        "above": above,
+    }

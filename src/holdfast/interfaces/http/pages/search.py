@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
@@ -28,11 +26,6 @@ LAYERS = tuple(layer.value for layer in Layer if layer is not Layer.PROVIDERS)
 KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote"))
 
 
-class _SearchView(NamedTuple):
-    found: RecallResult | None
-    banks: list[Bank]
-
-
 @router.get("")
 async def search(
     request: PageRequestDep, q: str = "", bank: str = "", layer: str = "", kind: str = ""
@@ -42,17 +35,16 @@ async def search(
     layer = layer if layer in LAYERS else ""
     kind = kind if kind in KINDS else ""
 
-    def load(memory: Holdfast) -> _SearchView:
+    def load(memory: Holdfast) -> tuple[RecallResult | None, list[Bank]]:
         banks = memory.reader.banks()
         if not query:
-            return _SearchView(None, banks)
+            return None, banks
         # A kind is searched for in its own layer, with more hits.
         wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
         plan = Plan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
-        return _SearchView(memory.search.recall_with_plan(query, bank or "all", plan), banks)
+        return memory.search.recall_with_plan(query, bank or "all", plan), banks
 
-    loaded = await request.pool.run(load)
-    found = loaded.found
+    found, banks = await request.pool.run(load)
     hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_MAX_HITS] if found else []
     return request.render(
         "search.html",
@@ -64,12 +56,13 @@ async def search(
             (hit, truncate(strip_markdown(hit.text), _MAX_HIT_CHARS), _why_rows(hit))
             for hit in hits
         ],
-        misses=[(hit, truncate(strip_markdown(hit.text), _MAX_MISS_CHARS)) for hit in found.misses]
-        if found
-        else [],
+        misses=[
+            (hit, truncate(strip_markdown(hit.text), _MAX_MISS_CHARS))
+            for hit in (found.misses if found else ())
+        ],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
-        banks=loaded.banks,
-        names={known.id: known.name for known in loaded.banks},
+        banks=banks,
+        names={known.id: known.name for known in banks},
         layers=LAYERS,
         kinds=KINDS,
         chosen={"bank": bank, "layer": layer, "kind": kind},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
@@ -11,19 +11,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.interfaces.ui.conversation import Nested, ShownTurn, conversation
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.ui.conversation import Nested, conversation
 from holdfast.interfaces.ui.formatting import session_link
-from holdfast.model.bank import Bank
 from holdfast.model.ledgers.injections import Injection
-from holdfast.model.records import Digest, Exchange, Outcome, Session
-from holdfast.recall.lookup.commits import SessionCommit, commits_of
-from holdfast.store.protocol.sessions import (
-    SessionExtent,
-    SessionFacets,
-    SessionFilter,
-    SessionListing,
-)
+from holdfast.model.records import Exchange, Outcome, Session
+from holdfast.recall.lookup.commits import commits_of
+from holdfast.store.protocol.sessions import SessionFilter
 
 router = APIRouter(prefix="/sessions")
 SESSIONS_PER_PAGE = 50
@@ -37,12 +31,6 @@ _MAX_SEQ = 10**9
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Place = Annotated[int, Query(ge=0, le=_MAX_SEQ)]
-
-
-class _ListView(NamedTuple):
-    found: list[SessionListing]
-    banks: list[Bank]
-    facets: SessionFacets
 
 
 @router.get("")
@@ -59,49 +47,32 @@ async def sessions(
     """The latest sessions that pass the filters."""
     days = [day if _DAY.fullmatch(day) else "" for day in (since, until)]
 
-    def load(memory: Holdfast) -> _ListView:
-        id = memory.context.bank_id(bank or "all")
+    def load(memory: Holdfast) -> Shown:
+        id, reader = memory.context.bank_id(bank or "all"), memory.reader
         sieve = SessionFilter(id, agent, branch, outcome, *days)
-        reader = memory.reader
         found = reader.list_sessions(sieve, SESSIONS_PER_PAGE + 1, (page - 1) * SESSIONS_PER_PAGE)
-        return _ListView(found, reader.banks(), reader.facets(id))
+        banks = reader.banks()
+        return {
+            "sessions": found[:SESSIONS_PER_PAGE],
+            "more": len(found) > SESSIONS_PER_PAGE,
+            "banks": banks,
+            "names": {known.id: known.name for known in banks},
+            "facets": reader.facets(id),
+        }
 
-    view = await request.pool.read(load)
     chosen = {
         "bank": bank, "agent": agent, "branch": branch, "outcome": outcome,
         "since": days[0], "until": days[1],
     }  # fmt: skip
-    filters = urlencode({name: value for name, value in chosen.items() if value})
     return request.render(
         "sessions.html",
         title="Sessions",
-        sessions=view.found[:SESSIONS_PER_PAGE],
-        more=len(view.found) > SESSIONS_PER_PAGE,
-        banks=view.banks,
-        names={known.id: known.name for known in view.banks},
-        facets=view.facets,
         outcomes=[one.value for one in Outcome],
         chosen=chosen,
-        filters=filters,
+        filters=urlencode({name: value for name, value in chosen.items() if value}),
         page=page,
+        **await request.pool.read(load),
     )
-
-
-class _SessionView(NamedTuple):
-    session: Session
-    bank: str
-    digest: Digest | None
-    exchanges: list[Exchange]
-    near: list[Exchange]
-    extent: SessionExtent
-    said: list[ShownTurn]
-    earlier: int | None
-    later: int | None
-    injections: list[Injection]
-    redacted: dict[str, int]
-    subagents: list[Nested]
-    parent: Session | None
-    commits: tuple[SessionCommit, ...]
 
 
 @router.get("/{name}/msg")
@@ -124,19 +95,18 @@ async def session(
     at: Place = 0,
 ) -> HTMLResponse:
     """One session, from a turn on or around a message."""
-    view = await request.pool.read(lambda memory: _load(memory, name, first, at))
-    title = view.session.title or (view.digest.request if view.digest else "") or name
-    return request.render("session.html", title=title, at=at, name=name, **view._asdict())
+    shown = await request.pool.read(lambda memory: _load(memory, name, first, at))
+    return request.render("session.html", **shown)
 
 
-def _load(memory: Holdfast, name: str, first: int, at: int) -> _SessionView:
+def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
     reader = memory.reader
     found = reader.sessions_named(name)
     if not found:
         raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
     session = found[0]
     bank, id = session.bank, session.id
-    extent = reader.extent(bank, id)
+    extent, digest = reader.extent(bank, id), reader.digest_of(bank, id)
     if at:
         before = reader.turn_window_before(bank, id, at, TURNS_BEFORE)
         first = before if before is not None else at
@@ -146,22 +116,25 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> _SessionView:
     exchanges = reader.exchanges(bank, id)
     nested = [Nested(s, reader.digest_of(s.bank, s.id)) for s in reader.subagents(bank, id)]
     last = window[1] if window else 0
-    return _SessionView(
-        session=session,
-        bank=memory.context.bank_name(bank),
-        digest=reader.digest_of(bank, id),
-        exchanges=exchanges,
-        near=_exchanges_near(exchanges, window),
-        extent=extent,
-        said=conversation(turns, exchanges, nested, at),
-        earlier=reader.turn_window_before(bank, id, window[0], TURNS_PER_PAGE) if window else None,
-        later=last + 1 if last < extent.last else None,
-        injections=_injections(memory, session),
-        redacted=reader.redaction_counts(session.source),
-        subagents=nested,
-        parent=reader.session(bank, session.parent) if session.parent else None,
-        commits=commits_of(reader, session),
-    )
+    return {
+        "title": session.title or (digest.request if digest else "") or name,
+        "session": session,
+        "bank": memory.context.bank_name(bank),
+        "digest": digest,
+        "exchanges": exchanges,
+        "near": _exchanges_near(exchanges, window),
+        "extent": extent,
+        "said": conversation(turns, exchanges, nested, at),
+        "earlier": (
+            reader.turn_window_before(bank, id, window[0], TURNS_PER_PAGE) if window else None
+        ),
+        "later": last + 1 if last < extent.last else None,
+        "injections": _injections(memory, session),
+        "redacted": reader.redaction_counts(session.source),
+        "subagents": nested,
+        "parent": reader.session(bank, session.parent) if session.parent else None,
+        "commits": commits_of(reader, session),
+    }
 
 
 def _exchanges_near(exchanges: list[Exchange], window: tuple[int, int] | None) -> list[Exchange]:

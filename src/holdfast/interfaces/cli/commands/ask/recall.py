@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
-from holdfast.app.search import json_shapes
+from holdfast.app.search import hit_view, json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.record_lines import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Hit, Layer, RecallResult, Strategy
-from holdfast.model.trust import Status
 from holdfast.recall.core.plan import Budget, Fusion, Plan
 from holdfast.recall.core.tuning import DEFAULT_RERANK, DEFAULT_WEIGHTS
 from holdfast.recall.query.expansion import Expansion
@@ -58,8 +57,6 @@ _MAX_LEAD_REASONS, _MIN_LEAD = 3, 0.005
 # The start of a text: of a hit about three lines, of a near miss one.
 _MAX_HIT_CHARACTERS, _MAX_MISS_CHARACTERS = 320, 120
 _INDENT = " " * 6
-# A record is active unless its head says otherwise.
-_STATUSES_SHOWN = (Status.SUPERSEDED, Status.RETRACTED, Status.HYPOTHESIS)
 _FALLBACK_SENTENCES = {
     "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
     "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
@@ -220,20 +217,7 @@ def _why(hit: Hit) -> str:
 
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
-    parts = (
-        f"{hit.score:.2f}  {hit.kind}",
-        day(hit.time),
-        hit.trust.value,
-        hit.provider,
-        hit.agent,
-        bank,
-        hit.status.value if hit.status in _STATUSES_SHOWN else "",
-        f"corrected {hit.corrected}" if hit.corrected else "",
-        "astray" if hit.astray else "",
-        hit.shared,
-        f"from {hit.imported}" if hit.imported else "",
-    )
-    print_record_head(screen, " · ".join(filter(None, parts)), hit.uri)
+    print_record_head(screen, hit_view.heading(hit, bank), hit.uri)
     screen.wrap(truncate(hit.text, _MAX_HIT_CHARACTERS), _INDENT)
     if hit.since:
         screen.wrap(f"since then: {hit.since}", _INDENT)

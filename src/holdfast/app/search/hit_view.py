@@ -1,0 +1,103 @@
+"""A hit as the interfaces show it: its fields as JSON, in full or in short, and its heading.
+
+The command line, REST, the MCP tools and the memory agent all select from here, so that a record is
+described alike everywhere. It imports next to nothing, because `holdfast recall` imports it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from holdfast.language import truncate
+from holdfast.model.query import Citation, Hit
+from holdfast.model.to_json import to_jsonable
+from holdfast.model.trust import ENDED_STATUSES, Status
+
+if TYPE_CHECKING:
+    from holdfast.model.opinions import ReflectionCitation
+
+Json = dict[str, Any]
+UNDATED = "undated"
+# What a hit says of itself beyond its text, in the order in which it is shown. Most hits have
+# nothing to say here.
+_REMARKS = (
+    "status", "superseded_by", "supersedes", "corrected", "shared", "imported", "agent", "provider",
+    "freshness", "since", "astray",
+)  # fmt: skip
+# Programs rely on these two, so JSON in full always has them.
+_ALWAYS_SHOWN = ("status", "freshness")
+_USUAL = {field.name: field.default for field in fields(Hit)}
+
+
+def remarks(hit: Hit) -> Json:
+    """What is unusual about a hit, by the name of the field."""
+    values = {name: getattr(hit, name) for name in _REMARKS}
+    return {name: to_jsonable(value) for name, value in values.items() if value != _USUAL[name]}
+
+
+def full_json(hit: Hit, bank: str = "") -> Json:
+    """All that is known of a hit; `bank` is the name of its bank, if that is to be shown."""
+    whole: Json = to_jsonable(hit)
+    del whole["bank"]
+    for name in set(_REMARKS) - remarks(hit).keys() - set(_ALWAYS_SHOWN):
+        del whole[name]
+    return whole | ({"bank": bank} if bank else {})
+
+
+def short_json(hit: Hit, max_chars: int) -> Json:
+    """A hit without what goes without saying, to save the context of the agent that reads it."""
+    whole: Json = {
+        "uri": hit.uri,
+        "kind": hit.kind,
+        "time": hit.time or UNDATED,
+        "trust": hit.trust.value,
+        "text": truncate(hit.text, max_chars),
+    }
+    # A plugin is not asked for agents; what comes from elsewhere comes from a team server.
+    return whole | {
+        "server" if name == "provider" else name: value for name, value in remarks(hit).items()
+    }
+
+
+def short_text(short: Json) -> str:
+    """The result of `short_json` as text."""
+    since = f" (code since then: {short['since']})" if "since" in short else ""
+    head = f"{short['time'][:10]} {short['kind']}, {short['trust']}: {short['uri']}{since}"
+    return f"{head}\n{short['text']}"
+
+
+def heading(hit: Hit, bank: str = "") -> str:
+    """One line for people: score, kind, day, who says so, and what is unusual about it."""
+    is_current = hit.status not in (*ENDED_STATUSES, Status.HYPOTHESIS)
+    parts = (
+        f"{hit.score:.2f}  {hit.kind}",
+        hit.time[:10] or UNDATED,
+        hit.trust.value,
+        hit.provider,
+        hit.agent,
+        bank,
+        "" if is_current else hit.status.value,
+        f"corrected {hit.corrected}" if hit.corrected else "",
+        "astray" if hit.astray else "",
+        hit.shared,
+        f"from {hit.imported}" if hit.imported else "",
+    )
+    return " · ".join(filter(None, parts))
+
+
+def citation_json(citation: Citation | ReflectionCitation) -> Json:
+    """A citation for an agent. Those of a reflection have no layer."""
+    return {
+        "uri": citation.uri,
+        **({"layer": citation.layer.value} if isinstance(citation, Citation) else {}),
+        "time": citation.time,
+        "trust": citation.trust.value,
+        "excerpt": citation.excerpt,
+    }
+
+
+def citation_text(citation: Citation | ReflectionCitation) -> str:
+    """A citation as a line below an answer."""
+    layer = f" {citation.layer.value}" if isinstance(citation, Citation) else ""
+    return f"[{citation.number}] {citation.time[:10] or UNDATED}{layer} {citation.uri}"
