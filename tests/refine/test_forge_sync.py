@@ -17,8 +17,9 @@ from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.git.forge_sync import MAX_REMARKS, MAX_TEXT_CHARACTERS, ForgeReport
+from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link
-from holdfast.research.answering.next_queries import SAID_UNDER, Scope, find_leads, follow_lead
+from holdfast.research.answering.next_queries import SAID_UNDER, find_leads, follow_lead
 from holdfast.settings import ForgeSettings, Settings
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -160,7 +161,7 @@ def test_a_question_about_a_commit_finds_the_discussion_of_its_pull(shop: Shop) 
     chain = Chain((Link(hit, hit.text, frozenset({"lift"})),))
     ways = find_leads(reader, read_terms("lift in a storm"), chain)
     (way,) = [lead for lead in ways if lead.reason == SAID_UNDER]
-    scope = Scope(shop.bank, (), "", lambda: NOW)
+    scope = AskRequest(shop.bank, "", lambda: NOW)
     said = {(found.kind, found.trust) for found in follow_lead(reader, scope, way)}
     assert said == {("pull", Trust.TEAM), ("remark", Trust.TEAM), ("remark", Trust.EXTERNAL)}
     assert follow_lead(reader, scope._replace(as_of="2026-01-01T00:00:00.000Z"), way) == []

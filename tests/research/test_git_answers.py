@@ -11,8 +11,9 @@ from tests.research.test_expertise import ANN, BEN, History
 
 from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
+from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link
-from holdfast.research.answering.next_queries import MADE_IN, Scope, find_leads, follow_lead
+from holdfast.research.answering.next_queries import MADE_IN, find_leads, follow_lead
 from holdfast.research.history.question_kinds import (
     HistoryQuestion,
     QuestionKind,
@@ -212,7 +213,7 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
         terms = read_terms("Which vendor fee made us switch the pager to syslog?")
         chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
         (lead,) = (one for one in find_leads(memory.reader, terms, chain) if one.reason == MADE_IN)
-        found = follow_lead(memory.reader, Scope(bank, (), "", memory.now), lead)
+        found = follow_lead(memory.reader, AskRequest(bank, "", memory.now), lead)
     assert any("ninety crowns" in one.text for one in found)
 
 

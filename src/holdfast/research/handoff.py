@@ -82,10 +82,7 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
     digest = reader.digest_of(session.bank, session.id)
     made = reader.authorship(session.bank, session=session.id)
     commits = [c for one in made for c in reader.find(session.bank, "commit", one.commit, 1)]
-    facts: dict[str, Fact] = {}
-    for exchange in work:
-        for fact in _facts_on(reader, exchange):
-            facts[fact.id] = fact
+    facts = {fact.id: fact for exchange in work for fact in _facts_on(reader, exchange)}
     basis = _Basis(
         session.bank,
         work,
@@ -104,13 +101,9 @@ def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[
     for hit in hits:
         named = parse_uri(hit.uri) if hit.score >= _LIMITS.min_share_of_best * best else None
         found += reader.find(hit.bank, named.kind, named.id, 1) if named else []
-    work: dict[str, Exchange] = {}
-    for record in found:
-        for exchange in _work_of(reader, record):
-            work.setdefault(exchange.id, exchange)
+    work = {x.id: x for record in found for x in _work_of(reader, record)}
     facts = {f.id: f for f in found if isinstance(f, Fact)}
-    for exchange in work.values():
-        facts |= {f.id: f for f in _facts_on(reader, exchange)}
+    facts |= {f.id: f for x in work.values() for f in _facts_on(reader, x)}
     commits = {c.id: c for c in found if isinstance(c, Commit)}
     basis = _Basis(
         bank,
@@ -389,7 +382,6 @@ def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source
     for name in dict.fromkeys(point.uri for point in points):
         title, time = titles[name]
         kind = name.removeprefix(SCHEME).partition("/")[0]
-        found.append(
-            Source(name, kind, truncate(strip_markdown(title), _LIMITS.source_title_chars), time)
-        )
+        short = truncate(strip_markdown(title), _LIMITS.source_title_chars)
+        found.append(Source(name, kind, short, time))
     return tuple(found)

@@ -31,9 +31,10 @@ from holdfast.model.bank import Bank, Disposition
 from holdfast.model.opinions import Opinion, Reflection, ReflectionCitation, ReflectionClaim
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import read_terms
+from holdfast.research.answering.quoting import DIGEST_LABEL
 from holdfast.store.protocol import Reader
 
 MECHANICAL = (
@@ -86,10 +87,6 @@ _TRUST_WEIGHTS = {
     Trust.USER: 1.0, Trust.TEAM: 0.9, Trust.TOOL: 0.8, Trust.ASSISTANT: 0.7, Trust.IMPORT: 0.6,
     Trust.EXTERNAL: 0.2,
 }  # fmt: skip
-_DIGEST_LABELS = re.compile(
-    r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ", re.MULTILINE
-)
-_ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 _SUMMARIES = ("memory", "exchange", "digest", "concept", "fact")
 _NEGATION = re.compile(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 _FEELING = re.compile(
@@ -129,11 +126,14 @@ def reflect(
     relevant = relevant_opinions(found.query, opinions)
     opinion_uris = {f"holdfast://memory/{o.id}" for o in opinions}
     # Opinions are listed as such, not as evidence, and what is superseded does not hold.
-    hits = [hit for hit in found.hits if hit.uri not in opinion_uris and hit.status not in _ENDED]
+    hits = [
+        hit
+        for hit in found.hits
+        if hit.uri not in opinion_uris and hit.status not in ENDED_STATUSES
+    ]
     statements = _statements(reader, bank.id, found.query, hits, disposition)
     citations = _Citations()
     claims = _claims(statements, disposition, citations)
-    voices = _voices(reader, found.hits, disposition, citations) if claims or relevant else ()
     if not claims and not relevant:
         verbatim = disposition.literalism >= _WEIGHTS.verbatim_literalism
         return Reflection(
@@ -145,8 +145,10 @@ def reflect(
             abstained=True,
             caveats=tuple(_caveats(bank, found, claims)),
         )
-    confidence = max([c.confidence for c in claims if c.believed] or [0.0])
-    confidence = max([confidence, *(o.confidence for o in relevant if o.status is Status.OBSERVED)])
+    voices = _voices(reader, found.hits, disposition, citations)
+    believed = [c.confidence for c in claims if c.believed]
+    believed += [o.confidence for o in relevant if o.status is Status.OBSERVED]
+    confidence = max(believed, default=0.0)
     weak_confidence = max([c.confidence for c in claims] or [o.confidence for o in relevant])
     return Reflection(
         found.query,
@@ -228,7 +230,7 @@ def _best_sentence(
 ) -> str:
     """The sentence of a record that covers most of the question; "" if none covers enough."""
     least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
-    found = sentences(_DIGEST_LABELS.sub("", hit.text))
+    found = sentences(DIGEST_LABEL.sub("", hit.text))
     candidates = [s for s in found if len(s) >= least and not s.endswith(("?", ":"))]
     candidates = [s for s in candidates if not (is_chatter(s) or _PROGRESS.search(s))]
     loose = disposition.literalism <= _WEIGHTS.loose_literalism
@@ -326,10 +328,8 @@ def _voices(
         return ()
     least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
     found: dict[str, tuple[int, int, Turn]] = {}
-    for exchange in _exchanges_of(reader, hits):
-        for turn in reader.turns(
-            exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
-        ):
+    for x in _exchanges_of(reader, hits):
+        for turn in reader.turns(x.bank, x.session, x.first_seq, x.last_seq):
             is_typed = turn.role is Role.USER and len(turn.text) <= _LIMITS.typed_chars
             if not is_typed or turn.trust is Trust.EXTERNAL:
                 continue
@@ -356,12 +356,10 @@ def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:
         if hit.kind == "exchange":
             found |= {r.id: r for r in reader.find(hit.bank, "exchange", id, 1)
                       if isinstance(r, Exchange)}  # fmt: skip
-        elif hit.kind == "turn":
-            for turn in reader.find(hit.bank, "turn", id, 1):
-                seq = getattr(turn, "seq", 0)
-                for x in reader.exchanges(turn.bank, getattr(turn, "session", "")):
-                    if x.first_seq <= seq <= x.last_seq:
-                        found[x.id] = x
+        for turn in reader.find(hit.bank, "turn", id, 1) if hit.kind == "turn" else ():
+            if isinstance(turn, Turn):
+                within = reader.exchanges(turn.bank, turn.session)
+                found |= {x.id: x for x in within if x.first_seq <= turn.seq <= x.last_seq}
     return list(found.values())
 
 
@@ -383,15 +381,13 @@ def _answer(
     if opinions:
         parts.append("Opinions:\n" + "\n".join(opinion_line(o) for o in opinions))
     if voices:
-        parts.append(
-            "In people's own words:\n" + "\n".join(f"- {v.sentence} [{v.cited[0]}]" for v in voices)
-        )
+        quotes = [f"- {v.sentence} [{v.cited[0]}]" for v in voices]
+        parts.append("In people's own words:\n" + "\n".join(quotes))
     return "\n\n".join(parts)
 
 
 def _line(claim: ReflectionClaim) -> str:
-    marks = "".join(f"[{n}]" for n in claim.cited)
-    denied = "".join(f"[{n}]" for n in claim.against)
+    marks, denied = ("".join(f"[{n}]" for n in cited) for cited in (claim.cited, claim.against))
     against = f"; denied by {denied}" if denied else ""
     return f"- {claim.sentence} {marks} ({claim.confidence:.2f}{against})"
 

@@ -26,7 +26,16 @@ from holdfast.language import (
     truncate,
 )
 from holdfast.model.knowledge import Rule
-from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult
+from holdfast.model.query import (
+    LAYER_BY_KIND,
+    Answer,
+    Citation,
+    Confidence,
+    Hit,
+    Layer,
+    Passage,
+    RecallResult,
+)
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.relevance import coverage, weigh_terms
@@ -113,6 +122,10 @@ class AskRequest(NamedTuple):
         """Whether a record of this time existed when the question is asked."""
         return not self.as_of or time <= self.as_of
 
+    def has_layer_of(self, passage: Passage) -> bool:
+        """Whether the layer of a passage may be searched."""
+        return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
+
 
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     """Answer a question from the hits of a recall; abstain if there are none."""
@@ -170,10 +183,7 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     held = (
         (Layer.RULES, any(reader.rules(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
-        (
-            Layer.OBSERVATIONS,
-            counts.exchanges + counts.memories + counts.facts + counts.imported,
-        ),
+        (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts + counts.imported),
         (Layer.TRANSCRIPTS, counts.turns),
         (Layer.TEAM, counts.commits + counts.pulls + counts.issues + counts.shared),
     )
@@ -199,8 +209,7 @@ def _choose(
     """The best sentences of the best records, one from each exchange, none said twice."""
     # A tool call shows that something was done; it is seldom an answer.
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
-    requests = {hit.uri for hit in texts if _is_request(reader, hit)}
-    found = [_best_sentence(hit, weights, hit.uri in requests, statuses) for hit in texts]
+    found = [_best_sentence(hit, weights, _is_request(reader, hit), statuses) for hit in texts]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
@@ -243,7 +252,7 @@ def _best_sentence(
     whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
     texts = whole or unlabelled or [collapse_spaces(strip_markdown(hit.text))]
     scores = [coverage(weights, text) * _answer_factor(text, is_request) for text in texts]
-    best = max(range(len(texts)), key=lambda n: (scores[n], -n))
+    best = scores.index(max(scores))
     sentence = texts[best]
     if len(sentence) < _WEIGHTS.short_chars and best + 1 < len(texts):
         joint = " " if sentence[-1] in ".!?…" else "; "

@@ -32,7 +32,6 @@ from holdfast.research.answering.evidence_chains import (
 from holdfast.research.answering.next_queries import (
     SAME_SESSION,
     Lead,
-    Scope,
     find_leads,
     follow_lead,
     starting_chains,
@@ -149,7 +148,6 @@ class _FurtherRounds:
         self._inputs = inputs
         self._found = found
         self._request = request = inputs.request
-        self._scope = Scope(request.bank, request.layers, request.as_of, request.now)
         self._terms: Terms = read_terms(request.question)
         self._weights = weigh_terms(inputs.reader, request.bank, self._terms.words).by_stem
         self._deadline = inputs.clock() + inputs.effort.seconds
@@ -162,7 +160,9 @@ class _FurtherRounds:
         if not self._can_be_known():
             return
         hits = self._found.hits or self._found.misses
-        starts = starting_chains(self._inputs.reader, self._scope, self._terms, self._weights, hits)
+        starts = starting_chains(
+            self._inputs.reader, self._request, self._terms, self._weights, hits
+        )
         chains = best_chains(self._weights, starts, _ROUND.chains)
         while chains and self.round < self._inputs.effort.rounds and self._has_time():
             self.round += 1
@@ -173,7 +173,7 @@ class _FurtherRounds:
                 yield ResearchEvent(
                     ResearchStage.SEARCHING, f"By {lead.reason}.", self.round, lead.query
                 )
-                hits = follow_lead(self._inputs.reader, self._scope, lead)
+                hits = follow_lead(self._inputs.reader, self._request, lead)
                 yield _found_event(hits, self.round, lead.query)
                 longer += self._extend_chain(lead, hits)
             chains = best_chains(self._weights, longer, _ROUND.chains)

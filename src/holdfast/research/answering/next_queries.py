@@ -9,7 +9,7 @@ that made it, and from a commit, pull, issue or remark to the whole discussion.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from holdfast.recall.query.terms import QUESTION_WORDS, Terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers.graph import entities_named_in
+from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link, best_excerpt, mentions
 from holdfast.store.protocol import Reader
 
@@ -52,6 +53,7 @@ _THREADS = ("pull", "issue")
 SAME_SESSION = "the session both stand in"
 MADE_IN = "the session that made the commit"
 SAID_UNDER = "the discussion it is part of"
+_Ids = tuple[tuple[str, str], ...]
 
 
 class Lead(NamedTuple):
@@ -68,30 +70,12 @@ class Lead(NamedTuple):
     session: str = ""
     since: str = ""
     until: str = ""
-    ids: tuple[tuple[str, str], ...] = ()
+    ids: _Ids = ()
 
     @property
     def query(self) -> str:
         """What is searched, for people."""
         return " ".join(self.terms) or self.reason
-
-
-class Scope(NamedTuple):
-    """Where a question may search: bank, layers, up to which time."""
-
-    bank: str | None
-    layers: Sequence[Layer]
-    as_of: str
-    now: Callable[[], str]
-
-    @property
-    def until(self) -> str:
-        """The end of the time to search, as the store wants it; "" for none."""
-        return f"{self.as_of}~" if self.as_of else ""
-
-    def has_layer_of(self, passage: Passage) -> bool:
-        """Whether the layer of a passage may be searched."""
-        return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
 
 
 def find_leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
@@ -105,12 +89,11 @@ def find_leads(reader: Reader, terms: Terms, chain: Chain) -> list[Lead]:
         Lead(chain, f"“{bridge}”", (bridge, *rest), bridge)
         for bridge in find_bridges(reader, last, asked)
     ]
-    hit = last.hit
-    belonging = (
-        *_leads_to_author(reader, hit, chain, rest),
-        *_leads_to_thread(reader, hit, chain, rest),
-    )
-    return [*belonging, *by_name, *_leads_to_session(hit, chain, rest)]
+    belonging = [(MADE_IN, _author_ids(reader, last.hit))]
+    if SAID_UNDER not in chain.link_reasons:
+        belonging.append((SAID_UNDER, _thread_ids(reader, last.hit)))
+    by_id = [Lead(chain, reason, rest, ids=ids) for reason, ids in belonging if ids]
+    return [*by_id, *by_name, *_leads_to_session(last.hit, chain, rest)]
 
 
 def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
@@ -137,7 +120,7 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     return chosen[: _LIMITS.bridges]
 
 
-def _leads_to_session(hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
+def _leads_to_session(hit: Hit, chain: Chain, rest: tuple[str, ...]) -> list[Lead]:
     """The rest of the question, in the session of a record and around its time."""
     if not hit.session or not hit.time:
         return []
@@ -145,78 +128,77 @@ def _leads_to_session(hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]
     since, until = (
         f"{time.isoformat()[:19]}.000Z" for time in (at - _LIMITS.around, at + _LIMITS.around)
     )
-    return [Lead(chain, SAME_SESSION, tuple(rest), "", hit.session, since, until)]
+    return [Lead(chain, SAME_SESSION, rest, "", hit.session, since, until)]
 
 
-def _leads_to_author(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
-    """From a commit to the exchange that made it."""
+def _author_ids(reader: Reader, hit: Hit) -> _Ids:
+    """The exchange that made a commit."""
     if hit.kind != "commit":
-        return []
+        return ()
     made = reader.authorship(hit.bank, commit=hit.uri.rpartition("/")[2])[:1]
-    ids = tuple(("exchange", one.exchange) for one in made if one.exchange)
-    return [Lead(chain, MADE_IN, tuple(rest), ids=ids)] if ids else []
+    return tuple(("exchange", one.exchange) for one in made if one.exchange)
 
 
-def _leads_to_thread(reader: Reader, hit: Hit, chain: Chain, rest: Sequence[str]) -> list[Lead]:
-    """From a commit, a pull, an issue or a remark to the discussion that it is part of."""
-    if LAYER_BY_KIND[hit.kind] is not Layer.TEAM or SAID_UNDER in chain.link_reasons:
-        return []
+def _thread_ids(reader: Reader, hit: Hit) -> _Ids:
+    """The discussions that a commit, a pull, an issue or a remark is part of."""
     id = hit.uri.rpartition("/")[2]
+    if LAYER_BY_KIND[hit.kind] is not Layer.TEAM:
+        return ()
     if hit.kind == "commit":
         pulls = reader.pulls_with_commit(hit.bank, id)[: _LIMITS.bridges]
-        ids = tuple(("pull", pull.id) for pull in pulls)
-    elif hit.kind == "remark":
+        return tuple(("pull", pull.id) for pull in pulls)
+    if hit.kind == "remark":
         found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
-        threads = [parse_uri(remark.thread) for remark in found]
-        ids = tuple((thread.kind, thread.id) for thread in threads if thread is not None)
-    else:
-        ids = ((hit.kind, id),)
-    return [Lead(chain, SAID_UNDER, tuple(rest), ids=ids)] if ids else []
+        return tuple(thread for r in found if (thread := parse_uri(r.thread)) is not None)
+    return ((hit.kind, id),)
 
 
-def follow_lead(reader: Reader, scope: Scope, lead: Lead) -> list[Hit]:
+def follow_lead(reader: Reader, request: AskRequest, lead: Lead) -> list[Hit]:
     """The hits of a lead, best first; only what may be shown and existed at the time asked for."""
     in_session: dict[str, bool] = {"": False}
     passages: list[Passage] = []
-    for passage in _passages(reader, scope, lead):
+    for passage in _passages(reader, request, lead):
         if passage.session not in in_session:
             session = reader.session(passage.bank, passage.session)
             in_session[passage.session] = session is not None and session.host == lead.session
         inside = not lead.session or in_session[passage.session]
         if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):
             passages.append(passage)
-    return _hits(reader, scope, passages)
+    return _hits(reader, request, passages)
 
 
-def _hits(reader: Reader, scope: Scope, passages: Iterable[Passage]) -> list[Hit]:
+def _hits(reader: Reader, request: AskRequest, passages: Iterable[Passage]) -> list[Hit]:
     pool = Pool()
     for passage in passages:
         pool.add(passage)
-    apply_status(reader, pool, scope.as_of, scope.now)
-    return [make_hit(reader, candidate, scope.as_of) for candidate in pool]
+    apply_status(reader, pool, request.as_of, request.now)
+    return [make_hit(reader, candidate, request.as_of) for candidate in pool]
 
 
-def _passages(reader: Reader, scope: Scope, lead: Lead) -> list[Passage]:
+def _passages(reader: Reader, request: AskRequest, lead: Lead) -> list[Passage]:
     bank = lead.chain.last.hit.bank
     if lead.ids and lead.ids[0][0] in _THREADS:
         found = [p for name in lead.ids for p in reader.thread_passages(bank, uri(*name))]
-        until = scope.as_of
-        return [p for p in found if scope.has_layer_of(p) and (not until or p.time <= until)]
+        return [p for p in found if request.has_layer_of(p) and request.covers_time(p.time)]
     if lead.ids:
         places = [reader.graph_record(bank, kind, id) for kind, id in lead.ids]
         nodes = [place.node for place in places if place is not None]
-        return [p for _, p in reader.node_passages(bank, nodes) if scope.has_layer_of(p)]
-    until = min(filter(None, (lead.until, scope.until)), default="")
-    layers = [layer.value for layer in scope.layers]
+        return [p for _, p in reader.node_passages(bank, nodes) if request.has_layer_of(p)]
+    until = min(filter(None, (lead.until, request.until)), default="")
+    layers = [layer.value for layer in request.layers]
     matches = reader.search(bank, lead.terms, layers, _LIMITS.passages, lead.since, until)
     return [match.passage for match in matches if match.passage.kind not in _SUMMARIES]
 
 
 def starting_chains(
-    reader: Reader, scope: Scope, terms: Terms, weights: Mapping[str, float], hits: Sequence[Hit]
+    reader: Reader,
+    request: AskRequest,
+    terms: Terms,
+    weights: Mapping[str, float],
+    hits: Sequence[Hit],
 ) -> list[Chain]:
     """A chain of one record for each that covers a part of the question."""
-    known = {hit.uri: hit for hit in (*hits, *_nearest(reader, scope, terms))}
+    known = {hit.uri: hit for hit in (*hits, *_nearest(reader, request, terms))}
     found: dict[str, Chain] = {}
     for hit in known.values():
         # A summary repeats other records, and a tool call answers nothing.
@@ -227,8 +209,8 @@ def starting_chains(
     return list(found.values())
 
 
-def _nearest(reader: Reader, scope: Scope, terms: Terms) -> list[Hit]:
+def _nearest(reader: Reader, request: AskRequest, terms: Terms) -> list[Hit]:
     """The records that have most of the question's words, without a relevance floor."""
-    layers = [layer.value for layer in scope.layers]
-    matches = reader.search(scope.bank, terms.all, layers, _LIMITS.passages, until=scope.until)
-    return _hits(reader, scope, [match.passage for match in matches])
+    layers = [layer.value for layer in request.layers]
+    matches = reader.search(request.bank, terms.all, layers, _LIMITS.passages, until=request.until)
+    return _hits(reader, request, [match.passage for match in matches])

@@ -80,8 +80,8 @@ def _best_sentence(text: str, question: str) -> str:
     """The sentence of a text that covers most of the question, on one line."""
     weights = {stem(word): 1.0 for word in read_terms(question).words}
     texts = [collapse_spaces(sentence) for sentence in sentences(text)] or [collapse_spaces(text)]
-    best = max(range(len(texts)), key=lambda n: (coverage(weights, texts[n]), -n))
-    unmarked = _BRACKETED_NUMBER.sub(r"(\1)", texts[best])
+    best = max(texts, key=lambda text: coverage(weights, text))
+    unmarked = _BRACKETED_NUMBER.sub(r"(\1)", best)
     return truncate(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
 
 

@@ -3,6 +3,7 @@ causes. Quotes chosen by the words of the question are in `answer`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ MAX_SENTENCE_CHARS = 340
 # Characters of a record that a citation shows: enough to recognise it in a list.
 MAX_EXCERPT_CHARS = 240
 # The labels of the sections of a digest's text.
-DIGEST_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ")
+DIGEST_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed): ", re.MULTILINE)
 _CAUSE_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
 _RETRIEVED_BY_TIME = {"temporal", "recent_sessions"}
 _RETRIEVED_BY_WORDS = {"direct_fts", "summaries", "semantic"}
@@ -95,8 +96,8 @@ def _quote_cause(hit: Hit, weights: Mapping[str, float]) -> Quote:
         + _CAUSE.coverage * coverage(weights, text)
         for text in texts
     ]
-    best = max(range(len(texts)), key=lambda n: (scores[n], -n))
-    return Quote(hit, truncate(texts[best], MAX_SENTENCE_CHARS), 0.0, hit.score)
+    best = texts[scores.index(max(scores))]
+    return Quote(hit, truncate(best, MAX_SENTENCE_CHARS), 0.0, hit.score)
 
 
 def _is_by_time_only(hit: Hit) -> bool:

@@ -198,16 +198,12 @@ class _Reviews:
         return self._people[bank].get(login) or Person(login, "")
 
 
-def _is_path(about: str) -> bool:
-    return bool(_PATH.fullmatch(about.strip())) or about.strip().endswith("/")
-
-
 def _commits_about(
     reader: Reader, bank: str | None, about: str
 ) -> tuple[str, Iterator[tuple[Commit, float]]]:
     """The path that is meant ("" for a topic in words), and the commits about it, each with its
     relevance from 0 to 1."""
-    if _is_path(about):
+    if _PATH.fullmatch(about) or about.endswith("/"):
         commits, path = commits_touching(
             reader, bank, RecordFilter(file=about), _LIMITS.commits_of_path
         )
