@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.trust import Trust
-from holdfast.refine.facts.directives import directive_kind, find_directives
+from holdfast.refine.facts.directives import find_directives, is_directive
 from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
@@ -109,13 +109,13 @@ what did we decide about retries"""
 
 @pytest.mark.parametrize("sentence", LAID_DOWN.splitlines())
 def test_directives_are_found_in_many_languages(sentence: str) -> None:
-    assert directive_kind(sentence) is not None
-    assert [text for text, _ in find_directives(sentence)]
+    assert is_directive(sentence)
+    assert find_directives(sentence)
 
 
 @pytest.mark.parametrize("sentence", TALK.splitlines())
 def test_ordinary_talk_is_no_directive(sentence: str) -> None:
-    assert directive_kind(sentence) is None
+    assert not is_directive(sentence)
 
 
 def test_quotations_and_code_are_no_directives() -> None:
@@ -130,7 +130,7 @@ def test_only_the_short_ends_of_a_pasted_text_count() -> None:
     )
     assert len(pasted) > MAX_TYPED_CHARS and find_directives(pasted) == []
     ends = pasted.replace("Go.", "From now on plans go into docs/plans.")
-    assert [text for text, _ in find_directives(ends)] == ["From now on plans go into docs/plans."]
+    assert find_directives(ends) == ["From now on plans go into docs/plans."]
 
 
 def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -> Claim:

@@ -11,10 +11,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from holdfast.errors import InputError, StoreError
 from holdfast.sources.json_fields import items, mapping
@@ -67,6 +67,12 @@ class ExportFolder:
         """Add a file; `name` has `/` between its parts."""
         self._new[name] = text.encode("utf-8", "replace")
 
+    def put_all(self, files: Iterable[tuple[str, str]], on_progress: OnProgress) -> None:
+        """Add files, each with its name and its text."""
+        for number, (name, text) in enumerate(files, 1):
+            self.put(name, text)
+            on_progress(number, number)
+
     def write(self) -> FolderReport:
         """Make the exported files in the folder exactly those that were added."""
         known = self._read_manifest()
@@ -74,16 +80,17 @@ class ExportFolder:
             self._path.mkdir(parents=True, exist_ok=True)
             foreign = [name for name in self._new if self._is_foreign(name, known)]
             written = [name for name in self._new if name not in foreign]
+            hashes = {name: [_hash(self._new[name])] for name in written}
             # The manifest comes first, with old and new hashes: if the export is killed, the next
             # one recognises every file that this one wrote.
             self._write_manifest(
-                {**known, **{name: _hash(self._new[name]) for name in written}}, known
+                {name: known.get(name, []) + hashes.get(name, []) for name in {**known, **hashes}}
             )
             for name in written:
                 _replace(self._path / name, self._new[name])
             gone = [name for name in known if name not in self._new]
             removed = [name for name in gone if self._remove(name, known[name])]
-            self._write_manifest({name: _hash(self._new[name]) for name in written}, {})
+            self._write_manifest(hashes)
         except OSError as error:
             raise StoreError(
                 f"Nothing can be written to {self._path}: {error.strerror or error}.",
@@ -110,14 +117,9 @@ class ExportFolder:
         files = mapping(manifest.get("files"))
         return {name: items(files[name]) for name in files if _is_below(name)}
 
-    def _write_manifest(self, now: dict[str, Any], before: dict[str, list[str]]) -> None:
-        files = {
-            name: sorted(
-                {*([hashes] if isinstance(hashes, str) else hashes), *before.get(name, ())}
-            )
-            for name, hashes in now.items()
-        }
-        manifest = {"format": self._format, "version": 1, "files": dict(sorted(files.items()))}
+    def _write_manifest(self, hashes: dict[str, list[str]]) -> None:
+        files = {name: sorted(set(hashes[name])) for name in sorted(hashes)}
+        manifest = {"format": self._format, "version": 1, "files": files}
         text = json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
         _replace(self._path / MANIFEST, text.encode("utf-8", "replace"))
 

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
-from holdfast.app.transfer.exporting import ExportRequest
+from holdfast.app.transfer.exporting import (
+    NO_LIMIT,
+    ExportRequest,
+    is_within,
+    selected_sessions,
+)
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
@@ -22,8 +27,6 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"
-# Larger than any bank: asks the store for all records.
-_NO_LIMIT = 1_000_000
 _Json = dict[str, Any]
 
 
@@ -37,9 +40,8 @@ def write_memory_keeper(
     """Write banks into a folder; each into a subfolder if there are several."""
     for bank in request.banks:
         base = f"{safe_name(bank.name, bank.id)}/" if len(request.banks) > 1 else ""
-        for number, (name, text) in enumerate(_BankExport(reader, bank, request, clean).files(), 1):
-            folder.put(base + name, text)
-            on_progress(number, number)
+        files = _BankExport(reader, bank, request, clean).files()
+        folder.put_all(((base + name, text) for name, text in files), on_progress)
 
 
 class _BankExport:
@@ -60,9 +62,7 @@ class _BankExport:
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Every file: its name and its text."""
-        since, until = self._selection.since, self._selection.until or "~"
-        found = self._reader.sessions(self._bank, _NO_LIMIT)
-        sessions = [one for one in found if one.ended >= since and one.started <= until]
+        sessions = selected_sessions(self._reader, self._bank, self._selection)
         used: Counter[str] = Counter()
         for session in sorted(sessions, key=lambda one: (one.started, one.id)):
             base = _file_stem(session)
@@ -114,7 +114,7 @@ class _BankExport:
 
     def _concepts(self) -> list[_Json]:
         found: list[_Json] = []
-        concepts = self._reader.concepts(self._bank, _NO_LIMIT)
+        concepts = self._reader.concepts(self._bank, NO_LIMIT)
         for concept in sorted(concepts, key=lambda one: (one.founded, one.id)):
             members = [self._ids[name] for name in concept.members if name in self._ids]
             if not members:
@@ -133,11 +133,11 @@ class _BankExport:
         return found
 
     def _facts(self, concepts: int) -> _Json:
-        since, until = self._selection.since, self._selection.until or "~"
         facts = [
             one
             for one in sorted(self._reader.facts(self._bank), key=lambda one: one.id)
-            if one.status not in ENDED_STATUSES and since <= one.validity.learned <= until
+            if one.status not in ENDED_STATUSES
+            and is_within(self._selection, one.validity.learned, one.validity.learned)
         ]
         exchanges = sum(1 for name in self._ids if name.startswith(uri("exchange", "")))
         return {

@@ -11,8 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
-from holdfast.app.transfer.exporting import ExportRequest
-from holdfast.language import truncate
+from holdfast.app.transfer.exporting import (
+    NO_LIMIT,
+    ExportRequest,
+    is_within,
+    selected_sessions,
+)
+from holdfast.language import collapse_spaces, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Digest, Exchange, Session
@@ -21,8 +26,6 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 FORMAT = "obsidian"
-# Larger than any bank: asks the store for all records.
-_NO_LIMIT = 1_000_000
 # Characters of a session's title in the name of its note, and in the heading of the note.
 _MAX_NAME_CHARS = 60
 _MAX_HEADING_CHARS = 200
@@ -49,12 +52,12 @@ def write_vault(
     on_progress: OnProgress = lambda done, total: None,
 ) -> None:
     """Write the notes of banks into a folder."""
-    done = 0
-    for bank in request.banks:
-        for name, text in _notes(reader, bank, request, lambda text: _escape_markup(clean(text))):
-            folder.put(f"{safe_name(bank.name, bank.id)}/{name}.md", text)
-            done += 1
-            on_progress(done, done)
+    notes = (
+        (f"{safe_name(bank.name, bank.id)}/{name}.md", text)
+        for bank in request.banks
+        for name, text in _notes(reader, bank, request, lambda text: _escape_markup(clean(text)))
+    )
+    folder.put_all(notes, on_progress)
 
 
 def _escape_markup(text: str) -> str:
@@ -66,16 +69,13 @@ def _escape_markup(text: str) -> str:
 def _notes(
     reader: Reader, bank: Bank, request: ExportRequest, clean: CleanText
 ) -> Iterator[tuple[str, str]]:
-    since, until = request.selection.since, request.selection.until or "~"
-    sessions = [
-        one
-        for one in reader.sessions(bank.id, _NO_LIMIT)
-        if one.ended >= since and one.started <= until
-    ]
+    selection = request.selection
+    sessions = selected_sessions(reader, bank.id, selection)
     concepts = [
-        one for one in reader.concepts(bank.id, _NO_LIMIT) if one.updated >= since and
-        (one.founded or one.updated) <= until
-    ]  # fmt: skip
+        one
+        for one in reader.concepts(bank.id, NO_LIMIT)
+        if is_within(selection, one.founded or one.updated, one.updated)
+    ]
     digests = {one.id: reader.digest_of(bank.id, one.id) for one in sessions}
     names = _Names(
         {s.id: _session_name(s, digests[s.id], clean) for s in sessions},
@@ -87,25 +87,19 @@ def _notes(
             concepts_by_member.setdefault(member, []).append(concept)
     exchanges_by_uri: dict[str, tuple[str, Exchange]] = {}
     for session in sessions:
-        exchanges = reader.exchanges(bank.id, session.id)
+        exchanges, digest = reader.exchanges(bank.id, session.id), digests[session.id]
         exchanges_by_uri |= {uri("exchange", x.id): (session.id, x) for x in exchanges}
-        note = _session_note(
-            session, digests[session.id], exchanges, concepts_by_member, names, clean
-        )
+        note = _session_note(session, digest, exchanges, concepts_by_member, names, clean)
         yield f"Sessions/{names.sessions[session.id]}", note
     for concept in concepts:
-        yield (
-            f"Concepts/{names.concepts[concept.id]}",
-            _concept_note(concept, exchanges_by_uri, names, clean),
-        )
+        note = _concept_note(concept, exchanges_by_uri, names, clean)
+        yield f"Concepts/{names.concepts[concept.id]}", note
     yield _index(reader, bank, sessions, concepts, names, clean)
 
 
 def _session_name(session: Session, digest: Digest | None, clean: CleanText) -> str:
-    title = _title(session, digest)
-    return safe_name(
-        f"{session.started[:10]} {clean(truncate(title, _MAX_NAME_CHARS))}", session.id
-    )
+    title = clean(truncate(_title(session, digest), _MAX_NAME_CHARS))
+    return safe_name(f"{session.started[:10]} {title}", session.id)
 
 
 def _title(session: Session, digest: Digest | None) -> str:
@@ -117,11 +111,12 @@ def _link(name: str, words: str) -> str:
     return f"[[{name}|{shown or name}]]"
 
 
-def _front_matter(fields: dict[str, object]) -> str:
-    lines = [
+def _note(fields: dict[str, object], lines: list[str]) -> str:
+    """A note with these fields as its front matter."""
+    front = [
         f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value
     ]
-    return "\n".join(["---", *lines, "---", ""])
+    return "\n".join(["---", *front, "---", ""]) + "\n".join(lines).rstrip() + "\n"
 
 
 def _tags(words: tuple[str, ...]) -> list[str]:
@@ -147,36 +142,34 @@ def _session_note(
             ("Next", digest.next_steps),
         ):
             if points:
-                lines += [f"**{heading}**", "", *(f"- {_one_line(clean(p))}" for p in points), ""]
+                lines += [
+                    f"**{heading}**",
+                    "",
+                    *(f"- {collapse_spaces(clean(p))}" for p in points),
+                    "",
+                ]
     found = {c.id: c for x in exchanges for c in concepts_by_member.get(uri("exchange", x.id), ())}
     if found:
         linked = (_link(names.concepts[c.id], c.name) for c in found.values())
         lines += ["Concepts: " + ", ".join(linked), ""]
     for number, x in enumerate(exchanges, 1):
-        lines += [f"## {number}. {_one_line(clean(x.title))}", ""]
+        lines += [f"## {number}. {collapse_spaces(clean(x.title))}", ""]
         lines += [f"*{x.type.value}, {x.outcome.value}, {x.started[:16].replace('T', ' ')}*", ""]
         lines += [clean(x.summary), ""] if x.summary else []
-        lines += [*(f"- {_one_line(clean(fact))}" for fact in x.facts), ""] if x.facts else []
+        lines += [*(f"- {collapse_spaces(clean(fact))}" for fact in x.facts), ""] if x.facts else []
         files = [*x.files_modified, *x.files_read]
         lines += ["Files: " + ", ".join(f"`{clean(file)}`" for file in files), ""] if files else []
-    topics = digest.topics if digest else ()
-    front = _front_matter(
-        {
-            "holdfast": uri("session", session.id),
-            "kind": "session",
-            "agent": session.agent,
-            "started": session.started,
-            "ended": session.ended,
-            "branch": clean(session.branch),
-            "outcome": digest.outcome.value if digest else "",
-            "tags": _tags(topics),
-        }
-    )
-    return front + "\n".join(lines).rstrip() + "\n"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    fields = {
+        "holdfast": uri("session", session.id),
+        "kind": "session",
+        "agent": session.agent,
+        "started": session.started,
+        "ended": session.ended,
+        "branch": clean(session.branch),
+        "outcome": digest.outcome.value if digest else "",
+        "tags": _tags(digest.topics if digest else ()),
+    }
+    return _note(fields, lines)
 
 
 def _concept_note(
@@ -185,31 +178,28 @@ def _concept_note(
     names: _Names,
     clean: CleanText,
 ) -> str:
-    lines = [f"# {_one_line(clean(concept.name))}", "", clean(concept.summary), ""]
+    lines = [f"# {collapse_spaces(clean(concept.name))}", "", clean(concept.summary), ""]
     if concept.files:
         lines += ["## Files", "", *(f"- `{clean(file)}`" for file in concept.files), ""]
-    known = [(name, exchanges_by_uri[name]) for name in concept.members if name in exchanges_by_uri]
+    known = [exchanges_by_uri[name] for name in concept.members if name in exchanges_by_uri]
     if known:
         lines += ["## What belongs to it", ""]
-    for _, (session, x) in known:
-        link = _link(names.sessions[session], clean(x.title))
-        lines.append(f"- {x.started[:10]} {link}")
+    for session, x in known:
+        lines.append(f"- {x.started[:10]} {_link(names.sessions[session], clean(x.title))}")
     if concept.history:
         lines += ["", "## How it came about", ""]
     for event in concept.history:
-        why = f": {_one_line(clean(event.why))}" if event.why else ""
-        lines.append(f"- {event.time[:10]} {_one_line(clean(event.what))}{why}")
-    front = _front_matter(
-        {
-            "holdfast": uri("concept", concept.id),
-            "kind": "concept",
-            "founded": concept.founded,
-            "updated": concept.updated,
-            "aliases": [_one_line(concept.name)],
-            "tags": _tags(concept.keywords),
-        }
-    )
-    return front + "\n".join(lines).rstrip() + "\n"
+        why = f": {collapse_spaces(clean(event.why))}" if event.why else ""
+        lines.append(f"- {event.time[:10]} {collapse_spaces(clean(event.what))}{why}")
+    fields = {
+        "holdfast": uri("concept", concept.id),
+        "kind": "concept",
+        "founded": concept.founded,
+        "updated": concept.updated,
+        "aliases": [collapse_spaces(concept.name)],
+        "tags": _tags(concept.keywords),
+    }
+    return _note(fields, lines)
 
 
 def _index(
@@ -220,7 +210,7 @@ def _index(
     names: _Names,
     clean: CleanText,
 ) -> tuple[str, str]:
-    lines = [f"# {_one_line(clean(bank.name))}", ""]
+    lines = [f"# {collapse_spaces(clean(bank.name))}", ""]
     if concepts:
         lines += ["## Concepts", ""]
         by_name = sorted(concepts, key=lambda one: one.name.lower())
@@ -228,9 +218,9 @@ def _index(
     facts = [one for one in reader.facts(bank.id) if one.status not in ENDED_STATUSES]
     if facts:
         lines += ["## Facts", ""]
-        lines += [f"- {_one_line(clean(f.content))} ({f.kind.value})" for f in facts] + [""]
+        lines += [f"- {collapse_spaces(clean(f.content))} ({f.kind.value})" for f in facts] + [""]
     if sessions:
         lines += ["## Sessions", ""]
         lines += [f"- [[{names.sessions[s.id]}]]" for s in sessions] + [""]
-    front = _front_matter({"holdfast": uri("bank", bank.id), "kind": "bank"})
-    return safe_name(bank.name, bank.id), front + "\n".join(lines).rstrip() + "\n"
+    fields = {"holdfast": uri("bank", bank.id), "kind": "bank"}
+    return safe_name(bank.name, bank.id), _note(fields, lines)

@@ -67,12 +67,9 @@ def restore(
     total = sum(header.counts.values())
     with writer.transaction():
         restorer = _RowRestorer(writer, redactor)
-        for (bank, type), group in groupby(
-            read_lines(path), key=lambda line: (line.bank, line.type)
-        ):
-            restorer.put(
-                bank, type, (line.row for line in _count(group, restorer, total, on_progress))
-            )
+        lines = _count(read_lines(path), total, on_progress)
+        for (bank, type), group in groupby(lines, key=lambda line: (line.bank, line.type)):
+            restorer.put(bank, type, (line.row for line in group))
         restorer.add_passages()
         derive_stale(writer)
         for bank in restorer.banks:
@@ -83,11 +80,10 @@ def restore(
 
 
 def _count(
-    group: Iterator[ExportLine], restorer: _RowRestorer, total: int, on_progress: OnProgress
+    lines: Iterator[ExportLine], total: int, on_progress: OnProgress
 ) -> Iterator[ExportLine]:
-    for line in group:
-        restorer.read += 1
-        on_progress(restorer.read, total)
+    for number, line in enumerate(lines, 1):
+        on_progress(number, total)
         yield line
 
 
@@ -103,7 +99,6 @@ class _RowRestorer:
         self.added: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
         self.made_again = 0
-        self.read = 0
 
     def put(self, bank: str, type: str, rows: Iterator[Row]) -> None:
         """Store successive rows of one type."""

@@ -19,6 +19,7 @@ from holdfast.app.transfer.export_format import (
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
+from holdfast.model.records import Session
 from holdfast.model.to_json import to_jsonable
 from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
@@ -28,7 +29,7 @@ from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
 _COPY_CHUNK_BYTES = 1024 * 1024
 # Larger than any bank: asks the store for all records.
-_NO_LIMIT = 1_000_000
+NO_LIMIT = 1_000_000
 # Fields of derived records that hold ids and URIs, not text. They are not redacted.
 _REFERENCE_FIELDS = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
 # Called with the number of lines written so far, twice: the total is known only in the end.
@@ -49,6 +50,17 @@ class ExportRequest(NamedTuple):
     banks: tuple[Bank, ...]
     selection: ExportSelection = ExportSelection()
     derived: bool = False
+
+
+def is_within(selection: ExportSelection, first: str, last: str) -> bool:
+    """Whether something that lasted from `first` to `last` is selected."""
+    return last >= selection.since and (not selection.until or first <= selection.until)
+
+
+def selected_sessions(reader: Reader, bank: str, selection: ExportSelection) -> list[Session]:
+    """The sessions of a bank that are selected."""
+    found = reader.sessions(bank, NO_LIMIT)
+    return [one for one in found if is_within(selection, one.started, one.ended)]
 
 
 def check_groups(groups: Sequence[str]) -> None:
@@ -116,8 +128,9 @@ def _create_private(path: Path) -> Any:
 def export_lines(
     reader: Reader, request: ExportRequest, patterns: Sequence[tuple[str, str]] = ()
 ) -> Iterator[ExportLine]:
-    """The lines of an export, without its header, in a fixed order."""
-    clean = _Cleaner(Redactor(patterns))
+    """The lines of an export, without its header, in a fixed order. Texts are redacted once more,
+    because the patterns may have changed since they were stored."""
+    redactor = Redactor(patterns)
     numbers = _source_numbers(reader, request)
     for bank in sorted(request.banks, key=lambda one: one.id):
         for table in TABLES:
@@ -127,11 +140,11 @@ def export_lines(
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
-                row = _renumber(table, row, numbers)
-                yield ExportLine(bank.id, table.name, clean(table, row))
+                cleaned = {name: _redact(redactor, row[name]) for name in table.words}
+                yield ExportLine(bank.id, table.name, _renumber(table, row, numbers) | cleaned)
         if request.derived:
             for line in _derived_lines(reader, bank.id, request.selection):
-                yield line._replace(row=clean.clean_derived(line.row))
+                yield line._replace(row=_redact(redactor, line.row))
 
 
 def _source_numbers(reader: Reader, request: ExportRequest) -> dict[int, int]:
@@ -149,50 +162,33 @@ def _renumber(table: ExportTable, row: Row, numbers: dict[int, int]) -> Row:
     return row
 
 
-class _Cleaner:
-    """Redacts rows once more, because the patterns may have changed since the text was stored."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-
-    def __call__(self, table: ExportTable, row: Row) -> Row:
-        return row | {name: self._value(row[name]) for name in table.words}
-
-    def clean_derived(self, row: Row) -> Row:
-        """A derived record with every text redacted."""
-        return {key: v if key in _REFERENCE_FIELDS else self._value(v) for key, v in row.items()}
-
-    def _value(self, value: Any) -> Any:
-        if isinstance(value, str) and value:
-            return self._redactor.redact(value).text
-        if isinstance(value, dict):
-            return self.clean_derived(cast(Row, value))
-        if isinstance(value, list):
-            return [self._value(item) for item in cast(list[Any], value)]
-        return value
+def _redact(redactor: Redactor, value: Any) -> Any:
+    """A value with every text in it redacted."""
+    if isinstance(value, str) and value:
+        return redactor.redact(value).text
+    if isinstance(value, dict):
+        return {
+            key: item if key in _REFERENCE_FIELDS else _redact(redactor, item)
+            for key, item in cast(Row, value).items()
+        }
+    if isinstance(value, list):
+        return [_redact(redactor, item) for item in cast(list[Any], value)]
+    return value
 
 
 def _derived_lines(reader: Reader, bank: str, selection: ExportSelection) -> Iterator[ExportLine]:
     """The derived records of a bank, in the form that other JSON output has."""
-
-    def within(first: str, last: str) -> bool:
-        return (not selection.since or last >= selection.since) and (
-            not selection.until or first <= selection.until
-        )
-
-    for session in sorted(reader.sessions(bank, _NO_LIMIT), key=lambda one: one.id):
-        if not within(session.started, session.ended):
-            continue
+    for session in sorted(selected_sessions(reader, bank, selection), key=lambda one: one.id):
         for exchange in reader.exchanges(bank, session.id):
             yield _line("exchange", exchange)
         digest = reader.digest_of(bank, session.id)
         if digest is not None:
             yield _line("digest", digest)
     for fact in sorted(reader.facts(bank), key=lambda one: one.id):
-        if within(fact.validity.learned, fact.validity.learned):
+        if is_within(selection, fact.validity.learned, fact.validity.learned):
             yield _line("fact", fact)
-    for concept in sorted(reader.concepts(bank, _NO_LIMIT), key=lambda one: one.id):
-        if within(concept.founded, concept.updated):
+    for concept in sorted(reader.concepts(bank, NO_LIMIT), key=lambda one: one.id):
+        if is_within(selection, concept.founded, concept.updated):
             yield _line("concept", concept)
 
 

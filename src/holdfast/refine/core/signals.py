@@ -4,11 +4,11 @@ next steps, tests, commits. English patterns; the tools are those of Claude Code
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, sentences, words
-from holdfast.model.records import ExchangeType, Outcome, Role, Turn
+from holdfast.model.records import ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
 # Names of tools by what they do.
@@ -35,6 +35,14 @@ _FEATURE = re.compile(
     r"write (?:a|an|the|tests?))\b",
     re.IGNORECASE,
 )
+# The types of exchanges that change files, in the order in which their words are looked for in a
+# request, which names a bug more often in passing than a title does.
+_TYPES_IN_REQUEST = (
+    (_REFACTOR, ExchangeType.REFACTOR),
+    (_FEATURE, ExchangeType.FEATURE),
+    (_BUG, ExchangeType.BUGFIX),
+)
+_TYPES_IN_TITLE = (_TYPES_IN_REQUEST[-1], *_TYPES_IN_REQUEST[:-1])
 _QUESTION = re.compile(
     r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can you (?:explain|tell|show|find)|"
     r"explain|describe|show|list|find|check|review|look|analy[sz]e|investigate|tell|research|"
@@ -119,23 +127,13 @@ def is_go_ahead(text: str) -> bool:
 def classify_exchange(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
     """The type of an exchange: by whether it changed files, then by the words of its title, then
     by those of the request."""
-    opening = collapse_spaces(request)[: _LIMITS.opening_characters]
     if not changed:
         return ExchangeType.DECISION if decided else ExchangeType.DISCOVERY
-    for pattern, kind in (
-        (_BUG, ExchangeType.BUGFIX),
-        (_REFACTOR, ExchangeType.REFACTOR),
-        (_FEATURE, ExchangeType.FEATURE),
-    ):
-        if pattern.search(title):
-            return kind
-    for pattern, kind in (
-        (_REFACTOR, ExchangeType.REFACTOR),
-        (_FEATURE, ExchangeType.FEATURE),
-        (_BUG, ExchangeType.BUGFIX),
-    ):
-        if pattern.search(opening):
-            return kind
+    opening = collapse_spaces(request)[: _LIMITS.opening_characters]
+    for text, types in ((title, _TYPES_IN_TITLE), (opening, _TYPES_IN_REQUEST)):
+        for pattern, kind in types:
+            if pattern.search(text):
+                return kind
     return ExchangeType.CHANGE
 
 
@@ -179,34 +177,33 @@ def next_steps(text: str, limit: int = 4) -> list[str]:
     return [s for s in found if _NEXT_STEP.search(s) and shortest <= len(s) <= longest][-limit:]
 
 
+def tool_calls(turns: Iterable[Turn], names: frozenset[str]) -> list[ToolCall]:
+    """The calls of tools with these names, in order."""
+    return [t.tool for t in turns if t.tool is not None and t.tool.name in names]
+
+
+def find_test_runs(turns: Iterable[Turn]) -> list[ToolCall]:
+    """The calls that ran the tests, in order."""
+    return [call for call in tool_calls(turns, SHELL_TOOLS) if _TEST_COMMAND.search(call.action)]
+
+
 def ran_tests(turn: Turn) -> bool:
     """Whether a turn ran the tests."""
-    return (
-        turn.tool is not None
-        and turn.tool.name in SHELL_TOOLS
-        and bool(_TEST_COMMAND.search(turn.tool.action))
-    )
+    return bool(find_test_runs([turn]))
+
+
+def is_failed_command(turn: Turn) -> bool:
+    """Whether a turn is a shell command that failed."""
+    return any(call.ok is False for call in tool_calls([turn], SHELL_TOOLS))
 
 
 def commit_message(turn: Turn) -> str:
     """The subject of the commit that a turn made; "" if it made none."""
-    tool = turn.tool
-    if (
-        tool is None
-        or tool.name not in SHELL_TOOLS
-        or not tool.ok
-        or not _COMMIT_COMMAND.search(tool.action)
-    ):
-        return ""
-    found = _COMMIT_MESSAGE.search(tool.action)
-    return (
-        collapse_spaces(found["here"] or found["double"] or found["single"] or "") if found else ""
-    )
-
-
-def uses_subagents(turns: Sequence[Turn]) -> bool:
-    """Whether any turn started a subagent."""
-    return any(turn.tool is not None and turn.tool.name in SUBAGENT_TOOLS for turn in turns)
+    for call in tool_calls([turn], SHELL_TOOLS):
+        if call.ok and _COMMIT_COMMAND.search(call.action):
+            found = _COMMIT_MESSAGE.search(call.action)
+            return collapse_spaces(next(filter(None, found.groups()), "")) if found else ""
+    return ""
 
 
 def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
@@ -214,7 +211,7 @@ def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
     files."""
     if any(is_interruption(turn) for turn in turns[-2:]):
         return Outcome.INTERRUPTED
-    tests = [turn.tool for turn in turns if turn.tool is not None and ran_tests(turn)]
+    tests = find_test_runs(turns)
     if tests and tests[-1].ok is False:
         return Outcome.FAILED
     replied = bool(turns) and turns[-1].role is Role.ASSISTANT

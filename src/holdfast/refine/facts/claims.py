@@ -8,7 +8,7 @@ retracted by another cause, a disproof or a no. What later exchanges show is in 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -48,46 +48,38 @@ class ClaimLimits(NamedTuple):
 
 _LIMITS = ClaimLimits()
 _CHANGING_TOOLS = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
-_REWORK_WORDS = (
-    "rewrite",
-    "redesign",
-    "restructur",
-    "rework",
-    "overhaul",
-    "replace",
-    "migrat",
-    "refactor",
-)
+_REWORK_WORDS = "rewrite redesign restructur rework overhaul replace migrat refactor".split()
 _CONTRAST = re.compile(
     r"\b(?:(?:is|are|now) .{3,80}instead of|no longer|replac(?:ed|es) .{3,80} (?:with|by))\b",
     re.IGNORECASE,
 )
 
 
-class Requester(NamedTuple):
-    """Who gives the requests in a session: a person, or an agent that runs a subagent."""
-
-    is_agent: bool = False
-
-
-def make_claims(exchange: Exchange, turns: Sequence[Turn], requester: Requester) -> list[Claim]:
-    """The claims of an exchange, in the order they were made."""
-    found = list(_spoken_claims(exchange, turns, requester))
+def make_claims(
+    exchange: Exchange, turns: Sequence[Turn], asked_by_agent: bool = False
+) -> list[Claim]:
+    """The claims of an exchange, in the order they were made. `asked_by_agent`: the requests are
+    those of an agent that runs a subagent."""
+    found = list(_spoken_claims(exchange, turns, asked_by_agent))
     found += _problem_claims(exchange, turns)
     found += _core_logic_claims(exchange, turns)
     by_id: dict[str, Claim] = {}
-    for claim in _with_outcomes(found, turns, requester):
+    for claim in _with_outcomes(found, turns, asked_by_agent):
         by_id.setdefault(claim.id, claim)
     return sorted(by_id.values(), key=lambda claim: (claim.seq, claim.kind.value, claim.id))
 
 
-def _is_by_person(turn: Turn, requester: Requester) -> bool:
+def _is_by_person(turn: Turn, asked_by_agent: bool) -> bool:
     """Whether the user speaks; in an imported dialogue, whoever has the user's role."""
-    is_user = turn.role is Role.USER and not turn.speaker and not requester.is_agent
+    is_user = turn.role is Role.USER and not turn.speaker and not asked_by_agent
     return is_user and turn.trust in (Trust.USER, Trust.IMPORT)
 
 
-def _spoken_claims(x: Exchange, turns: Sequence[Turn], requester: Requester) -> Iterator[Claim]:
+def _is_by_agent(turn: Turn) -> bool:
+    return turn.role is Role.ASSISTANT and turn.trust is not Trust.EXTERNAL
+
+
+def _spoken_claims(x: Exchange, turns: Sequence[Turn], asked_by_agent: bool) -> Iterator[Claim]:
     """Claims in what people and agents say, and commits (which agree with the work before them)."""
     is_debugging = hypotheses.is_debugging(turns)
     for turn in turns:
@@ -95,14 +87,14 @@ def _spoken_claims(x: Exchange, turns: Sequence[Turn], requester: Requester) -> 
             yield _claim(x, turn, ClaimKind.AGREEMENT, f"Committed: {message}")
         if turn.tool is not None or not turn.text or signals.is_interruption(turn):
             continue
-        if _is_by_person(turn, requester):
+        if _is_by_person(turn, asked_by_agent):
             yield from _person_claims(x, turn)
-        elif turn.role is Role.ASSISTANT and turn.trust is not Trust.EXTERNAL:
+        elif _is_by_agent(turn):
             yield from _agent_claims(x, turn, is_debugging)
 
 
 def _person_claims(x: Exchange, turn: Turn) -> Iterator[Claim]:
-    directives = [sentence for sentence, _ in find_directives(turn.text)]
+    directives = find_directives(turn.text)
     for sentence in directives:
         yield _claim(x, turn, ClaimKind.RULING, sentence, True)
     for decision in find_decision_sentences(turn.text, by_person=True):
@@ -158,30 +150,29 @@ def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool
 
 
 def _with_outcomes(
-    claims: Sequence[Claim], turns: Sequence[Turn], requester: Requester
+    claims: Sequence[Claim], turns: Sequence[Turn], asked_by_agent: bool
 ) -> Iterator[Claim]:
     """The claims; guesses and causes with the status that the exchange itself shows."""
-    proof = _proof(turns, requester)
+    proof = _proof(turns, asked_by_agent)
     for claim in claims:
-        if claim.kind not in (ClaimKind.HYPOTHESIS, ClaimKind.FINDING):
+        is_finding = claim.kind is ClaimKind.FINDING
+        outcome = _outcome(claim, claims) if is_finding or _is_guess(claim) else None
+        if outcome is None and is_finding and proof is not None and proof.seq > claim.seq:
+            outcome = Status.VERIFIED, proof.time, proof.id
+        if outcome is None:
             yield claim
-            continue
-        outcome = _outcome(claim, claims)
-        if outcome is not None:
-            status, because = outcome
-            yield replace(
-                claim, status=status, changed=because.time, because=uri("turn", because.turn)
-            )
-        elif proof is not None and proof.seq > claim.seq and claim.kind is ClaimKind.FINDING:
-            yield replace(
-                claim, status=Status.VERIFIED, changed=proof.time, because=uri("turn", proof.id)
-            )
         else:
-            yield claim
+            status, time, turn = outcome
+            yield replace(claim, status=status, changed=time, because=uri("turn", turn))
 
 
-def _outcome(claim: Claim, claims: Sequence[Claim]) -> tuple[Status, Claim] | None:
-    """The status that a later claim of the same exchange gives to a cause, and that claim."""
+def _is_guess(claim: Claim) -> bool:
+    return claim.kind is ClaimKind.HYPOTHESIS
+
+
+def _outcome(claim: Claim, claims: Sequence[Claim]) -> tuple[Status, str, str] | None:
+    """The status that a later claim of the same exchange gives to a cause, with its time and
+    turn."""
     topic = hypotheses.topic_stems(claim.text)
     for later in claims:
         # A disproof in the same turn counts as later, any other claim there does not.
@@ -191,9 +182,9 @@ def _outcome(claim: Claim, claims: Sequence[Claim]) -> tuple[Status, Claim] | No
             topic, hypotheses.topic_stems(later.text), _LIMITS.min_shared_topic
         )
         if later.kind is ClaimKind.DISPROOF and (same or _points_back(later, claim, claims)):
-            return Status.RETRACTED, later
-        if later.kind is ClaimKind.FINDING and claim.kind is ClaimKind.HYPOTHESIS:
-            return (Status.VERIFIED if same else Status.RETRACTED), later
+            return Status.RETRACTED, later.time, later.turn
+        if later.kind is ClaimKind.FINDING and _is_guess(claim):
+            return (Status.VERIFIED if same else Status.RETRACTED), later.time, later.turn
     return None
 
 
@@ -201,11 +192,11 @@ def _points_back(disproof: Claim, claim: Claim, claims: Sequence[Claim]) -> bool
     """Whether a disproof without a topic (`that was not it`) is about this guess: the last one."""
     if len(hypotheses.topic_stems(disproof.text)) > 1:
         return False
-    before = [c for c in claims if c.kind is ClaimKind.HYPOTHESIS and c.seq < disproof.seq]
+    before = [c for c in claims if _is_guess(c) and c.seq < disproof.seq]
     return bool(before) and before[-1].id == claim.id
 
 
-def _proof(turns: Sequence[Turn], requester: Requester) -> Turn | None:
+def _proof(turns: Sequence[Turn], asked_by_agent: bool = False) -> Turn | None:
     """The last turn that proves a stated cause: tests that pass after a change, a commit, or a
     person's yes. None if a failing test or a no came after it."""
     changed = False
@@ -218,7 +209,7 @@ def _proof(turns: Sequence[Turn], requester: Requester) -> Turn | None:
             proof = turn if changed and tool.ok else (None if tool.ok is False else proof)
         elif signals.commit_message(turn):
             proof = turn
-        elif _is_by_person(turn, requester) and turn.seq > turns[0].seq:
+        elif _is_by_person(turn, asked_by_agent) and turn.seq > turns[0].seq:
             if hypotheses.agrees(turn.text):
                 proof = turn
             elif hypotheses.disagrees(turn.text):
@@ -226,23 +217,15 @@ def _proof(turns: Sequence[Turn], requester: Requester) -> Turn | None:
     return proof
 
 
-def _failures(turns: Iterable[Turn]) -> list[Turn]:
-    return [
-        turn
-        for turn in turns
-        if turn.tool is not None and turn.tool.ok is False and turn.tool.name in signals.SHELL_TOOLS
-    ]
-
-
 def _problem_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     """A solution or a failed attempt, if the exchange is about a problem: a person asked for a fix,
     or a command failed with an error that the solution mentions."""
-    failed = _failures(turns)
+    failed = [turn for turn in turns if signals.is_failed_command(turn)]
     was_asked = turns[0].role is Role.USER and x.type is ExchangeType.BUGFIX
     if not was_asked and not failed:
         return
-    tests = [turn for turn in turns if signals.ran_tests(turn)]
-    tests_pass = bool(tests) and tests[-1].tool is not None and tests[-1].tool.ok is True
+    tests = signals.find_test_runs(turns)
+    tests_pass = bool(tests) and tests[-1].ok is True
     is_done = x.outcome is Outcome.DONE and bool(x.files_modified)
     attempts = sum(1 for turn in failed if signals.ran_tests(turn))
     if is_done and (tests_pass or (was_asked and not tests)):
@@ -274,7 +257,7 @@ def _find_explanation(
     causes: list[tuple[Turn, str, str]] = []
     fixes: list[tuple[Turn, str, str]] = []
     for turn in turns:
-        if turn.role is not Role.ASSISTANT or turn.seq < since or turn.trust is Trust.EXTERNAL:
+        if not _is_by_agent(turn) or turn.seq < since:
             continue
         for sentence in _sentences(turn):
             cause, fix = hypotheses.states_cause(sentence), hypotheses.states_fix(sentence)
@@ -303,10 +286,10 @@ def _core_logic_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     ).lower()
     if x.outcome is not Outcome.DONE or len(x.files_modified) < 2:
         return
-    if not any(word in request for word in _REWORK_WORDS) or _proof(turns, Requester()) is None:
+    if not any(word in request for word in _REWORK_WORDS) or _proof(turns) is None:
         return
     for turn in reversed(turns):
-        if turn.role is not Role.ASSISTANT or turn.trust is Trust.EXTERNAL:
+        if not _is_by_agent(turn):
             continue
         for sentence in _sentences(turn):
             explains = _CONTRAST.search(sentence) and _explains(sentence)

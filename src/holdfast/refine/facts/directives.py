@@ -8,7 +8,6 @@ count.
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from holdfast.language import collapse_spaces, sentences, strip_markdown
 from holdfast.refine.facts.typed_text import typed_text
@@ -164,34 +163,20 @@ _ANY = "|".join(
 _HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 
-class DirectiveKind(StrEnum):
-    """How a sentence lays something down."""
-
-    STATED = "stated"
-    REMEMBER = "remember"
-    ORDER = "order"
-
-
-def directive_kind(sentence: str) -> DirectiveKind | None:
-    """How a person's sentence lays something down; None if it does not."""
+def is_directive(sentence: str) -> bool:
+    """Whether a person's sentence lays something down."""
     bare = collapse_spaces(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
     if _QUESTION.search(bare) or (_SMALL_TALK.search(bare) and not _OBLIGATION.search(bare)):
-        return None
-    if _REMEMBER.search(bare):
-        return DirectiveKind.REMEMBER
-    if _EXPLICIT.search(bare):
-        return DirectiveKind.STATED
-    if _OBLIGATION.search(bare):
-        return DirectiveKind.ORDER
-    if _DESCRIBES.search(bare):
-        return None
-    return DirectiveKind.ORDER if _ORDER.search(bare) or _CJK_ORDER.search(bare) else None
+        return False
+    if any(pattern.search(bare) for pattern in (_REMEMBER, _EXPLICIT, _OBLIGATION)):
+        return True
+    is_order = _ORDER.search(bare) or _CJK_ORDER.search(bare)
+    return bool(is_order) and not _DESCRIBES.search(bare)
 
 
-def find_directives(text: str) -> list[tuple[str, DirectiveKind]]:
+def find_directives(text: str) -> list[str]:
     """The sentences of a person's message that lay something down, in order."""
     typed = typed_text(text)
-    if not (_HINT.search(typed) or not typed.isascii()):
+    if typed.isascii() and not _HINT.search(typed):
         return []
-    found = ((collapse_spaces(strip_markdown(s)), directive_kind(s)) for s in sentences(typed))
-    return [(sentence, kind) for sentence, kind in found if kind is not None]
+    return [collapse_spaces(strip_markdown(s)) for s in sentences(typed) if is_directive(s)]

@@ -39,6 +39,11 @@ from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
 
 _RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
+# The kinds of facts that claims other than those of rules create.
+_FACT_KINDS = {
+    ClaimKind.SOLUTION: FactKind.SOLUTION,
+    ClaimKind.CORE_LOGIC: FactKind.CORE_LOGIC,
+}
 # Two solutions of one problem are the same fact if more than this share of their stems is common;
 # below it, the later solution supersedes the earlier one.
 _SAME_SOLUTION_OVERLAP = 0.5
@@ -93,8 +98,10 @@ class FactDraft:
         self.evidence.append(FactEvidence(self.id, time, source, how))
 
     def add_claim(self, claim: Claim, how: EvidenceKind) -> None:
-        """Add a statement of the fact as evidence."""
+        """Add a statement of the fact as evidence. The fact is only as trusted as the least trusted
+        of its statements."""
         self.claims.append(claim)
+        self.trust = least_trusted((self.trust, claim.trust))
         self.statement_ids.add(fact_id(self.kind, claim.text))
         self.add_evidence(claim.time, claim_uri(claim), how)
 
@@ -155,7 +162,7 @@ class FactBuilder:
         """Note the statements that people forgot, so that rephrasings of them are ignored too."""
         forgotten = {id for id, decision in self._decisions.items() if decision.forgotten}
         for claim in claims if forgotten else ():
-            kind = _fact_kind(claim)
+            kind = _FACT_KINDS.get(claim.kind, FactKind.RULE)
             if fact_id(kind, claim.text) in forgotten:
                 self._forgotten.append((kind, statement_features(claim.text)))
 
@@ -210,8 +217,6 @@ class FactBuilder:
         is_repeated = bool(draft.sessions) and claim.session not in draft.sessions
         draft.add_claim(claim, EvidenceKind.REMEMBERED if remembered else EvidenceKind.STATED)
         draft.sessions.add(claim.session)
-        # A rule is as trusted as the most trusted of those who stated it.
-        draft.trust = min(draft.trust, claim.trust, key=list(Trust).index)
         if draft.status in ENDED_STATUSES:
             # A superseded rule that is stated again is in force again.
             draft.until, draft.superseded_by = "", ""
@@ -228,11 +233,8 @@ class FactBuilder:
     ) -> None:
         """Supersede the fact that a statement amends: the most similar one in force."""
         for other in similar:
-            is_older = (
-                other is not draft
-                and other.status not in ENDED_STATUSES
-                and other.since < claim.time
-            )
+            in_force = other is not draft and other.status not in ENDED_STATUSES
+            is_older = in_force and other.since < claim.time
             if is_older and (supersedes(features, other.features) or other.uri in draft.supersedes):
                 self._supersede(other, draft, claim)
                 return
@@ -248,19 +250,10 @@ class FactBuilder:
         if self._is_forgotten(FactKind.SOLUTION, features):
             return
         earlier_ids = {c.id for c in problem.before}
-        earlier = [
-            d
-            for d in self.drafts
-            if d.kind is FactKind.SOLUTION and any(c.id in earlier_ids for c in d.claims)
-        ]
-        draft = next(
-            (
-                d
-                for d in earlier
-                if jaccard(d.features.content, features.content) > _SAME_SOLUTION_OVERLAP
-            ),
-            None,
-        )
+        solutions = [d for d in self.drafts if d.kind is FactKind.SOLUTION]
+        earlier = [d for d in solutions if any(c.id in earlier_ids for c in d.claims)]
+        overlaps = [(jaccard(d.features.content, features.content), d) for d in earlier]
+        draft = next((d for overlap, d in overlaps if overlap > _SAME_SOLUTION_OVERLAP), None)
         if draft is None:
             draft = self._create(claim, FactKind.SOLUTION, features)
             draft.problem = claim.problem
@@ -282,13 +275,6 @@ def claim_uri(claim: Claim) -> str:
     if claim.turn:
         return uri("turn", claim.turn)
     return uri("exchange", claim.exchange) if claim.exchange else uri("memory", claim.id)
-
-
-def _fact_kind(claim: Claim) -> FactKind:
-    """The kind of fact that a claim would create."""
-    if claim.kind is ClaimKind.SOLUTION:
-        return FactKind.SOLUTION
-    return FactKind.CORE_LOGIC if claim.kind is ClaimKind.CORE_LOGIC else FactKind.RULE
 
 
 def apply_decisions(

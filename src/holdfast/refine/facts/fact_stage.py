@@ -28,7 +28,7 @@ from holdfast.store.protocol import Writer
 from holdfast.store.protocol.facts import DerivedKnowledge, FactWithPassage
 
 NAME = "facts"
-VERSION = 2
+VERSION = 3
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 

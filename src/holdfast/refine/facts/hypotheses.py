@@ -95,6 +95,9 @@ _DISPROOF = re.compile(
     r"不是原因|원인이 아니",
     re.IGNORECASE,
 )
+_OTHER_CAUSE = re.compile(
+    r"\b(?:root cause|the (?:real|actual) \w+|culprit) (?:is|was)(?! not|n['’]t)\b", re.IGNORECASE
+)
 _AGREES = re.compile(
     r"^(?:yes|yep|yeah|exactly|correct|right|perfect|great|confirmed|indeed|nice|awesome|thanks|ja|"
     r"genau|oui|exact|sí|exacto|sì|esatto|sim|exato|klopt|да|точно|はい|そうです|对|是的|네|"
@@ -116,7 +119,6 @@ _PROBLEM_WORD = re.compile(
     r"falla\w*|rompe|errore|erro|fout|ошибк\w*|падает)\b|失敗|エラー|错误|失败|오류|실패",
     re.IGNORECASE,
 )
-
 
 # A cheap test: a text without any of these contains no guess, cause, fix or disproof.
 _HINTS = (
@@ -162,11 +164,7 @@ def disproves(sentence: str) -> bool:
 def _only_disproves(sentence: str) -> bool:
     """Whether a disproof names no other cause: `It was not the cache` does not, `not the cache: the
     root cause was the lock` does."""
-    return disproves(sentence) and not re.search(
-        r"\b(?:root cause|the (?:real|actual) \w+|culprit) (?:is|was)(?! not|n['’]t)\b",
-        sentence,
-        re.I,
-    )
+    return disproves(sentence) and not _OTHER_CAUSE.search(sentence)
 
 
 def agrees(text: str) -> bool:
@@ -184,11 +182,7 @@ def is_debugging(turns: Sequence[Turn]) -> bool:
     for turn in turns:
         if turn.role is Role.USER and _PROBLEM_WORD.search(turn.text[:_MAX_REQUEST_CHARS]):
             return True
-        if (
-            turn.tool is not None
-            and turn.tool.ok is False
-            and turn.tool.name in signals.SHELL_TOOLS
-        ):
+        if signals.is_failed_command(turn):
             return True
     return False
 

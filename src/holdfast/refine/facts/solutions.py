@@ -61,9 +61,8 @@ def _group_by_problem(claims: Iterable[Claim]) -> list[list[Claim]]:
             continue
         group = next((g for g in groups if any(_same_problem(c, claim) for c in g)), None)
         if group is None:
-            groups.append([claim])
-        else:
-            group.append(claim)
+            groups.append(group := [])
+        group.append(claim)
     return groups
 
 

@@ -18,7 +18,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.core.passages import digest_passage, exchange_passage
-from holdfast.refine.facts.claims import Requester, make_claims
+from holdfast.refine.facts.claims import make_claims
 from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import LIMITS, build_exchange, exchange_id
 from holdfast.refine.sessions.model_summaries import ModelSummaries, SummaryReader
@@ -60,7 +60,7 @@ class CurationOverlay:
         # Every turn has a session. If it cannot be read, it or its parent is forgotten.
         known = reader.session(bank, session)
         self._all_gone = known is None
-        self._requester = Requester(is_agent=known is not None and bool(known.parent))
+        self._asked_by_agent = known is not None and bool(known.parent)
         self._hidden: set[str] = set()
 
     def hide(self, turn: Turn, exchange: str) -> bool:
@@ -110,15 +110,15 @@ class CurationOverlay:
             build_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
         )
         if self._is_gone("exchange", id):
-            return None, [*make_claims(by_rules, shown, self._requester)]
+            return None, [*make_claims(by_rules, shown, self._asked_by_agent)]
         built = self._summaries.exchange(by_rules, shown)
         known = self._correction("exchange", id)
         if known is None:
-            claims = make_claims(by_rules, shown, self._requester)
+            claims = make_claims(by_rules, shown, self._asked_by_agent)
             return built, [built, exchange_passage(built), *claims]
         replaced = SupersededText("exchange", id, exchange_passage(built).body)
         built = correct_exchange(built, known.text)
-        corrected = make_claims(built, [_as_user_turn(shown[0], known)], Requester())
+        corrected = make_claims(built, [_as_user_turn(shown[0], known)])
         # The claims belong to the exchange as a whole: no turn states them.
         claims = [replace(claim, turn="", share=0.0) for claim in corrected]
         return built, [built, exchange_passage(built), replaced, *claims]

@@ -149,7 +149,8 @@ def _thread_ids(reader: Reader, hit: Hit) -> _Ids:
         return tuple(("pull", pull.id) for pull in pulls)
     if hit.kind == "remark":
         found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
-        return tuple(thread for r in found if (thread := parse_uri(r.thread)) is not None)
+        threads = [parse_uri(remark.thread) for remark in found]
+        return tuple((thread.kind, thread.id) for thread in threads if thread is not None)
     return ((hit.kind, id),)
 
 

@@ -145,8 +145,8 @@ class ConnectedGit(Git):
 
 def error_line(stderr: bytes) -> str:
     """The line in which git says why it failed."""
-    last = stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    return _prefixed_line(stderr) or last or "it did not say why"
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return _prefixed_line(stderr) or (lines[-1] if lines else "it did not say why")
 
 
 def _prefixed_line(stderr: bytes) -> str:

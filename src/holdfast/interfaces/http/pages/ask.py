@@ -55,9 +55,7 @@ async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = 
         return _page(request, id, found, bank)
     banks, recent = await request.pool.read(_banks_and_recent)
     text = _NOTES.get(note, "")
-    return request.render(
-        "ask.html", title="Ask", note=text, bank=bank, banks=banks, recent=recent
-    )
+    return request.render("ask.html", title="Ask", note=text, bank=bank, banks=banks, recent=recent)
 
 
 @router.post("/ask")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
@@ -23,7 +25,6 @@ TRAITS = {
     "empathy": "whether motives and feelings are told",
 }
 _NAME_PREFIX, _DROP_PREFIX = "name:", "drop:"
-_STATUS_CONFLICT = 409
 
 
 @router.get("")
@@ -123,7 +124,7 @@ async def change(request: PageRequestDep, id: str) -> Response:
     except InputError as error:
         return unsaved_page(request, error, form.get("background", ""))
     if problem:
-        return _form(request, found, _STATUS_CONFLICT, form, problem)
+        return _form(request, found, HTTPStatus.CONFLICT, form, problem)
     return redirect_with_note(f"/banks/{found.id}", "saved")
 
 

@@ -5,6 +5,7 @@ record changed since its form was shown, nothing is saved and the text that was 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
@@ -25,7 +26,6 @@ _TABS = {
     "fact": "facts", "concept": "concepts", "memory": "memories", "shared": "shared",
     "imported": "imported",
 }  # fmt: skip
-_STATUS_CONFLICT = 409
 
 
 def clean_text(text: str) -> str:
@@ -36,11 +36,6 @@ def clean_text(text: str) -> str:
 def redirect_with_note(path: str, note: str, **more: str) -> Response:
     """Redirect to a page that says what was done."""
     return RedirectResponse(f"{path}?{urlencode({**more, 'note': note})}", 303)
-
-
-def _record_redirect(name: str, note: str) -> Response:
-    """Redirect to the page of a record."""
-    return redirect_with_note(link(name), note)
 
 
 @router.post("/remember")
@@ -61,7 +56,7 @@ async def remember(request: PageRequestDep) -> Response:
         memory_id = await request.pool.run(keep)
     except InputError as error:
         return unsaved_page(request, error, text)
-    return _record_redirect(uri("memory", memory_id), "remembered")
+    return redirect_with_note(link(uri("memory", memory_id)), "remembered")
 
 
 def _confidence(text: str) -> float | None:
@@ -91,16 +86,33 @@ async def correct(request: PageRequestDep) -> Response:
         return unsaved_page(request, error, text)
     if now is not None:
         return request.render(
-            "conflict.html", _STATUS_CONFLICT, title="Changed meanwhile", uri=name, text=text,
+            "conflict.html", HTTPStatus.CONFLICT, title="Changed meanwhile", uri=name, text=text,
             now=now, seen=fingerprint(now),
         )  # fmt: skip
-    return _record_redirect(name, "corrected")
+    return redirect_with_note(link(name), "corrected")
 
 
 def unsaved_page(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
     """An error page that shows the text that was typed, so that it is not lost."""
     status = 404 if isinstance(error, NotFoundError) else 400
     return request.render("unsaved.html", status, title="Not saved", error=error, text=text)
+
+
+async def save(
+    request: PageRequest,
+    task: Callable[[Holdfast], object],
+    text: str,
+    path: str,
+    note: str,
+    **more: str,
+) -> Response:
+    """Change something and redirect to a page that says so; if the change is refused, show the
+    text that was typed."""
+    try:
+        await request.pool.run(task)
+    except InputError as error:
+        return unsaved_page(request, error, text)
+    return redirect_with_note(path, note, **more)
 
 
 @router.post("/forget")
@@ -114,7 +126,7 @@ async def forget(request: PageRequestDep) -> Response:
         return redirect_with_note("/review", "forgotten", tab="stale")
     if target.kind in _TABS:
         return redirect_with_note("/memory", "forgotten", tab=_TABS[target.kind])
-    return _record_redirect(target.uri, "forgotten")
+    return redirect_with_note(link(target.uri), "forgotten")
 
 
 @router.post("/holds")
@@ -126,7 +138,7 @@ async def holds(request: PageRequestDep) -> Response:
     )
     if form.get("back") == "stale":
         return redirect_with_note("/review", "holds", tab="stale")
-    return _record_redirect(decision.target, "holds")
+    return redirect_with_note(link(decision.target), "holds")
 
 
 @router.post("/restore")
@@ -138,7 +150,7 @@ async def restore(request: PageRequestDep) -> Response:
     )
     if form.get("back") == "forgotten" and target.kind not in _TABS:
         return redirect_with_note("/memory", "restored", tab="forgotten")
-    return _record_redirect(target.uri, "restored")
+    return redirect_with_note(link(target.uri), "restored")
 
 
 async def _apply(
@@ -167,7 +179,7 @@ async def merge(request: PageRequestDep) -> Response:
         memory.curation.merge(target.uri, other.uri, target.bank, request.who)
         return other.uri
 
-    return _record_redirect(await request.pool.run(join), "merged")
+    return redirect_with_note(link(await request.pool.run(join)), "merged")
 
 
 @router.post("/undo")
@@ -213,6 +225,6 @@ async def purge(request: PageRequestDep) -> Response:
     if not await request.pool.run(erase):
         found = await request.pool.run(lambda memory: plan_purge(memory, name))
         return request.render(
-            "purge.html", _STATUS_CONFLICT, title="Erase for good", plan=found, changed=True
+            "purge.html", HTTPStatus.CONFLICT, title="Erase for good", plan=found, changed=True
         )
     return redirect_with_note("/memory", "erased", tab="decisions")

@@ -14,7 +14,8 @@ from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
-from holdfast.recall.lookup.entities import describe_entity
+from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.entities import MentioningRecord, describe_entity
 from holdfast.recall.lookup.neighbours import (
     MAX_HOPS,
     Neighbourhood,
@@ -22,6 +23,7 @@ from holdfast.recall.lookup.neighbours import (
     most_mentioned,
     neighbourhood_of,
 )
+from holdfast.store.protocol import Reader
 
 router = APIRouter(prefix="/graph")
 

@@ -15,7 +15,6 @@ from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.ui.render import Pages
 
-
 # What a template shows, by name.
 Shown = dict[str, Any]
 

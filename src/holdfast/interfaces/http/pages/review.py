@@ -4,17 +4,16 @@ about them; and lists of redacted secrets and of records about changed code."""
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from http import HTTPStatus
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
 from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
-from holdfast.app.search.audit import AuditReport, audit
+from holdfast.app.search.audit import audit
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.app.views.review_queue import (
-    RedactedFile,
     ReviewQueue,
     answered_reviews,
     is_from_agent,
@@ -23,10 +22,16 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
+from holdfast.interfaces.http.pages.curation import (
+    clean_text,
+    redirect_with_note,
+    save,
+    unsaved_page,
+)
+from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.model.knowledge import ProposalKind
+from holdfast.model.uris import uri
 
 router = APIRouter(prefix="/review")
 RULES, FACTS, AGENTS, SECRETS, STALE = "rules", "facts", "agents", "secrets", "stale"
@@ -37,21 +42,8 @@ TABS = {
     SECRETS: "Secrets",
     STALE: "Stale code",
 }
-_STATUS_CONFLICT = 409
 # Entries of each list; older ones are left out, not lost.
 _MAX_SHOWN = 100
-
-
-class ReviewView(NamedTuple):
-    """What the page shows."""
-
-    queue: ReviewQueue
-    banks: dict[str, str]
-    secrets: list[RedactedFile]
-    secret: int
-    audit: AuditReport | None
-    decided: list[Any]
-    refusals: list[Any]
 
 
 @router.get("")
@@ -60,20 +52,21 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
     if tab and tab not in TABS:
         raise NotFoundError(f"There is no tab {tab!r}.", f"One of: {', '.join(TABS)}.")
 
-    def load(memory: Holdfast) -> ReviewView:
+    def load(memory: Holdfast) -> tuple[ReviewQueue, Shown]:
         found = redacted_files(memory.reader)
-        return ReviewView(
-            load_queue(memory),
-            memory.context.bank_names(),
-            found[:_MAX_SHOWN],
-            len(found),
-            audit(memory.reader, None) if tab == STALE else None,
-            answered_reviews(memory)[:_MAX_SHOWN] if tab == FACTS else [],
-            refused_proposals(memory.reader)[:_MAX_SHOWN] if tab in (RULES, AGENTS) else [],
-        )
+        refused = refused_proposals(memory.reader) if tab in (RULES, AGENTS) else []
+        queue = load_queue(memory)
+        return queue, {
+            "queue": queue,
+            "banks": memory.context.bank_names(),
+            "secrets": found[:_MAX_SHOWN],
+            "secret": len(found),
+            "audit": audit(memory.reader, None) if tab == STALE else None,
+            "decided": answered_reviews(memory)[:_MAX_SHOWN] if tab == FACTS else [],
+            "refusals": refused[:_MAX_SHOWN],
+        }
 
-    found = await request.pool.read(load)
-    waiting = found.queue
+    waiting, shown = await request.pool.read(load)
     counts = {
         RULES: len(waiting.rules),
         FACTS: len(waiting.questions),
@@ -85,7 +78,7 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
         tab=tab or next((name for name, n in counts.items() if n), ""),
         tabs=TABS,
         counts=counts,
-        look=found,
+        look=shown,
         note=note_of(note),
         seen=diff_fingerprint,
     )
@@ -141,7 +134,7 @@ async def approve(request: PageRequestDep) -> Response:
     try:
         note, tab = await request.pool.run(write)
     except FileChangedError as error:
-        return await _proposal(request, id, bank, text, _STATUS_CONFLICT, error.message)
+        return await _proposal(request, id, bank, text, HTTPStatus.CONFLICT, error.message)
     except InputError as error:
         return unsaved_page(request, error, text)
     return redirect_with_note("/review", note, tab=tab)
@@ -153,12 +146,9 @@ async def reject(request: PageRequestDep) -> Response:
     form = await request.form()
     why = clean_text(form.get("why", ""))
     rejection = (form.get("id", ""), why, form.get("bank", ""), request.who)
-    try:
-        await request.pool.run(lambda memory: memory.rules.reject(*rejection))
-    except InputError as error:
-        return unsaved_page(request, error, why)
-    return redirect_with_note(
-        "/review", "rejected", tab=form.get("tab", "") if form.get("tab") in TABS else RULES
+    tab = form.get("tab", "") if form.get("tab") in TABS else RULES
+    return await save(
+        request, lambda memory: memory.rules.reject(*rejection), why, "/review", "rejected", tab=tab
     )
 
 
@@ -207,15 +197,11 @@ async def reword(request: PageRequestDep) -> Response:
         review = memory.curation.find_review(id)
         _check_unchanged(memory, review.target, review.bank, form.get("seen", ""))
         memory.correct(review.target, text, review.bank, request.who)
-        still = [r for r in memory.browse.reviews("all") if r.id == review.id]
-        for one in still:
-            memory.curation.decide(one, True, request.who)
+        for one in memory.browse.reviews("all"):
+            if one.id == review.id:
+                memory.curation.decide(one, True, request.who)
 
-    try:
-        await request.pool.run(say)
-    except InputError as error:
-        return unsaved_page(request, error, text)
-    return redirect_with_note("/review", "reworded", tab=FACTS)
+    return await save(request, say, text, "/review", "reworded", tab=FACTS)
 
 
 @router.post("/confirm")
@@ -230,15 +216,9 @@ async def confirm(request: PageRequestDep) -> Response:
             raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
         words = text or current_text(memory, target)
         adopted = memory.remember(words, target.bank, request.who)
-        memory.curation.merge(
-            target.uri, f"holdfast://memory/{adopted.id}", target.bank, request.who
-        )
+        memory.curation.merge(target.uri, uri("memory", adopted.id), target.bank, request.who)
 
-    try:
-        await request.pool.run(adopt)
-    except InputError as error:
-        return unsaved_page(request, error, text)
-    return redirect_with_note("/review", "confirmed", tab=AGENTS)
+    return await save(request, adopt, text, "/review", "confirmed", tab=AGENTS)
 
 
 @router.post("/drop")
