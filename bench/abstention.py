@@ -18,7 +18,7 @@ from bench.reranker import QUESTIONS, SETS
 from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, sample_evenly
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import load_settings
 
 
@@ -54,7 +54,7 @@ def ask(folder: Path) -> list[Asked]:
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             for bank in (question.bank, other):
                 own = bank == question.bank
-                abstained = memory.search.rank(question.text, bank, Plan()).abstains
+                abstained = memory.search.rank(question.text, bank, RecallPlan()).abstains
                 found.append(Asked(own, own and not question.unanswerable, abstained))
     return found
 

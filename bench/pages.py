@@ -26,7 +26,7 @@ from tests.support.transcripts import Script
 
 from bench.scale import ONE, QUESTIONS, fill, words
 from holdfast.app.memory import Holdfast
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
@@ -123,7 +123,7 @@ def _pages(ask: Ask) -> list[str]:
 def _searches(ask: Ask, reading: Holdfast) -> list[str]:
     chance = random.Random(7)
     questions = [words(chance, 6, 100) for _ in range(QUESTIONS)]
-    plan = Plan(limit=20, tokens=12_000)
+    plan = RecallPlan(limit=20, tokens=12_000)
     reading.search.recall_with_plan(questions[0], "all", plan)
     ask(f"/search?q={urllib.parse.quote(questions[0])}")
     page: list[float] = []

@@ -33,7 +33,7 @@ from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.records import Session
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
@@ -198,9 +198,11 @@ def _measured(store: PostgresStore, url: str, banks: list[str], home: Path) -> l
             "BM25 in SQL": lambda b, q: store.search(b, q.split(), (), 50),
             "ts_rank in SQL": plain,
             "nearest in SQL": lambda b, q: near(b, wanted),
-            "recall by words": lambda b, q: rank(store, b, q, Plan(budget=Budget.LOW), lambda: NOW),
+            "recall by words": lambda b, q: rank(
+                store, b, q, RecallPlan(budget=Budget.LOW), lambda: NOW
+            ),
             "recall by words and meaning": lambda b, q: rank(
-                store, b, q, Plan(budget=Budget.MID), lambda: NOW, meaning
+                store, b, q, RecallPlan(budget=Budget.MID), lambda: NOW, meaning
             ),
         }
         for ask in cases.values():

@@ -26,7 +26,7 @@ from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
 from holdfast.model.records import Session
 from holdfast.model.trust import Trust
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import Settings
@@ -101,7 +101,7 @@ def run() -> list[str]:
 
 def _ways(home: Path, store: SqliteStore) -> tuple[Callable[[str, str], object], ...]:
     meaning = load_semantic_search(Settings(home=home, claude_dir=home))
-    plan = Plan(budget=Budget.MID)
+    plan = RecallPlan(budget=Budget.MID)
 
     def by_all(bank: str, question: str) -> object:
         return rank(store, bank, question, plan, lambda: NOW, meaning)
@@ -159,9 +159,9 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
     questions = [words(chance, 6, 100) for _ in range(READ)]
     told: list[str] = []
     for budget, limit in ((Budget.MID, 300), (Budget.HIGH, 600)):
-        plan = Plan(budget=budget)
+        plan = RecallPlan(budget=budget)
 
-        def ask(question: str, plan: Plan = plan) -> object:
+        def ask(question: str, plan: RecallPlan = plan) -> object:
             return rank(store, "one", question, plan, lambda: NOW, meaning)
 
         ask(questions[0])

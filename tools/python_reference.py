@@ -30,6 +30,8 @@ def _parameter(parameter: inspect.Parameter) -> str:
     default: Any = parameter.default
     if isinstance(default, Enum):
         shown = f"{type(default).__name__}.{default.name}"
+    elif hasattr(default, "_fields"):
+        shown = f"{type(default).__name__}()"
     else:
         shown = "…" if callable(default) else repr(default).replace("'", '"')
     return f"{parameter.name}: {parameter.annotation} = {shown}"

@@ -12,7 +12,7 @@ from holdfast.app.evaluation.engine import Ranking
 from holdfast.app.evaluation.own import History, chance_of_hit, find_questions, too_little_history
 from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import Settings
 
 TOPICS = "anchor rudder mast galley keel compass lantern bilge".split()
@@ -55,7 +55,7 @@ def test_a_request_leads_back_to_the_session_that_changed_its_file(tmp_path: Pat
     with remember(tmp_path, *before, last, after) as memory:
         found = find_questions(memory.reader, None)
         seen: dict[str, Ranking] = {}
-        report = replay(memory, found.questions, Plan(), record=seen.__setitem__)
+        report = replay(memory, found.questions, RecallPlan(), record=seen.__setitem__)
     assert (found.sessions, found.openings, len(found.questions)) == (10, 10, 1)
     question = found.questions[0]
     assert (question.text, question.session) == (ASKED, last.session)
@@ -139,7 +139,7 @@ def test_chance_is_that_of_a_random_order() -> None:
 def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
     with remember(tmp_path, *history()[:3]) as memory:
         found = find_questions(memory.reader, None)
-        report = replay(memory, found.questions, Plan())
+        report = replay(memory, found.questions, RecallPlan())
     assert found == History(3, 3, []) and report.questions == 0
     assert "3 sessions" in too_little_history(
         found

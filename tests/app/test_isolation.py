@@ -20,7 +20,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import RecordFilter
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.overview import CommitFilter
 
@@ -186,7 +186,7 @@ def asking(filled: Filled) -> dict[str, list[Any]]:
     return {
         "about": ["quillon.py", "Quillon"], "action": ["status", "candidates", "promote"],
         "candidates": [[]], "id": ids, "name": ["Quillon", "quillon.py", *ids],
-        "networks": [list(Network)], "plan": [Plan(budget=Budget.HIGH)], "prompt": [ASKED],
+        "networks": [list(Network)], "plan": [RecallPlan(budget=Budget.HIGH)], "prompt": [ASKED],
         "query": [ASKED], "question": [ASKED], "uri": ids, "words": ["quillon"],
     }  # fmt: skip
 

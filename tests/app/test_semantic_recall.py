@@ -19,8 +19,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors
-from holdfast.model.query import RecallResult, Strategy
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.model.query import RecallResult, RetrieverReport
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import recall
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
@@ -51,7 +51,7 @@ def ingested(settings: Settings) -> Holdfast:
     return memory
 
 
-def semantic(found: RecallResult) -> Strategy | None:
+def semantic(found: RecallResult) -> RetrieverReport | None:
     return next((arm for arm in found.strategies if arm.name == "semantic"), None)
 
 
@@ -97,12 +97,12 @@ def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
     with ingested(settings_of(tmp_path)) as memory:
         memory.ingestion.embed()
         plain = memory.search.recall_by_words_first(
-            "mushroom risotto for the guests", "kitchen", Plan()
+            "mushroom risotto for the guests", "kitchen", RecallPlan()
         )
         reason = memory.search.recall_by_words_first(
-            "why the mushroom risotto for the guests", "kitchen", Plan()
+            "why the mushroom risotto for the guests", "kitchen", RecallPlan()
         )
-        other = memory.search.recall_by_words_first(QUESTION, "kitchen", Plan())
+        other = memory.search.recall_by_words_first(QUESTION, "kitchen", RecallPlan())
     assert semantic(plain) is None
     assert semantic(reason) and semantic(other)
 
@@ -302,7 +302,7 @@ def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> N
     embedder = OutOfOrder()
     meaning = ModelSemanticSearch(tmp_path / "vectors", SemanticModels(embedder, None, None, None))
     store = SqliteStore(tmp_path / "home" / "memory.db")
-    found = recall(store, None, "retry wrapper", Plan(), lambda: NOW, meaning)
+    found = recall(store, None, "retry wrapper", RecallPlan(), lambda: NOW, meaning)
     store.close()
     arm = semantic(found)
     assert arm is not None and arm.problem == "The model does not answer."

@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.trust import Trust
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 PROJECT = "/home/dev/proj"
 OWN = "The retries of the importer stop after seven attempts, says the deployment guide."
@@ -31,7 +31,7 @@ def memory_with(tmp_path: Path, *modes: str, more: str = "", own: bool = True) -
 
 
 def recall(memory: Holdfast, query: str = "when do retries of the importer stop") -> RecallResult:
-    return memory.search.recall_with_plan(query, None, Plan(providers=True))
+    return memory.search.recall_with_plan(query, None, RecallPlan(providers=True))
 
 
 def ask(memory: Holdfast, providers: bool = True) -> Answer:
@@ -123,7 +123,9 @@ def test_plugins_are_asked_only_where_settings_and_question_say_so(tmp_path: Pat
 
 def test_plugins_cannot_look_back_and_have_no_networks(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
-        found = memory.search.recall_with_plan("retries", None, Plan(providers=True, as_of=NOW))
+        found = memory.search.recall_with_plan(
+            "retries", None, RecallPlan(providers=True, as_of=NOW)
+        )
         assert ("providers", "plugins cannot look back") in [
             (arm.name, arm.problem) for arm in found.strategies
         ]

@@ -13,10 +13,10 @@ from tests.refine.test_commit_authorship import START, Place
 from holdfast.errors import NotFoundError
 from holdfast.model.query import Hit
 from holdfast.model.trust import Freshness
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 BODY = "".join(f"line {n}\n" for n in range(30))
-ALL = Plan(limit=30, include_repeats=True)
+ALL = RecallPlan(limit=30, include_repeats=True)
 EARLIER, LATER = START - timedelta(days=2), START + timedelta(days=2)
 
 
@@ -167,7 +167,7 @@ def test_what_is_astray_is_marked_and_ranks_lower(place: Place) -> None:
     # The change on the other line is no change of this one, and counts once it is merged.
     assert commit("").freshness is Freshness.CHANGED
     with pytest.raises(NotFoundError, match="No branch 'nowhere' is known") as caught:
-        recall(query, None, Plan(branch="nowhere"))
+        recall(query, None, RecallPlan(branch="nowhere"))
     assert "main, side" in caught.value.remedy
     place.git("merge", "-q", "-m", "Merge", "-X", "ours", "side", at=LATER + timedelta(hours=1))
     place.memory.ingestion.ingest_git(place.top)

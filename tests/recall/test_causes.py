@@ -8,7 +8,7 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.links.record_links import Links
 from holdfast.recall.ranking.causes import CauseDirection, cause_direction
 
@@ -64,7 +64,7 @@ def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_i
     tmp_path: Path,
 ) -> None:
     with chained(tmp_path) as memory:
-        plan = Plan(budget=Budget.HIGH)
+        plan = RecallPlan(budget=Budget.HIGH)
         found = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         texts = {hit.why["caused_by"]: hit.text for hit in found.hits if "caused_by" in hit.why}
         assert sorted(texts) == [0, 1, 2], found.strategies
@@ -74,7 +74,7 @@ def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_i
             retriever.name == "causal" and retriever.found == 2 for retriever in found.strategies
         )
         low = memory.search.recall_with_plan(
-            "Why was AuthProvider moved?", "shop", Plan(budget=Budget.LOW)
+            "Why was AuthProvider moved?", "shop", RecallPlan(budget=Budget.LOW)
         )
         assert not any("host nine" in hit.text for hit in low.hits)
 
@@ -93,7 +93,7 @@ def test_an_answer_tells_the_chain_with_a_citation_for_every_step(tmp_path: Path
 def test_what_came_of_something_is_followed_the_other_way(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         found = memory.search.recall_with_plan(
-            "What did CronRunner lead to?", "shop", Plan(budget=Budget.HIGH)
+            "What did CronRunner lead to?", "shop", RecallPlan(budget=Budget.HIGH)
         )
         texts = [hit.text for hit in found.hits if hit.why.get("causes", 0) > 0]
         assert any("SessionGuard sends" in text for text in texts)
@@ -108,7 +108,7 @@ def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
     )
     with chained(tmp_path, round_about) as memory:
         found = memory.search.recall_with_plan(
-            "Why was AuthProvider moved?", "shop", Plan(budget=Budget.HIGH, limit=30)
+            "Why was AuthProvider moved?", "shop", RecallPlan(budget=Budget.HIGH, limit=30)
         )
         steps = [hit.uri for hit in found.hits if hit.why.get("caused_by", 0) > 0]
         assert len(steps) == len(set(steps)) == 3
@@ -116,7 +116,7 @@ def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
 
 def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
-        plan = Plan(budget=Budget.HIGH)
+        plan = RecallPlan(budget=Budget.HIGH)
         before = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
         middle = next(hit for hit in before.hits if hit.why.get("caused_by") == 1)
         memory.forget(middle.uri)

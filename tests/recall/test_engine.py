@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Passage, RecallResult
 from holdfast.model.trust import Status
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.tuning import AbstentionThresholds, RankingWeights
 from holdfast.recall.ranking import boosts
 from holdfast.recall.ranking.boosts import break_ties
@@ -37,8 +37,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 
 @pytest.mark.parametrize("query", ["parse_http_request", "mailer queue", "canine illness"])
 def test_places_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> None:
-    by_scores = shop.search.recall_with_plan(query, "shop", Plan(fusion=Fusion.SCORES))
-    by_places = shop.search.recall_with_plan(query, "shop", Plan(fusion=Fusion.RRF))
+    by_scores = shop.search.recall_with_plan(query, "shop", RecallPlan(fusion=Fusion.SCORES))
+    by_places = shop.search.recall_with_plan(query, "shop", RecallPlan(fusion=Fusion.RRF))
     assert by_places.hits[0].time[:10] == by_scores.hits[0].time[:10]
     assert [h.score for h in by_places.hits] != [h.score for h in by_scores.hits]
     assert all(0 <= hit.score <= 1 for hit in by_places.hits)
@@ -61,7 +61,7 @@ def test_my_question_is_answered_in_my_words_and_one_about_you_in_yours(
 def test_the_later_of_two_decisions_stands_above_the_one_it_amends(
     shop: Holdfast, budget: Budget
 ) -> None:
-    plan = Plan((Layer.TRANSCRIPTS,), budget=budget, include_repeats=True)
+    plan = RecallPlan((Layer.TRANSCRIPTS,), budget=budget, include_repeats=True)
     hits = shop.search.recall_with_plan(
         "how many days are session cookies kept alive", "shop", plan
     ).hits
@@ -114,14 +114,14 @@ def test_authority_breaks_ties_and_no_more() -> None:
 
 
 def test_a_plan_can_vary_the_abstention_threshold(shop: Holdfast) -> None:
-    query, plan = "session zymurgy quasar", Plan(budget=Budget.LOW)
+    query, plan = "session zymurgy quasar", RecallPlan(budget=Budget.LOW)
     lower = plan._replace(thresholds=AbstentionThresholds(by_words=0.05))
     assert shop.search.recall_with_plan(query, "shop", plan).abstained
     assert shop.search.recall_with_plan(query, "shop", lower).hits
 
 
 def test_a_plan_can_vary_the_ranking_weights(shop: Holdfast) -> None:
-    query, plan = "which editor theme do I like?", Plan(budget=Budget.LOW)
+    query, plan = "which editor theme do I like?", RecallPlan(budget=Budget.LOW)
     even = plan._replace(weights=RankingWeights(other_role=1.0))
     one, other = (shop.search.rank(query, "shop", p).candidates for p in (plan, even))
     assert any(c.notes.get("speaker") == 0.7 for c in one)
@@ -129,14 +129,14 @@ def test_a_plan_can_vary_the_ranking_weights(shop: Holdfast) -> None:
 
 
 def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
-    bank, plan = shop.context.bank_id("shop"), Plan()
+    bank, plan = shop.context.bank_id("shop"), RecallPlan()
     first = remembered(shop, bank, "session cookies", plan)
     assert remembered(shop, bank, "session cookies", plan) is first
     assert remembered(shop, bank, "session cookies", plan._replace(limit=3)) is not first
     assert remembered(shop, shop.context.bank_id("farm"), "session cookies", plan) is not first
 
 
-def remembered(memory: Holdfast, bank: str | None, query: str, plan: Plan) -> RecallResult:
+def remembered(memory: Holdfast, bank: str | None, query: str, plan: RecallPlan) -> RecallResult:
     return memory.search._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
 
 
@@ -144,25 +144,25 @@ def test_an_answer_that_a_retriever_is_missing_from_is_not_remembered(tmp_path: 
     make_shop(tmp_path).close()
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, embed_model="/nonexistent")
     with Holdfast(settings, now=lambda: NOW) as memory:
-        first = remembered(memory, None, "session cookies", Plan())
+        first = remembered(memory, None, "session cookies", RecallPlan())
         assert first.hits and any(retriever.problem for retriever in first.strategies)
-        assert remembered(memory, None, "session cookies", Plan()) is not first
+        assert remembered(memory, None, "session cookies", RecallPlan()) is not first
 
 
 def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
     with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
-        first = remembered(memory, None, "blue paint", Plan())
+        first = remembered(memory, None, "blue paint", RecallPlan())
         talk(2, "2026-09-02", "Which blue paint?", "Cobalt blue paint.").write(tmp_path / "p")
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        second = remembered(memory, None, "blue paint", Plan())
+        second = remembered(memory, None, "blue paint", RecallPlan())
         assert second is not first and any("Cobalt" in hit.text for hit in second.hits)
         with open_home(tmp_path) as other:
             talk(3, "2026-09-03", "No, navy blue paint.", "Navy it is.").write(tmp_path / "p")
             other.ingest(other.ingestion.find([tmp_path / "p"]))
-        third = remembered(memory, None, "blue paint", Plan())
+        third = remembered(memory, None, "blue paint", RecallPlan())
         assert third is not second and any("navy" in hit.text for hit in third.hits)
         memory.ingestion.embed()
-        assert remembered(memory, None, "blue paint", Plan()) is not third
+        assert remembered(memory, None, "blue paint", RecallPlan()) is not third
 
 
 def test_yesterday_is_another_day_tomorrow(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def answers(folder: Path) -> list[tuple[str, float]]:
             for budget in BUDGETS
             for fusion in Fusion
             for hit in memory.search.recall_with_plan(
-                query, "shop", Plan(budget=budget, fusion=fusion)
+                query, "shop", RecallPlan(budget=budget, fusion=fusion)
             ).hits
         ]
 

@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, RecallResult
 from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings
 
 CODE = "E7731QX"
@@ -49,7 +49,7 @@ def grep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def ask(memory: Holdfast, query: str, **plan: object) -> RecallResult:
-    return memory.search.recall_with_plan(query, "shop", Plan()._replace(**plan))  # type: ignore[arg-type]
+    return memory.search.recall_with_plan(query, "shop", RecallPlan()._replace(**plan))  # type: ignore[arg-type]
 
 
 def line_with(path: Path, text: str) -> int:

@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
 from holdfast.recall.query.query import read_query
@@ -70,8 +70,10 @@ def test_a_name_finds_the_turn_that_spells_it_so(shop: Holdfast) -> None:
 def test_other_words_for_the_same_are_found_by_expansion_alone(
     shop: Holdfast, query: str, said: str
 ) -> None:
-    widened = shop.search.rank(query, "shop", Plan(budget=Budget.LOW)).candidates
-    plain = shop.search.rank(query, "shop", Plan(budget=Budget.LOW, expansion="none")).candidates
+    widened = shop.search.rank(query, "shop", RecallPlan(budget=Budget.LOW)).candidates
+    plain = shop.search.rank(
+        query, "shop", RecallPlan(budget=Budget.LOW, expansion="none")
+    ).candidates
     assert said in widened[0].passage.body
     assert "expanded_fts" in widened[0].ranks and "direct_fts" not in widened[0].ranks
     assert plain == []
@@ -215,7 +217,7 @@ def test_a_layer_is_a_wall_for_every_retriever(shop: Holdfast, query: str, layer
     for budget in BUDGETS:
         found = shop.recall(query, "shop", [layer], budget=budget)
         assert {hit.layer for hit in (*found.hits, *found.misses)} <= {layer}
-        ranked = shop.search.rank(query, "shop", Plan((layer,), budget=budget)).candidates
+        ranked = shop.search.rank(query, "shop", RecallPlan((layer,), budget=budget)).candidates
         assert {LAYER_BY_KIND[c.passage.kind] for c in ranked} <= {layer}
 
 
@@ -237,8 +239,8 @@ def test_a_retriever_that_fails_is_named_and_the_others_stand(
     good, bad = run_retrievers(
         store, [direct(bank, query.terms, (), 30), Retriever("broken", fail)]
     )
-    assert good.result.passages and not good.strategy.problem
-    assert (bad.strategy.name, bad.strategy.problem) == ("broken", "The model is gone.")
+    assert good.result.passages and not good.report.problem
+    assert (bad.report.name, bad.report.problem) == ("broken", "The model is gone.")
     assert list(bad.result.passages) == []
 
 
@@ -252,7 +254,7 @@ def test_the_first_retriever_may_fail_too(shop: Holdfast, store: SqliteStore) ->
     bad, good = run_retrievers(
         store, [Retriever("broken", fail), direct(bank, query.terms, (), 30)]
     )
-    assert bad.strategy.problem and good.result.passages
+    assert bad.report.problem and good.result.passages
 
 
 def test_a_retriever_that_is_too_slow_is_named_and_the_others_stand(
@@ -272,7 +274,7 @@ def test_a_retriever_that_is_too_slow_is_named_and_the_others_stand(
     )
     released.set()
     assert good.result.passages
-    assert slow.strategy.name == "slow" and slow.strategy.timed_out
+    assert slow.report.name == "slow" and slow.report.timed_out
     assert left.wait(30)
 
 
@@ -298,7 +300,7 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
     first, slow = run_retrievers(
         store, [Retriever("quick", quick), Retriever("endless", endless)], 0.1
     )
-    assert not first.failed and slow.strategy.timed_out
+    assert not first.failed and slow.report.timed_out
     assert ended.wait(30)
 
 
@@ -316,7 +318,7 @@ def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
         [Retriever("endless", endless), Retriever("quick", quick)],
     ):
         slow, *others = run_retrievers(store, retrievers, 0.2)
-        assert slow.strategy.timed_out and not any(other.failed for other in others)
+        assert slow.report.timed_out and not any(other.failed for other in others)
     assert store.banks(), "the store can be asked again"
 
 
@@ -337,7 +339,7 @@ def test_a_recall_whose_model_fails_still_answers_by_words(
         tmp_path, SemanticModels(_Forgetful(), None, None, None)
     )
     found = recall(
-        store, shop.context.bank_id("shop"), "session cookies", Plan(), lambda: NOW, broken
+        store, shop.context.bank_id("shop"), "session cookies", RecallPlan(), lambda: NOW, broken
     )
     problems = {strategy.name: strategy.problem for strategy in found.strategies}
     assert problems["semantic"] == "The embedder does not answer."

@@ -13,7 +13,7 @@ from holdfast.model.knowledge import Claim, ClaimKind, Fact
 from holdfast.model.query import Layer
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.facts import hypotheses
 
 
@@ -62,7 +62,7 @@ def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path)
     with open_filled(tmp_path, *investigation()) as memory:
 
         def status(as_of: str) -> set[Status]:
-            plan = Plan((Layer.TRANSCRIPTS,), as_of=as_of)
+            plan = RecallPlan((Layer.TRANSCRIPTS,), as_of=as_of)
             hits = memory.search.recall_with_plan("suspect stale DNS cache", None, plan).hits
             return {hit.status for hit in hits if hit.kind == "turn" and "I suspect" in hit.text}
 
@@ -74,7 +74,7 @@ def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path)
 
 def test_recall_as_of_a_day_leaves_out_later_records(tmp_path: Path) -> None:
     with open_filled(tmp_path, *investigation()) as memory:
-        plan = Plan(as_of="2026-09-10T00:00:00.000Z", limit=50)
+        plan = RecallPlan(as_of="2026-09-10T00:00:00.000Z", limit=50)
         hits = memory.search.recall_with_plan("checkout DNS cache pool footer", None, plan).hits
         assert hits and max(hit.time for hit in hits) < "2026-09-09"
 

@@ -18,7 +18,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
 from holdfast.model.query import Citation, Layer, RecallResult
 from holdfast.model.research import ResearchEvent, ResearchStage
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.research import session_journal as module
 from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import event_line
@@ -119,7 +119,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     search = memory.search.recall_with_plan
 
-    def cancel_while_searching(query: str, bank: str | None, plan: Plan) -> RecallResult:
+    def cancel_while_searching(query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         asked.sessions.cancel(asked.id)
         return search(query, bank, plan)
 

@@ -131,7 +131,7 @@ class Hit:
     why: dict[str, float] = field(default_factory=dict[str, float])
 
 
-class Strategy(NamedTuple):
+class RetrieverReport(NamedTuple):
     """How one retriever of a recall did."""
 
     name: str
@@ -151,7 +151,7 @@ class RecallResult:
     bank: str
     abstained: bool
     hits: tuple[Hit, ...]
-    strategies: tuple[Strategy, ...] = ()
+    strategies: tuple[RetrieverReport, ...] = ()
     fallbacks: tuple[str, ...] = ()
     misses: tuple[Hit, ...] = ()
     suggestions: tuple[str, ...] = ()

@@ -12,10 +12,10 @@ from time import monotonic
 from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
-from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, Strategy
+from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
-from holdfast.recall.core.plan import Fusion, Plan
+from holdfast.recall.core.plan import Fusion, RecallPlan
 from holdfast.recall.core.relevance import (
     coverage,
     measure_relevance,
@@ -69,7 +69,7 @@ class Ranking(NamedTuple):
 
     query: Query
     candidates: list[Candidate]
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[RetrieverReport, ...]
     # From plugins, best first; shown after our own.
     plugin_candidates: tuple[Candidate, ...] = ()
     # From team servers, best first; merged into our own.
@@ -107,7 +107,7 @@ def recall(
     store: ReadStore,
     bank: str | None,
     text: str,
-    plan: Plan,
+    plan: RecallPlan,
     now: Callable[[], str],
     semantic: SemanticSearch | None = None,
     external: Sequence[Retriever] = (),
@@ -137,7 +137,7 @@ def rank(
     store: ReadStore,
     bank: str | None,
     text: str,
-    plan: Plan,
+    plan: RecallPlan,
     now: Callable[[], str],
     semantic: SemanticSearch | None = None,
     external: Sequence[Retriever] = (),
@@ -153,7 +153,7 @@ def rank(
     if semantic_run.failed:
         # A model that failed once would fail again; the words are left.
         semantic = None
-    strategies = [run.strategy for run in runs]
+    strategies = [run.report for run in runs]
     pool = _pool_results(store, own_runs, plan)
     apply_status(store, pool, plan.as_of, now)
     if semantic is None:
@@ -203,9 +203,9 @@ def _add_causes(
     store: ReadStore,
     query: Query,
     candidates: list[Candidate],
-    plan: Plan,
+    plan: RecallPlan,
     direction: causes.CauseDirection,
-) -> tuple[list[Candidate], Strategy]:
+) -> tuple[list[Candidate], RetrieverReport]:
     """Add the records along causal links, each ranked just below the one that led to it."""
     started = monotonic()
     hops = plan.limits.graph_hops + 1
@@ -225,7 +225,7 @@ def _add_causes(
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
-    return ranked, Strategy("causal", ms, found)
+    return ranked, RetrieverReport("causal", ms, found)
 
 
 def _best_coverage(query: Query, result: RetrieverResult) -> float:
@@ -235,19 +235,19 @@ def _best_coverage(query: Query, result: RetrieverResult) -> float:
     return max((coverage(weights, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: Plan) -> Pool:
+def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPlan) -> Pool:
     """The retrievers' results in one pool, their scores on one scale."""
     pool, filter = Pool(), _PlanFilter(store, plan)
     best_by_words = max((found.score for found in runs[0].result.passages), default=0.0)
     for run in runs:
-        name, result = run.strategy.name, run.result
+        name, result = run.report.name, run.result
         highest = best_by_words if name in _FULL_TEXT else 0.0
         accepted = [found for found in result.passages if filter.accepts(found.passage)]
         add_results(pool, name, accepted, result.lowest_score, highest)
     return pool
 
 
-def _final_order(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
+def _final_order(pool: Pool, query: Query, plan: RecallPlan) -> list[Candidate]:
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
@@ -262,7 +262,7 @@ def _final_order(pool: Pool, query: Query, plan: Plan) -> list[Candidate]:
 class _PlanFilter:
     """Which passages a plan wants. Each session is looked up once."""
 
-    def __init__(self, store: ReadStore, plan: Plan) -> None:
+    def __init__(self, store: ReadStore, plan: RecallPlan) -> None:
         self._store = store
         self._plan = plan
         self._agents: dict[tuple[str, str], str] = {}
@@ -295,7 +295,7 @@ class _PlanFilter:
 
 
 def _retrievers(
-    bank: str | None, query: Query, plan: Plan, semantic: SemanticSearch | None
+    bank: str | None, query: Query, plan: RecallPlan, semantic: SemanticSearch | None
 ) -> list[Retriever]:
     """The retrievers for a query: full text first, the semantic one last."""
     layers, pool_size = plan.layers, plan.limits.pool_size
@@ -322,7 +322,7 @@ def _retrievers(
     return chosen
 
 
-def _score(pool: Pool, plan: Plan, weights: RankingWeights) -> None:
+def _score(pool: Pool, plan: RecallPlan, weights: RankingWeights) -> None:
     if plan.fusion is Fusion.RRF:
         fuse_by_ranks(list(pool), weights)
     else:
@@ -353,7 +353,7 @@ def _fill_in_cosines(
             known.scores["semantic"] = min(1.0, max(0.0, scaled))
 
 
-def _add_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
+def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan) -> None:
     """Add the turns beside the best turns as candidates, though they may share no word."""
     if plan.networks or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
@@ -368,14 +368,18 @@ def _add_neighbours(store: ReadStore, pool: Pool, plan: Plan) -> None:
                 pool.add(passage)
 
 
-def _match_softly(query: Query, pool: Pool, plan: Plan, semantic: SemanticSearch) -> Strategy:
+def _match_softly(
+    query: Query, pool: Pool, plan: RecallPlan, semantic: SemanticSearch
+) -> RetrieverReport:
     """Match the best candidates word by word: one more kind of evidence."""
     limits, matcher = plan.limits, SoftMatcher(semantic, plan.rerank)
     depth, seconds = limits.soft_match_depth, limits.rerank_s
     return rerank(matcher, query, pool, depth, seconds, add_as_evidence, plan.rerank)
 
 
-def _cross_encode(query: Query, pool: Pool, plan: Plan, semantic: SemanticSearch) -> Strategy:
+def _cross_encode(
+    query: Query, pool: Pool, plan: RecallPlan, semantic: SemanticSearch
+) -> RetrieverReport:
     """Let the configured cross-encoder reorder the best candidates."""
     limits, encoder = plan.limits, CrossEncoder(semantic, plan.rerank)
     depth, seconds = limits.rerank_depth, limits.rerank_s

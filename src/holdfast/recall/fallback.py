@@ -25,7 +25,7 @@ from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.query import Query
 from holdfast.recall.ranking.hits import agent_label, make_hit
@@ -75,7 +75,7 @@ def run_fallbacks(
     bank: str | None,
     query: Query,
     redactor: Redactor,
-    plan: Plan,
+    plan: RecallPlan,
     raw: bool,
     grep_s: float = GREP_TIMEOUT_S,
 ) -> FallbackResult:
@@ -103,7 +103,7 @@ def run_fallbacks(
     return FallbackResult((), (*used, CLARIFICATION), suggestions(reader, bank, query))
 
 
-def _wants_layer(plan: Plan, layer: Layer) -> bool:
+def _wants_layer(plan: RecallPlan, layer: Layer) -> bool:
     return not plan.layers or layer in plan.layers
 
 

@@ -146,7 +146,7 @@ def _parse_record(fields: dict[str, Any], person: str) -> SharedRecord | str:
     files = fields.get("files", [])
     if not (_are_texts(required) and _are_texts(optional) and isinstance(gone, bool)):
         return "not a record"
-    if not _is_list_of_texts(files):
+    if not (isinstance(files, list) and _are_texts(cast(list[object], files))):
         return "not a record"
     origin, by, email, shared = cast(list[str], required)
     by, email = (person, person) if person else (by, email)
@@ -157,11 +157,9 @@ def _parse_record(fields: dict[str, Any], person: str) -> SharedRecord | str:
         return "not JSON"
     if fields.get("id") != hashed:
         return "its id is not the hash of what it says"
-    if not (_RECORD_URI.fullmatch(origin) and is_timestamp(shared)):
-        return "not a record"
-    if time and not is_timestamp(time):
-        return "not a record"
-    if not gone and (kind not in KINDS or not text.strip()):
+    has_content = gone or (kind in KINDS and text.strip())
+    has_times = is_timestamp(shared) and (not time or is_timestamp(time))
+    if not (_RECORD_URI.fullmatch(origin) and has_times and has_content):
         return "not a record"
     scope = SHARED_SCOPES.get(str(fields.get("scope", Scope.PROJECT.value)))
     if scope is None:
@@ -189,10 +187,6 @@ def _parse_record(fields: dict[str, Any], person: str) -> SharedRecord | str:
 
 def _are_texts(values: Iterable[object]) -> bool:
     return all(isinstance(value, str) for value in values)
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and _are_texts(cast(list[object], value))
 
 
 def is_timestamp(text: str) -> bool:

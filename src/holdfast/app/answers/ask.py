@@ -17,7 +17,7 @@ from holdfast.app.search.recall import Search
 from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.ranking import remote_hits
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
@@ -74,7 +74,7 @@ class AskOptions(NamedTuple):
 
 def steps(context: Context, search: Search, options: AskOptions) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
-    plan = Plan(
+    plan = RecallPlan(
         options.layers,
         _EVIDENCE_HITS,
         options.budget,
@@ -198,9 +198,9 @@ class _InvestigationSearches:
 
     def __init__(
         self,
-        recall: Callable[[str, str | None, Plan], RecallResult],
+        recall: Callable[[str, str | None, RecallPlan], RecallResult],
         bank: str | None,
-        plan: Plan,
+        plan: RecallPlan,
     ) -> None:
         self._recall = recall
         self._bank = bank
@@ -215,7 +215,7 @@ class _InvestigationSearches:
         found = self._recall(query, self._bank, self._plan)
         if self._plan.remotes:
             self.missing_replies = plugin_evidence.missing_replies(
-                found.strategies, remote_hits.STRATEGY_PREFIX
+                found.strategies, remote_hits.RETRIEVER_PREFIX
             )
             self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:
@@ -228,7 +228,12 @@ class _InvestigationSearches:
 
 
 def _with_notes(
-    context: Context, search: Search, answer: Answer, bank: str | None, plan: Plan, from_git: bool
+    context: Context,
+    search: Search,
+    answer: Answer,
+    bank: str | None,
+    plan: RecallPlan,
+    from_git: bool,
 ) -> Answer:
     """The answer with notes on this memory, and on code that changed since. An answer from git
     itself gets none of the latter: history does not change."""

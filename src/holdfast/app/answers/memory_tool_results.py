@@ -10,7 +10,7 @@ from holdfast.app.answers.tool import Object
 from holdfast.app.search.hit_view import remarks
 from holdfast.language import truncate
 from holdfast.model.knowledge import Rule
-from holdfast.model.query import Hit, Strategy
+from holdfast.model.query import Hit, RetrieverReport
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.research.answering.answer import browse_url
@@ -42,7 +42,7 @@ def confidence(hits: Sequence[Hit]) -> str:
     return "none" if not hits else "high" if agreeing > 2 else "medium" if agreeing == 2 else "low"
 
 
-def strategy_results(strategies: Sequence[Strategy]) -> Object:
+def strategy_results(strategies: Sequence[RetrieverReport]) -> Object:
     """What each strategy found, how long it took, and its error."""
     results = [
         {

@@ -22,10 +22,10 @@ from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import open_read_only
 from holdfast.capture.redact import Redactor
-from holdfast.model.query import Hit, Layer, Passage, Strategy
+from holdfast.model.query import Hit, Layer, Passage, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.parallel import Retriever, run_retrievers
-from holdfast.recall.core.plan import Fusion, Plan
+from holdfast.recall.core.plan import Fusion, RecallPlan
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.engine import recall
 from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
@@ -108,7 +108,7 @@ class MemoryTools(ReadOnlyMemory):
         hits = self._best(pool, given)
         if "semantic" in wanted and self._semantic is None:
             absent = self._model_problem or _NO_VECTORS
-            strategies.append(Strategy("semantic", 0, 0, problem=absent))
+            strategies.append(RetrieverReport("semantic", 0, 0, problem=absent))
         result: Object = {
             "searchType": "multi_strategy",
             "layer": given.get("layer", "all"),
@@ -119,7 +119,7 @@ class MemoryTools(ReadOnlyMemory):
 
     def _with_fallbacks(self, given: Object) -> Object:
         bank, query = self._read(given)
-        plan = Plan(
+        plan = RecallPlan(
             _layers(given),
             given.get("limit", DEFAULT_LIMIT),
             fusion=Fusion.SCORES,
@@ -245,13 +245,13 @@ class MemoryTools(ReadOnlyMemory):
 
     def _run_retrievers(
         self, chosen: Sequence[Retriever], timeout_ms: float
-    ) -> tuple[Pool, list[Strategy]]:
+    ) -> tuple[Pool, list[RetrieverReport]]:
         runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
         for run in runs:
-            add_results(pool, run.strategy.name, run.result.passages, run.result.lowest_score)
+            add_results(pool, run.report.name, run.result.passages, run.result.lowest_score)
         apply_status(self._reader, pool, "", self._now)
-        return pool, [run.strategy for run in runs]
+        return pool, [run.report for run in runs]
 
     def _best(self, pool: Pool, given: Object, by_own_score: bool = False) -> list[Hit]:
         """The best hits: by the score of the only retriever, or fused by rank."""

@@ -26,7 +26,7 @@ from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
 from holdfast.model.query import Answer
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.regex import regex
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.followups import complete_question
@@ -220,7 +220,7 @@ def team_query(
 
     options = AskOptions(question, bank, TEAM_LAYERS, limit=limit)
     answer = Investigation(context, search, options).answer()
-    found = search.recall_with_plan(question, bank, Plan(TEAM_LAYERS, limit, options.budget))
+    found = search.recall_with_plan(question, bank, RecallPlan(TEAM_LAYERS, limit, options.budget))
     id = context.bank_id(bank)
     request = AskRequest(id, question, context.now)
     people = HistoryAnswers(context.store, request).people_to_ask() if id != "" else ()

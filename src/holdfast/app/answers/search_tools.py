@@ -32,7 +32,7 @@ from holdfast.errors import InputError
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
@@ -130,7 +130,7 @@ class SearchTools(ReadOnlyMemory):
     ) -> list[tuple[Passage, Record]]:
         """The relevant records for a query that pass a test, best first."""
         layers = (layer,) if layer else ()
-        plan = Plan(layers, _MAX_CANDIDATES, Budget.HIGH)
+        plan = RecallPlan(layers, _MAX_CANDIDATES, Budget.HIGH)
         ranking = rank(self._reader, bank, query, plan, self._now, self._load_model())
         chosen: list[tuple[Passage, Record]] = []
         for candidate in ranking.relevant:

@@ -15,13 +15,13 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, Reflection
 from holdfast.model.query import RecallResult
 from holdfast.model.trust import Status
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
 # Reflection weighs evidence for and against, so it reads more than recall shows, repeats included.
-_EVIDENCE_PLAN = Plan(limit=25, tokens=20_000, include_repeats=True)
+_EVIDENCE_PLAN = RecallPlan(limit=25, tokens=20_000, include_repeats=True)
 
 
 class Opinions:

@@ -16,8 +16,8 @@ from holdfast.app.evaluation.overrides import changed_numbers, tunable_numbers
 from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.model.query import Hit, Strategy
-from holdfast.recall.core.plan import Plan
+from holdfast.model.query import Hit, RetrieverReport
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
@@ -58,14 +58,14 @@ def engine_models(memory: Holdfast) -> EngineModels:
     )
 
 
-def report_notes(rankings: Sequence[tuple[str, ...]], plan: Plan) -> tuple[str, ...]:
+def report_notes(rankings: Sequence[tuple[str, ...]], plan: RecallPlan) -> tuple[str, ...]:
     """What a reader must know about the figures. `rankings` names the absent retrievers of each."""
     counts = Counter(reason for absent in rankings for reason in absent)
     absences = [
         f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."
         for reason, count in sorted(counts.items())
     ]
-    defaults = tunable_numbers(Plan())
+    defaults = tunable_numbers(RecallPlan())
     changed = [
         f"Ranked with {name} = {value}, which is {defaults[name]} by default."
         for name, value in changed_numbers(plan).items()
@@ -77,7 +77,7 @@ def rank(
     memory: Holdfast,
     question: str,
     bank: str,
-    plan: Plan,
+    plan: RecallPlan,
     keep: Callable[[Hit], bool] = lambda hit: True,
     depth: int = DEPTH,
 ) -> Ranking:
@@ -99,11 +99,11 @@ def rank(
     )
 
 
-def _is_absent(retriever: Strategy) -> bool:
+def _is_absent(retriever: RetrieverReport) -> bool:
     return retriever.timed_out or (bool(retriever.problem) and not retriever.found)
 
 
-def _absence(retriever: Strategy) -> str:
+def _absence(retriever: RetrieverReport) -> str:
     why = "was too slow" if retriever.timed_out else f"failed ({retriever.problem})"
     return f"{retriever.name}, which {why}"
 

@@ -12,7 +12,7 @@ from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
 from holdfast.app.memory import Holdfast
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 # Called with the number of questions asked so far, and of all questions.
 Progress = Callable[[int, int], None]
@@ -68,7 +68,7 @@ class Report:
 def evaluate(
     memory: Holdfast,
     questions: Sequence[Question],
-    plan: Plan,
+    plan: RecallPlan,
     progress: Progress = lambda done, total: None,
     record: Record = lambda id, ranking: None,
     failed_lines: int = 0,

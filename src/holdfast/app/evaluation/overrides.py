@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from holdfast.errors import InputError
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 GROUPS = ("weights", "thresholds", "rerank")
 
 
-def tunable_numbers(plan: Plan) -> dict[str, float]:
+def tunable_numbers(plan: RecallPlan) -> dict[str, float]:
     """Every number that can be changed, with its value in this plan."""
     return {
         f"{group}.{field}": value
@@ -25,7 +25,7 @@ def tunable_numbers(plan: Plan) -> dict[str, float]:
     }
 
 
-def with_overrides(plan: Plan, overrides: Sequence[str]) -> Plan:
+def with_overrides(plan: RecallPlan, overrides: Sequence[str]) -> RecallPlan:
     """The plan with the numbers that `NAME=VALUE` texts set."""
     for text in overrides:
         name, sign, given = text.partition("=")
@@ -45,9 +45,9 @@ def with_overrides(plan: Plan, overrides: Sequence[str]) -> Plan:
     return plan
 
 
-def changed_numbers(plan: Plan) -> dict[str, float]:
+def changed_numbers(plan: RecallPlan) -> dict[str, float]:
     """The numbers of a plan that differ from the defaults."""
-    defaults = tunable_numbers(Plan())
+    defaults = tunable_numbers(RecallPlan())
     return {name: value for name, value in tunable_numbers(plan).items() if value != defaults[name]}
 
 

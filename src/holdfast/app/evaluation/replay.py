@@ -13,7 +13,7 @@ from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal
 from holdfast.app.evaluation.own import OwnQuestion, mean_chance
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Hit
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 # Hits that are newer than the request are removed from the ranking afterwards, so it must be longer
 # than that of a set. A greater depth loses fewer old hits and takes longer.
@@ -38,7 +38,7 @@ class OwnReport:
 def replay(
     memory: Holdfast,
     questions: Sequence[OwnQuestion],
-    plan: Plan,
+    plan: RecallPlan,
     progress: Progress = lambda done, total: None,
     record: Record = lambda id, ranking: None,
 ) -> OwnReport:

@@ -19,7 +19,7 @@ from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.ranking.remote_hits import KIND, STRATEGY_PREFIX
+from holdfast.recall.ranking.remote_hits import KIND, RETRIEVER_PREFIX
 from holdfast.settings import Settings
 from holdfast.sources.providers.reliability import PausePolicy, Reliability, ReliabilityFile
 from holdfast.sources.remote.client import (
@@ -209,7 +209,7 @@ class RemoteSearch:
             records = [r for r in request.wait() if f"holdfast://{r.name}" not in own]
             return RetrieverResult([self._passage(request.remote, r) for r in records])
 
-        return Retriever(f"{STRATEGY_PREFIX}{label}", run, is_external=True)
+        return Retriever(f"{RETRIEVER_PREFIX}{label}", run, is_external=True)
 
     def _passage(self, remote: Remote, record: RemoteRecord) -> ScoredPassage:
         text = self._redactor.redact(record.text).text
@@ -276,4 +276,4 @@ def _failing_retriever(name: str, why: str) -> Retriever:
     def run(reader: object) -> RetrieverResult:
         raise RemoteRefusedError(why)
 
-    return Retriever(f"{STRATEGY_PREFIX}{name}", run, is_external=True)
+    return Retriever(f"{RETRIEVER_PREFIX}{name}", run, is_external=True)

@@ -20,7 +20,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import RETRIEVER_TIMEOUT_S, Retriever, RetrieverResult
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.plugin_hits import KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
 from holdfast.sources.providers.client import ProviderClient, Tool
@@ -251,7 +251,7 @@ class Providers:
 
 
 def plugin_retrievers(
-    settings: Settings, now: Callable[[], str], folder: str, question: str, plan: Plan
+    settings: Settings, now: Callable[[], str], folder: str, question: str, plan: RecallPlan
 ) -> list[Retriever]:
     """The retrievers that a plan asks for; if none can run, one that fails with the reason."""
     if not plan.asks_plugins:

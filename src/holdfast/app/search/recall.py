@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Layer, RecallResult, Strategy
+from holdfast.model.query import Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.query.query import read_query
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.app.remote.remote_search import RemoteSearch
     from holdfast.recall.lookup.trace import Trace
 
-_DEFAULT_PLAN = Plan()
+_DEFAULT_PLAN = RecallPlan()
 # Results of so many recalls are cached; the cache is emptied when it is full.
 _CACHED_RECALLS = 64
 # A search by words suffices if one of the two best hits holds this share of the query's words.
@@ -75,14 +75,14 @@ class Search:
     ) -> RecallResult:
         """The records that match a query, best first. With `networks` only memories are found;
         with `local` no remote server is queried."""
-        plan = Plan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
+        plan = RecallPlan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
         return self.recall_with_plan(query, bank, plan._replace(remotes=not local, agent=agent))
 
-    def recall_with_plan(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
+    def recall_with_plan(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         """As `recall`, with every option."""
         return self._with_freshness(self._search(query, bank, self._allowed(plan)), plan)
 
-    def recall_by_words_first(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
+    def recall_by_words_first(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         """As `recall_with_plan`, but the model is loaded only if a search by words does not find
         enough: loading takes longer than the search. For a process that asks once. Plugins take
         longer still and are queried once; remote servers are queried meanwhile."""
@@ -97,7 +97,9 @@ class Search:
             found = self._search(query, bank, plan)
         return self._with_freshness(found, plan)
 
-    def rank(self, query: str, bank: str | None = None, plan: Plan = _DEFAULT_PLAN) -> Ranking:
+    def rank(
+        self, query: str, bank: str | None = None, plan: RecallPlan = _DEFAULT_PLAN
+    ) -> Ranking:
         """Every candidate for a query, best first, whether or not it passes the threshold."""
         context, meaning = self._context, self._meaning_for(plan)
         found = rank(context.store, context.bank_id(bank), query, plan, context.now, meaning)
@@ -115,7 +117,7 @@ class Search:
         near = (lambda: context.current_project()[0]) if bank == ALL_BANKS else (lambda: "")
         return trace(context.store, context.bank_id(bank), uri, as_of, near)
 
-    def problems(self, plan: Plan) -> tuple[str, ...]:
+    def problems(self, plan: RecallPlan) -> tuple[str, ...]:
         """What a search by this plan has to do without, as sentences."""
         failed = self._failed_retrievers(plan)
         return tuple(f"By words alone: {retriever.problem}" for retriever in failed)
@@ -129,12 +131,12 @@ class Search:
         id = self._context.bank_id(bank)
         return missing_networks_note(self._context.store, id, self._context.bank_name(id), networks)
 
-    def _search(self, query: str, bank: str | None, plan: Plan) -> RecallResult:
+    def _search(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         id = self._context.bank_id(bank)
         self._sync_rules(id, bool(bank or self._context.settings.bank))
         return replace(self._recall(id, query, plan), bank=self._context.bank_name(id))
 
-    def _with_freshness(self, found: RecallResult, plan: Plan) -> RecallResult:
+    def _with_freshness(self, found: RecallResult, plan: RecallPlan) -> RecallResult:
         """Adds to each hit what became of its code, where a git history was read."""
         unwanted = plan.as_of or not plan.anchors
         if unwanted or not found.hits or not self._context.store.repositories():
@@ -157,7 +159,7 @@ class Search:
 
             sync_rules_if_writable(context.store, context.settings, context.banks, bank, root)
 
-    def _recall(self, bank: str | None, query: str, plan: Plan) -> RecallResult:
+    def _recall(self, bank: str | None, query: str, plan: RecallPlan) -> RecallResult:
         """A cached result is valid for the same state of the store within the same minute,
         because "today" changes. Results that lack a retriever are not cached."""
         context = self._context
@@ -181,7 +183,7 @@ class Search:
         principal = self._context.settings.principal
         return principal.banks if principal else None
 
-    def _allowed(self, plan: Plan) -> Plan:
+    def _allowed(self, plan: RecallPlan) -> RecallPlan:
         """The plan without remote servers where none may be queried, so that the client for them
         is not imported."""
         settings = self._context.settings
@@ -190,7 +192,9 @@ class Search:
         wanted = wanted and settings.principal is None
         return plan._replace(remotes=wanted and settings.remotes.exists())
 
-    def _external_retrievers(self, query: str, bank: str | None, plan: Plan) -> list[Retriever]:
+    def _external_retrievers(
+        self, query: str, bank: str | None, plan: RecallPlan
+    ) -> list[Retriever]:
         """Retrievers that query plugins and remote servers, if the plan wants any."""
         context = self._context
         retrievers: list[Retriever] = []
@@ -207,7 +211,9 @@ class Search:
             retrievers += self._remotes.retrievers(context.store, query, bank, name)
         return retrievers
 
-    def _with_fallback(self, found: RecallResult, bank: str | None, plan: Plan) -> RecallResult:
+    def _with_fallback(
+        self, found: RecallResult, bank: str | None, plan: RecallPlan
+    ) -> RecallResult:
         """Where nothing was found: records of the time asked about, a grep of raw transcripts,
         and suggestions. Imported only then, because it is rare."""
         filtered = plan.as_of or plan.networks or plan.kinds or plan.agent
@@ -251,12 +257,12 @@ class Search:
         """Load the model again before the next search, because vectors changed."""
         self._model_loaded = False
 
-    def _meaning_for(self, plan: Plan) -> SemanticSearch | None:
+    def _meaning_for(self, plan: RecallPlan) -> SemanticSearch | None:
         """The model, if the plan may use one. Where it cannot be loaded, words still answer."""
         return None if plan.budget is Budget.LOW else self.load_model()
 
-    def _failed_retrievers(self, plan: Plan) -> tuple[Strategy, ...]:
+    def _failed_retrievers(self, plan: RecallPlan) -> tuple[RetrieverReport, ...]:
         """The semantic retriever with its problem, if its model could not be loaded."""
         if not self._model_problem or plan.budget is Budget.LOW:
             return ()
-        return (Strategy("semantic", 0, 0, problem=self._model_problem),)
+        return (RetrieverReport("semantic", 0, 0, problem=self._model_problem),)

@@ -22,7 +22,7 @@ from holdfast.model.query import Hit, Layer
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.share_format import decode_from_client, newer
 
@@ -116,7 +116,7 @@ def _version_for(record: SharedRecord, organisation: bool) -> SharedRecord:
 def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> list[SharedHit]:
     """The records shared with the readers of a bank or with the organisation that match a question,
     best first."""
-    plan = Plan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
+    plan = RecallPlan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
     found: list[SharedHit] = []
     for id in (_shared_bank_id(memory, bank), ORGANISATION_BANK):
         if memory.reader.bank(id) is None:

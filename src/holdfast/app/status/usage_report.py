@@ -18,7 +18,7 @@ from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.curation import Action
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.spend.governor import add_seconds
 
 DEFAULT_DAYS = 30
@@ -190,7 +190,7 @@ def _evaluate_own(memory: Holdfast, id: str | None) -> Any:
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), Plan())
+    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), RecallPlan())
 
 
 def usage_json(report: UsageReport) -> dict[str, Any]:

@@ -232,8 +232,7 @@ def restore(
     """Replace the memory by a backup; the previous memory is kept in the folder of backups. If the
     process is killed at any point, the home has either the old memory or the new one."""
     checked = check_backup(settings, path)
-    paths = HomePaths(settings.home)
-    with take_lease(paths, _LEASE_WAIT_S) as lease:
+    with take_lease(HomePaths(settings.home), _LEASE_WAIT_S) as lease:
         if lease is None:
             raise StoreBusyError(
                 "Holdfast is at work on this memory just now. Nothing was changed.",
@@ -255,9 +254,7 @@ def restore(
             ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        remove_derived_files(settings)
-        with suppress(FileNotFoundError):
-            paths.last_scan.unlink()  # so that the next worker scans all transcripts
+        _forget_derived(settings)
     return RestoreResult(checked, str(aside or ""), tuple(files))
 
 
@@ -279,10 +276,14 @@ def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> P
     for suffix in (*_LOG_SUFFIXES, ""):
         with suppress(FileNotFoundError):
             database.with_name(database.name + suffix).rename(to.with_name(to.name + suffix))
-    remove_derived_files(settings)
-    with suppress(FileNotFoundError):
-        HomePaths(settings.home).last_scan.unlink()
+    _forget_derived(settings)
     return to
+
+
+def _forget_derived(settings: Settings) -> None:
+    """Remove what was made of the replaced memory; the next worker scans all transcripts."""
+    remove_derived_files(settings)
+    HomePaths(settings.home).last_scan.unlink(missing_ok=True)
 
 
 def _remove_leftovers(home: Path) -> None:
@@ -302,10 +303,9 @@ def _keep_current(settings: Settings, now: str) -> Path | None:
     path = path.with_name(path.name.replace(_BEFORE_RESTORE, f"damaged-{_BEFORE_RESTORE}"))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for suffix in ("", "-wal"):
-        if database.with_name(database.name + suffix).exists():
-            shutil.copy2(
-                database.with_name(database.name + suffix), path.with_name(path.name + suffix)
-            )
+        part = database.with_name(database.name + suffix)
+        if part.exists():
+            shutil.copy2(part, path.with_name(path.name + suffix))
     return path
 
 

@@ -7,12 +7,14 @@ entries has the URI of the import as its text; importing the same file again res
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.app.transfer.export_format import FORMAT
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
@@ -25,7 +27,6 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input
-from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings
 from holdfast.sources import conversation
 from holdfast.sources.json_fields import Record, mapping
@@ -39,7 +40,6 @@ _NO_LIMIT = 1_000_000
 _CHECKED_LINES = 200
 # Longer lines are read in pieces of this size.
 _MAX_LINE_BYTES = 1 << 20
-_COPY_CHUNK_BYTES = 1 << 20
 
 
 def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
@@ -49,14 +49,12 @@ def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> Ingest
         copy = Path(folder) / path.name
         with path.open("rb") as file, copy.open("wb") as part:
             file.seek(known.offset if known is not None else 0)
-            while data := file.read(_COPY_CHUNK_BYTES):
-                part.write(data)
+            shutil.copyfileobj(file, part)
         own = replace(settings, home=Path(folder) / "home", store="")
         store = SqliteStore(own.database)
         try:
-            rules = PrivacyRules(own.redact_patterns, own.exclude_tools, own.exclude_paths)
-            banks = BankMaker(own, lambda: "")
-            return ingest(store, banks, [Input(copy, conversation.AGENT, bank)], rules, lambda: "")
+            banks, inputs = BankMaker(own, lambda: ""), [Input(copy, conversation.AGENT, bank)]
+            return ingest(store, banks, inputs, exclusion_rules(own), lambda: "")
         finally:
             store.close()
 
@@ -108,10 +106,8 @@ def record_batch(writer: Writer, path: Path, report: IngestReport, now: str, who
         {"line": report.failed} if report.failed else {}, report.redacted,
     )  # fmt: skip
     writer.put_import_batch(batch)
-    name = f"{report.captured} from {path}"
-    writer.append_curation(
-        Curation(0, source.bank, now, Action.IMPORT, uri(IMPORT_BATCH, id), name, who)
-    )
+    target, name = uri(IMPORT_BATCH, id), f"{report.captured} from {path}"
+    writer.append_curation(Curation(0, source.bank, now, Action.IMPORT, target, name, who))
 
 
 def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
@@ -137,18 +133,18 @@ def restore_forgotten(writer: Writer, path: Path, curator: Curator, now: str) ->
         uri(IMPORT_BATCH, one.id) for one in writer.import_batches(bank) if one.place == str(path)
     }
     forgotten = [e for e in log if e.action is Action.FORGET and e.text in names]
-    named = [(entry, parse_uri(entry.target)) for entry in forgotten]
     targets = [
-        Target(bank, name.kind, name.id, known.session if known else "")
-        for _, name in named
-        if name and (known := writer.curation_state(bank, name.kind, name.id)) and known.forgotten
+        Target(bank, name.kind, name.id, known.session)
+        for entry in forgotten
+        if (name := parse_uri(entry.target))
+        and (known := writer.curation_state(bank, name.kind, name.id))
+        and known.forgotten
     ]
     if targets:
         who = forgotten[0].who
         _log_and_apply(writer, Action.RESTORE, targets, curator, (now, "", who))
         turns = sum(len(writer.turns(bank, t.id)) for t in targets if t.kind == "session")
-        report = IngestReport(captured=turns or len(targets))
-        record_batch(writer, path, report, now, who)
+        record_batch(writer, path, IngestReport(captured=turns or len(targets)), now, who)
     return bool(targets)
 
 
@@ -160,12 +156,9 @@ def _targets_in(writer: Writer, bank: str, source: int) -> Iterable[Target]:
         if session.source == source:
             yield Target(bank, "session", session.id, session.id)
         else:
-            turns = writer.turns(bank, session.id)
-            yield from (
-                Target(bank, "turn", turn.id, session.id)
-                for turn in turns
-                if turn.origin.source == source
-            )
+            for turn in writer.turns(bank, session.id):
+                if turn.origin.source == source:
+                    yield Target(bank, "turn", turn.id, session.id)
 
 
 def _log_and_apply(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from holdfast.app.transfer.export_folder import CleanText, ExportFolder, OnProgress, safe_name
@@ -111,7 +111,7 @@ def _link(name: str, words: str) -> str:
     return f"[[{name}|{shown or name}]]"
 
 
-def _note(fields: dict[str, object], lines: list[str]) -> str:
+def _note(fields: Mapping[str, object], lines: list[str]) -> str:
     """A note with these fields as its front matter."""
     front = [
         f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,6 @@ from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
 
 # The JSON Schema of a line, for programs that check an export.
 SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
-_COPY_CHUNK_BYTES = 1024 * 1024
 # Larger than any bank: asks the store for all records.
 NO_LIMIT = 1_000_000
 # Fields of derived records that hold ids and URIs, not text. They are not redacted.
@@ -103,8 +103,7 @@ def write_export(
         header = Header(VERSION, chosen, dict(sorted(checksum.counts.items())), checksum.hash)
         with _create_private(part) as file, body.open("rb") as whole:
             file.write(encode_header(header))
-            while piece := whole.read(_COPY_CHUNK_BYTES):
-                file.write(piece)
+            shutil.copyfileobj(whole, file)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

@@ -11,21 +11,18 @@ from holdfast.app.core.context import ALL_BANKS, Context, current_folder, curren
 from holdfast.app.curation.records import curator_for
 from holdfast.app.ingest.ingestion import Ingestion
 from holdfast.app.ingest.stages import update_stages
-from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.decision_state import in_effect
 from holdfast.learn.import_intake import IMPORT_BATCH, DraftImporter, ImportCounts, record_import
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
-from holdfast.model.opinions import Opinion
 from holdfast.model.uris import uri
 from holdfast.refine.core.banks import find_bank_by_name
 from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.refine.ingest.read_plan import Input
 from holdfast.sources import conversation
 from holdfast.sources.imports import basic_memory, claude_files, claude_mem, hindsight, mem0
-from holdfast.store.protocol import Reader
 
 # Each format with the module that reads it.
 FORMATS = {
@@ -84,38 +81,24 @@ class Imports:
         path = path.expanduser()
         if not path.exists():
             raise NotFoundError(f"There is no {path}.", "Check the path.")
-        now = self._context.now()
-        importer = DraftImporter(
-            self._context.store, Redactor(self._context.settings.redact_patterns), program, now
-        )
+        context = self._context
+        now = context.now()
         place = str(path.absolute()).encode("utf-8", "replace").decode()
+        importer = DraftImporter(context.store, context.redactor(), program, now)
+        banks = _BankChooser(context, bank, dry_run)
+        drafts = _count(source.read(path), on_progress)
         if dry_run:
-            planned = _PlannedBanks()
-            banks = _BankChooser(
-                self._context.store, self._find_bank, bank, planned.add, self._project_name()
-            )
-            importer.import_drafts(_count(source.read(path), on_progress), banks.choose, "")
-            return ImportResult(
-                "",
-                program,
-                place,
-                _counts_by_bank(importer, self._context.bank_names() | planned.names),
-            )
-        known = len(self._context.store.import_batches())
+            importer.import_drafts(drafts, banks.choose, "")
+            names = context.bank_names() | banks.planned
+            return ImportResult("", program, place, _counts_by_bank(importer, names))
+        known = len(context.store.import_batches())
         id = content_id(IMPORT_BATCH, program, place, now, str(known))
-        with self._context.store.transaction():
-            banks = _BankChooser(
-                self._context.store, self._find_bank, bank, self._make_bank, self._project_name()
-            )
-            importer.import_drafts(_count(source.read(path), on_progress), banks.choose, id)
-            banks_changed = record_import(
-                self._context.store, importer, program, place, id, self._context.actor(who)
-            )
-        self._context.after_change()
-        name = uri(IMPORT_BATCH, id) if banks_changed else ""
-        return ImportResult(
-            name, program, place, _counts_by_bank(importer, self._context.bank_names())
-        )
+        with context.store.transaction():
+            importer.import_drafts(drafts, banks.choose, id)
+            changed = record_import(context.store, importer, program, place, id, context.actor(who))
+        context.after_change()
+        name = uri(IMPORT_BATCH, id) if changed else ""
+        return ImportResult(name, program, place, _counts_by_bank(importer, context.bank_names()))
 
     def import_export(
         self,
@@ -132,27 +115,26 @@ class Imports:
         preview = export_restore.preview(path)
         if dry_run:
             return preview
-        backup = ""
-        if self._context.store.banks() and not self._context.settings.store:
+        context, backup = self._context, ""
+        empty = not context.store.banks()
+        if not empty and not context.settings.store:
             from holdfast.app.transfer import backup as backups
 
-            backup = str(backups.back_up(self._context.settings, None, self._context.now).path)
-        redactor = Redactor(self._context.settings.redact_patterns)
-        empty = not self._context.store.banks()
-        done = export_restore.restore(
-            self._context.store, path, curator_for(self._context, who), redactor, on_progress
-        )
+            backup = str(backups.back_up(context.settings, None, context.now).path)
+        curator = curator_for(context, who)
+        done = export_restore.restore(context.store, path, curator, context.redactor(), on_progress)
         if empty:
             # Confidence in opinions decays with time. Derived as of their last update, they come
             # back with the confidence they had.
-            last_update = max((o.updated for o in self._opinions()), default=self._context.now())
-            update_stages(self._context.store, lambda: last_update)
-        self._context.after_change()
+            updates = [
+                opinion.updated
+                for bank in context.store.banks()
+                for opinion in context.store.all_opinions(bank.id)
+            ]
+            last_update = max(updates, default=context.now())
+            update_stages(context.store, lambda: last_update)
+        context.after_change()
         return done._replace(backup=backup)
-
-    def _opinions(self) -> list[Opinion]:
-        banks = self._context.store.banks()
-        return [opinion for bank in banks for opinion in self._context.store.all_opinions(bank.id)]
 
     def import_conversation(self, path: Path, bank: str, dry_run: bool = False) -> IngestReport:
         """Import a conversation, one JSON object a line; `undo_import` forgets it again. A dry run
@@ -161,22 +143,19 @@ class Imports:
             raise InputError(f"{path} is not a file.", "Give a file with one JSON object a line.")
         from holdfast.app.transfer import conversation_imports
 
-        file = path.resolve()
-        conversation_imports.check_is_conversation(self._context.store, file)
+        file, store, context = path.resolve(), self._context.store, self._context
+        conversation_imports.check_is_conversation(store, file)
         if dry_run:
-            return conversation_imports.preview(
-                self._context.store, self._context.settings, file, bank
-            )
+            return conversation_imports.preview(store, context.settings, file, bank)
         report = self._ingestion.ingest([Input(file, conversation.AGENT, bank)])
-        with self._context.store.transaction():
-            conversation_imports.record_batch(
-                self._context.store, file, report, self._context.now(), current_user()
-            )
+        now = context.now()
+        with store.transaction():
+            conversation_imports.record_batch(store, file, report, now, current_user())
             restored = conversation_imports.restore_forgotten(
-                self._context.store, file, curator_for(self._context), self._context.now()
+                store, file, curator_for(context), now
             )
         if restored:
-            self._context.after_change()
+            context.after_change()
         return report
 
     def list_batches(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
@@ -191,50 +170,27 @@ class Imports:
 
     def undo_import(self, name: str, who: str = "") -> list[Curation]:
         """Remove all that one import stored, in all banks; returns the log entries."""
-        banks = [known.id for known in self._context.store.banks()]
         from holdfast.app.transfer import conversation_imports
 
-        curator = curator_for(self._context, who)
-        with self._context.store.transaction():
-            undone = curator.undo_batch(banks, Action.IMPORT, name)
+        context, curator = self._context, curator_for(self._context, who)
+        with context.store.transaction():
+            undone = curator.undo_batch(context.bank_ids(ALL_BANKS), Action.IMPORT, name)
             for entry in undone:
-                conversation_imports.forget_batch(
-                    self._context.store, entry, curator, self._context.now()
-                )
-        self._context.after_change()
+                conversation_imports.forget_batch(context.store, entry, curator, context.now())
+        context.after_change()
         return undone
-
-    def _find_bank(self, folder: str) -> str | None:
-        return self._context.banks.find(self._context.store, folder)
-
-    def _project_name(self) -> str:
-        return self._context.banks.project(current_folder()).name or Path(current_folder()).name
-
-    def _make_bank(self, project: str) -> str:
-        if not project:
-            return self._context.bank_maker.ensure(self._context.store, current_folder())
-        if Path(project).is_absolute():
-            return self._context.bank_maker.ensure(self._context.store, project)
-        return self._context.bank_maker.ensure_named(self._context.store, project)
 
 
 class _BankChooser:
-    """Finds or makes the bank for the records of a project. Each project is looked up once."""
+    """Finds or makes the bank for the records of a project. Each project is looked up once. In a
+    dry run no bank is made: `planned` has their names, by ids that no bank has."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        find: Callable[[str], str | None],
-        bank: str,
-        make: Callable[[str], str],
-        current_project: str,
-    ) -> None:
-        self._reader = reader
-        self._find_by_folder = find
+    def __init__(self, context: Context, bank: str, dry_run: bool) -> None:
+        self._context = context
         self._bank = bank
-        self._make = make
-        self._current_project = current_project
+        self._dry_run = dry_run
         self._known: dict[str, str] = {}
+        self.planned: dict[str, str] = {}
 
     def choose(self, project: str) -> str:
         """The id of the bank."""
@@ -252,32 +208,30 @@ class _BankChooser:
                 "What is to be imported is of a project called 'all', which no bank can be called.",
                 "Name a bank for it: --bank NAME.",
             )
+        context = self._context
         if not wanted or Path(wanted).is_absolute():
-            return self._find_by_folder(wanted or current_folder()) or self._make(wanted)
+            folder = wanted or current_folder()
+            return context.banks.find(context.store, folder) or self._make(folder)
         try:
-            chosen = find_bank_by_name(self._reader, wanted)
+            chosen = find_bank_by_name(context.store, wanted)
         except NotFoundError as error:
             raise InputError(error.message, "Name one with --bank.") from error
-        if chosen is None and wanted.lower() == self._current_project.rsplit("/", 1)[-1].lower():
+        if chosen is not None:
+            return chosen.id
+        project = context.banks.project(current_folder()).name or Path(current_folder()).name
+        if wanted.lower() == project.rsplit("/", 1)[-1].lower():
             return self._choose("")  # the current project, which has no bank yet
-        return chosen.id if chosen else self._make(wanted)
+        return self._make(wanted)
 
-
-class _PlannedBanks:
-    """The banks that a dry run does not make: their names by ids that no bank has."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-
-    def add(self, project: str) -> str:
-        """The id that stands for the bank of a project."""
-        id = content_id("a bank to be made", project)
-        self.names[id] = (
-            project
-            if project and not Path(project).is_absolute()
-            else Path(project or current_folder()).name
-        )
-        return id
+    def _make(self, project: str) -> str:
+        """Make the bank of a folder, or one with this name."""
+        is_folder = Path(project).is_absolute()
+        if self._dry_run:
+            id = content_id("a bank to be made", project)
+            self.planned[id] = Path(project).name if is_folder else project
+            return id
+        store, maker = self._context.store, self._context.bank_maker
+        return maker.ensure(store, project) if is_folder else maker.ensure_named(store, project)
 
 
 def _count(items: Iterable[Any], on_progress: OnRead) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import SCHEME, parse_uri
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.trace import find_record
 from holdfast.research.handoff import pack_session, pack_topic
 from holdfast.research.handoff_page import Pack, as_markdown
@@ -19,7 +19,7 @@ from holdfast.sources.rule_locations import project_root
 
 # How much is recalled about a topic: more than an answer needs, because a hand-off is read instead
 # of the sessions. Raising it makes the page longer.
-_TOPIC_PLAN = Plan(limit=40, tokens=40_000, include_repeats=True)
+_TOPIC_PLAN = RecallPlan(limit=40, tokens=40_000, include_repeats=True)
 # A shorter bare word is taken for a topic and never for the start of a session's id.
 _MIN_ID_LENGTH = 6
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.screen import Screen
@@ -38,6 +38,10 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         """Add an option with one of a few words as its value."""
         self.add_argument(name, choices=[str(one) for one in choices], default=default, help=help)
+
+    def repeated(self, name: str, help: str, **more: Any) -> None:
+        """Add an option that may be given several times; `more` is passed on to argparse."""
+        self.add_argument(name, action="append", default=[], help=help, **more)
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print."""

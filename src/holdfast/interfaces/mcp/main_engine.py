@@ -23,8 +23,8 @@ from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_re
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
-from holdfast.recall.core.plan import Budget, Plan
-from holdfast.recall.ranking.remote_hits import STRATEGY_PREFIX
+from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.ranking.remote_hits import RETRIEVER_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
 
@@ -146,7 +146,7 @@ class MainEngine:
         kind = arguments.get("type", _ANY_NETWORK)
         networks = (Network(kind),) if kind != _ANY_NETWORK else ()
         budget = Budget(arguments.get("budget") or Budget.MID)
-        plan = Plan(
+        plan = RecallPlan(
             layers, _LIMITS.hits, budget, networks=networks, branch=arguments.get("branch", "")
         )
         plan = plan._replace(remotes=self._ask_remotes)
@@ -199,7 +199,7 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
             )
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
-    notes += missing_replies(found.strategies, STRATEGY_PREFIX)
+    notes += missing_replies(found.strategies, RETRIEVER_PREFIX)
     notes += [hint] if hint else []
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
     return tool_result("\n\n".join([*map(short_text, hits), *notes]), data)

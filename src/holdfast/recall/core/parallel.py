@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from holdfast.errors import HoldfastError
-from holdfast.model.query import Strategy
+from holdfast.model.query import RetrieverReport
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.store.protocol import Reader, ReadStore
 
@@ -40,13 +40,13 @@ class Retriever(NamedTuple):
 class RetrieverRun(NamedTuple):
     """A finished run: what is reported of it, and what it found."""
 
-    strategy: Strategy
+    report: RetrieverReport
     result: RetrieverResult
 
     @property
     def failed(self) -> bool:
         """Whether it found nothing because of an error or a timeout."""
-        return self.strategy.timed_out or bool(self.strategy.problem and not self.result.passages)
+        return self.report.timed_out or bool(self.report.problem and not self.result.passages)
 
 
 _NO_RESULT = RetrieverResult(())
@@ -86,8 +86,8 @@ class _RetrieverThread:
             run = _run(self._retriever, self._store)
         finally:
             alarm.cancel()
-        if run.failed and run.strategy.ms >= timeout_s * 1000:
-            run = run._replace(strategy=run.strategy._replace(timed_out=True, problem=""))
+        if run.failed and run.report.ms >= timeout_s * 1000:
+            run = run._replace(report=run.report._replace(timed_out=True, problem=""))
         self._run = run
 
     def _main(self) -> None:
@@ -114,7 +114,7 @@ class _RetrieverThread:
         if late and self._reader is not None:
             self._reader.interrupt()
         problem = "" if late or self._reader is None else "it broke off"
-        strategy = Strategy(self._retriever.name, _ms_since(self._started), 0, late, problem)
+        strategy = RetrieverReport(self._retriever.name, _ms_since(self._started), 0, late, problem)
         return RetrieverRun(strategy, _NO_RESULT)
 
 
@@ -125,12 +125,12 @@ def _run(retriever: Retriever, reader: Reader) -> RetrieverRun:
     except HoldfastError as error:
         return _failed(retriever, started, error.message)
     count, ms = len(result.passages), _ms_since(started)
-    return RetrieverRun(Strategy(retriever.name, ms, count, problem=result.problem), result)
+    return RetrieverRun(RetrieverReport(retriever.name, ms, count, problem=result.problem), result)
 
 
 def _failed(retriever: Retriever, started: float, problem: str) -> RetrieverRun:
     return RetrieverRun(
-        Strategy(retriever.name, _ms_since(started), 0, problem=problem), _NO_RESULT
+        RetrieverReport(retriever.name, _ms_since(started), 0, problem=problem), _NO_RESULT
     )
 
 

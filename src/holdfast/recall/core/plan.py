@@ -51,7 +51,7 @@ BUDGET_LIMITS = {
 }
 
 
-class Plan(NamedTuple):
+class RecallPlan(NamedTuple):
     """The options of one search."""
 
     layers: tuple[Layer, ...] = ()

@@ -29,7 +29,7 @@ def rank_plugin_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candi
     found: list[Candidate] = []
     for run in runs:
         for text in run.result.passages:
-            candidate = Candidate(text.passage, {run.strategy.name: len(found) + 1})
+            candidate = Candidate(text.passage, {run.report.name: len(found) + 1})
             measure_relevance(candidate, query.stem_weights)
             candidate.score = _SCORE_PER_COVERAGE * candidate.coverage
             found.append(candidate)

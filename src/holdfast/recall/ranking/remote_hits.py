@@ -19,14 +19,14 @@ from holdfast.recall.query.query import Query
 
 KIND = "remote"
 # A retriever that asks a server is named "remote NAME".
-STRATEGY_PREFIX = "remote "
+RETRIEVER_PREFIX = "remote "
 # So many texts of servers are shown at most: they must not crowd the answer.
 MAX_REMOTE_HITS = 6
 
 
 def is_remote(run: RetrieverRun) -> bool:
     """Whether a retriever asked a team server."""
-    return run.strategy.name.startswith(STRATEGY_PREFIX)
+    return run.report.name.startswith(RETRIEVER_PREFIX)
 
 
 def rank_remote_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
@@ -34,7 +34,7 @@ def rank_remote_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candi
     found: list[Candidate] = []
     for run in runs:
         for rank, text in enumerate(run.result.passages, 1):
-            candidate = Candidate(text.passage, {run.strategy.name: rank}, shared_by=text.shared_by)
+            candidate = Candidate(text.passage, {run.report.name: rank}, shared_by=text.shared_by)
             measure_relevance(candidate, query.stem_weights)
             candidate.score = text.score * candidate.coverage
             if worth_showing(candidate):

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Protocol
 
 from holdfast.errors import HoldfastError
-from holdfast.model.query import Strategy
+from holdfast.model.query import RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.relevance import proximity, stems_in, weight_share
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -112,7 +112,7 @@ def rerank(
     seconds: float,
     effect: Effect,
     limits: RerankLimits = DEFAULT_RERANK,
-) -> Strategy:
+) -> RetrieverReport:
     """Score the best candidates and apply the effect. Past the deadline, or on an error, the order
     stays as it is."""
     started = monotonic()
@@ -120,12 +120,12 @@ def rerank(
     try:
         values = reranker.judge(query, best, started + seconds)
     except HoldfastError as error:
-        return Strategy(reranker.name, 0, 0, problem=error.message)
+        return RetrieverReport(reranker.name, 0, 0, problem=error.message)
     ms = round((monotonic() - started) * 1000, 2)
     if values is None:
-        return Strategy(reranker.name, ms, 0, timed_out=True)
+        return RetrieverReport(reranker.name, ms, 0, timed_out=True)
     effect(best[: len(values)], values, limits)
-    return Strategy(reranker.name, ms, len(values))
+    return RetrieverReport(reranker.name, ms, len(values))
 
 
 def add_as_evidence(

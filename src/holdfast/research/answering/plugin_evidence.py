@@ -10,7 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdfast.language import collapse_spaces, sentences, stem, truncate
-from holdfast.model.query import Answer, Citation, Confidence, Hit, Layer, RecallResult, Strategy
+from holdfast.model.query import (
+    Answer,
+    Citation,
+    Confidence,
+    Hit,
+    Layer,
+    RecallResult,
+    RetrieverReport,
+)
 from holdfast.model.trust import Trust
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.terms import read_terms
@@ -63,7 +71,9 @@ def add_plugin_hits(answer: Answer, found: RecallResult) -> Answer:
     )
 
 
-def missing_replies(strategies: Iterable[Strategy], prefix: str = PROVIDER_PREFIX) -> list[str]:
+def missing_replies(
+    strategies: Iterable[RetrieverReport], prefix: str = PROVIDER_PREFIX
+) -> list[str]:
     """A sentence for each plugin, or server, that timed out or failed. `prefix` is what the names
     of their retrievers begin with."""
     notes: list[str] = []

@@ -25,6 +25,7 @@ from holdfast.http_client import (
     is_loopback,
     send,
 )
+from holdfast.sources.json_fields import mapping
 
 # A page holds 100 issues, whose texts GitHub limits to 65,536 characters each.
 MAX_BYTES = 32 * 1024 * 1024
@@ -278,10 +279,10 @@ def _number(text: str | None) -> float | None:
 
 def _server_message(body: bytes) -> str:
     try:
-        value: Any = json.loads(body[:100_000])
+        value = json.loads(body[:100_000])
     except (ValueError, RecursionError):
         return ""
-    return _one_line(str(value.get("message", ""))) if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    return _one_line(str(mapping(value).get("message", "")))
 
 
 def _one_line(text: str) -> str:

@@ -89,10 +89,7 @@ class ShareBranch:
     def tips(self) -> list[str]:
         """The last commits of the branch: here, and of remotes as they were last fetched."""
         names = [BRANCH, *(self._tracked(remote) for remote in self.remotes())]
-        found = [
-            self._git.query("rev-parse", "--verify", "--quiet", f"{n}^{{commit}}") for n in names
-        ]
-        return list(dict.fromkeys(oid.strip() for oid in found if oid))
+        return list(dict.fromkeys(filter(None, (self._tip(f"{n}^{{commit}}") for n in names))))
 
     def read(self, tips: list[str] | None = None) -> dict[str, bytes]:
         """The files of all people: the union over some commits, by default `tips`."""
@@ -103,11 +100,11 @@ class ShareBranch:
         commit, "" if nothing changed."""
         self._must_not_be_checked_out()
         for _ in range(_MAX_TRIES):
-            before = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
+            before = self._tip(BRANCH)
             tips = self._independent(self.tips())
             files = change(self.read(tips))
             tree = self._tree(files, tips)
-            if len(tips) == 1 and self._tree_of(tips[0]) == tree:
+            if len(tips) == 1 and self._tip(f"{tips[0]}^{{tree}}") == tree:
                 if before == tips[0]:
                     return ""
                 commit = tips[0]
@@ -143,9 +140,8 @@ class ShareBranch:
         for _ in range(_MAX_TRIES):
             self.fetch(remote)
             self.write(dict, "Merge what others share", person)
-            ours = self._git.query("rev-parse", "--verify", "--quiet", BRANCH).strip()
-            theirs = self._git.query("rev-parse", "--verify", "--quiet", self._tracked(remote))
-            if not ours or ours == theirs.strip():
+            ours = self._tip(BRANCH)
+            if not ours or ours == self._tip(self._tracked(remote)):
                 return False
             done = git.attempt("push", *_PUSH_OPTIONS, "--", remote, f"{BRANCH}:{BRANCH}")
             if not done.returncode:
@@ -157,6 +153,10 @@ class ShareBranch:
             f"{remote} turned every push of {SHARE_BRANCH} down.",
             f"See what it says: git push {remote} {SHARE_BRANCH}",
         )
+
+    def _tip(self, name: str) -> str:
+        """The object that a name of git's means, "" where there is none."""
+        return self._git.query("rev-parse", "--verify", "--quiet", name).strip()
 
     def _tracked(self, remote: str) -> str:
         return f"refs/remotes/{remote}/{SHARE_BRANCH}"
@@ -175,7 +175,7 @@ class ShareBranch:
 
     def _must_not_be_checked_out(self) -> None:
         listed = self._git.query("worktree", "list", "--porcelain").splitlines()
-        if f"branch {BRANCH}" in listed and self._git.query("rev-parse", "--verify", "-q", BRANCH):
+        if f"branch {BRANCH}" in listed and self._tip(BRANCH):
             raise InputError(
                 f"The branch {SHARE_BRANCH} is checked out, and would change under your hands.",
                 "Go to another branch first: git switch -",
@@ -245,16 +245,9 @@ class ShareBranch:
         stdin = "".join(f"{line}\x00" for line in lines).encode("utf-8", "surrogateescape")
         return self._git.run("mktree", "-z", stdin=stdin).decode().strip()
 
-    def _tree_of(self, commit: str) -> str:
-        return self._git.query("rev-parse", f"{commit}^{{tree}}").strip()
-
     def _commit(self, tree: str, parents: list[str], message: str, person: Person) -> str:
-        env = {
-            "GIT_AUTHOR_NAME": person.name,
-            "GIT_AUTHOR_EMAIL": person.email,
-            "GIT_COMMITTER_NAME": person.name,
-            "GIT_COMMITTER_EMAIL": person.email,
-        }
+        env = {f"GIT_{role}_NAME": person.name for role in ("AUTHOR", "COMMITTER")}
+        env |= {f"GIT_{role}_EMAIL": person.email for role in ("AUTHOR", "COMMITTER")}
         options = [part for parent in parents for part in ("-p", parent)]
         commit = self._git.run("commit-tree", tree, *options, stdin=message.encode(), env=env)
         return commit.decode().strip()

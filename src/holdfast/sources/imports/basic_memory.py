@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
+from holdfast.sources.imports.draft import (
+    DraftRecord,
+    ImportItem,
+    SkippedRecord,
+    checked,
+    unique_texts,
+)
 from holdfast.sources.imports.notes import Note, address_part, find_notes, read_note
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import fence_after
@@ -58,7 +64,7 @@ def _note_records(note: Note) -> Iterator[ImportItem]:
         for word in note.frontmatter.get("tags", [])
         for tag in word.split(",")
     ]
-    labels = tuple(dict.fromkeys(filter(None, (note.first_value("type"), *tags))))
+    labels = unique_texts(note.first_value("type"), *tags)
     other_lines: list[str] = []
     items: list[DraftRecord] = []
     fence = ""
@@ -102,9 +108,10 @@ def _item_record(text: str, title: str, permalink: str, time: str) -> DraftRecor
         return None
     words = found.group(2) if found and not is_time else text
     context = _CONTEXT.search(words)
-    labels = tuple(dict.fromkeys(filter(None, ("" if is_time else category, *tags))))
-    short = address_part(_CONTEXT.sub("", words).lower())[:100]
+    labels = unique_texts("" if is_time else category, *tags)
+    statement = _CONTEXT.sub("", words)
+    short = address_part(statement.lower())[:100]
     name = _uri(permalink, "observations", category.lower() or "note", short)
-    key = ("observation", permalink, category, _CONTEXT.sub("", words))
-    text = words if not context else f"{_CONTEXT.sub('', words)} ({context.group(1)})"
+    key = ("observation", permalink, category, statement)
+    text = words if not context else f"{statement} ({context.group(1)})"
     return DraftRecord("observation", key, title, text, time, name, labels=labels)

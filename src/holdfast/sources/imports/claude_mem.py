@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from holdfast.errors import InputError
-from holdfast.sources.imports.draft import DraftRecord, ImportItem, SkippedRecord, checked
-from holdfast.sources.json_fields import normal_time
+from holdfast.sources.imports.draft import (
+    DraftRecord,
+    ImportItem,
+    SkippedRecord,
+    checked,
+    unique_texts,
+)
+from holdfast.sources.json_fields import items, normal_time
 
 PROGRAM = "claude-mem"
 _MAGIC = b"SQLite format 3\x00"
@@ -75,14 +81,10 @@ def _opened(path: Path) -> Generator[sqlite3.Connection]:
         with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)) as database:
             database.execute("PRAGMA query_only = ON")
             database.execute("BEGIN")  # one consistent state, whatever is written meanwhile
-            database.text_factory = _decode
+            database.text_factory = lambda data: data.decode("utf-8", "replace")
             yield database
     except sqlite3.DatabaseError as error:
         raise _input_error(path, error) from error
-
-
-def _decode(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def _input_error(path: Path, error: sqlite3.DatabaseError) -> InputError:
@@ -124,7 +126,8 @@ def _import_item(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
     id = row.get("id", row.get("number_"))
     if not isinstance(id, int):
         return SkippedRecord(kind, "wrong-shape", failed=True)
-    session = _first(row, _SESSION_COLUMNS if kind != "prompt" else _PROMPT_SESSION_COLUMNS)
+    columns = _SESSION_COLUMNS if kind != "prompt" else _PROMPT_SESSION_COLUMNS
+    session = next((found for name in columns if (found := _text_field(row, name))), "")
     by_session = projects.get(f"False:{session}") or projects.get(
         f"True:{row.get('session_db_id')}", ""
     )
@@ -142,10 +145,8 @@ def _import_item(row: _Row, kind: str, projects: dict[str, str]) -> ImportItem:
             f"{PROGRAM}://{named}/{id}",
             project,
             session,
-            tuple(dict.fromkeys(_list(row, "files_modified", "files_edited", "files_read"))),
-            tuple(
-                dict.fromkeys((*filter(None, (_text_field(row, "type"),)), *_list(row, "concepts")))
-            ),
+            unique_texts(*_list(row, "files_modified", "files_edited", "files_read")),
+            unique_texts(_text_field(row, "type"), *_list(row, "concepts")),
         )
     )
 
@@ -155,26 +156,16 @@ def _title_and_text(row: _Row, kind: str) -> tuple[str, str]:
         return "", _text_field(row, "prompt_text")
     if kind == "summary":
         sections = [(head, _text_field(row, name)) for head, name in _SECTIONS]
-        return _text_field(row, "request"), "\n\n".join(
-            f"{h}: {text}" for h, text in sections if text
-        )
-    facts = [f"- {fact}" for fact in _list(row, "facts")]
-    parts = [
-        _text_field(row, "subtitle"),
-        _text_field(row, "narrative"),
-        _text_field(row, "text"),
-        "\n".join(facts),
-    ]
-    return _text_field(row, "title"), "\n\n".join(dict.fromkeys(filter(None, parts)))
+        texts = [f"{head}: {text}" for head, text in sections if text]
+        return _text_field(row, "request"), "\n\n".join(texts)
+    parts = [_text_field(row, name) for name in ("subtitle", "narrative", "text")]
+    facts = "\n".join(f"- {fact}" for fact in _list(row, "facts"))
+    return _text_field(row, "title"), "\n\n".join(unique_texts(*parts, facts))
 
 
 def _text_field(row: _Row, name: str) -> str:
     value = row.get(name)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _first(row: _Row, names: Sequence[str]) -> str:
-    return next((found for name in names if (found := _text_field(row, name))), "")
 
 
 def _list(row: _Row, *names: str) -> list[str]:
@@ -186,6 +177,6 @@ def _list(row: _Row, *names: str) -> list[str]:
             value: Any = json.loads(word) if word else []
         except (ValueError, RecursionError):
             value = [word]
-        listed = cast(list[Any], value) if isinstance(value, list) else [value]
+        listed = items(value) or [value]
         found += [item.strip() for item in listed if isinstance(item, str) and item.strip()]
     return found

@@ -47,6 +47,11 @@ class SkippedRecord(NamedTuple):
 ImportItem = DraftRecord | SkippedRecord
 
 
+def unique_texts(*texts: str) -> tuple[str, ...]:
+    """Each text once, without empty ones."""
+    return tuple(dict.fromkeys(filter(None, texts)))
+
+
 def replace_surrogates(text: str) -> str:
     """The text with U+FFFD for each lone surrogate, which JSON escapes and file names that are no
     UTF-8 can contain, and no store accepts."""
@@ -55,16 +60,13 @@ def replace_surrogates(text: str) -> str:
 
 def checked(draft: DraftRecord) -> ImportItem:
     """The draft without lone surrogates, except in its key; or why it is skipped."""
-    draft = draft._replace(
-        kind=replace_surrogates(draft.kind),
-        title=replace_surrogates(draft.title),
-        text=replace_surrogates(draft.text),
-        origin=replace_surrogates(draft.origin),
-        project=replace_surrogates(draft.project),
-        session=replace_surrogates(draft.session),
-        files=tuple(map(replace_surrogates, draft.files)),
-        labels=tuple(map(replace_surrogates, draft.labels)),
-    )
+    fields = {name: value for name, value in draft._asdict().items() if name != "key"}
+    for name, value in fields.items():
+        is_text = isinstance(value, str)
+        fields[name] = (
+            replace_surrogates(value) if is_text else tuple(map(replace_surrogates, value))
+        )
+    draft = draft._replace(**fields)
     if not (draft.text.strip() or draft.title.strip()):
         return SkippedRecord(draft.kind, "empty")
     if len(draft.text) > MAX_TEXT_CHARS:

@@ -15,6 +15,7 @@ from holdfast.sources.imports.draft import (
     checked,
     load_json,
     read_bytes,
+    unique_texts,
 )
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, string
 from holdfast.sources.rule_files import decode
@@ -77,7 +78,7 @@ def _memory(value: object) -> ImportItem:
             string(record, "app_id"),
             run,
             tuple(one for one in items(extra.get("files")) if isinstance(one, str)),
-            tuple(dict.fromkeys(filter(None, labels))),
+            unique_texts(*labels),
         )
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -70,15 +69,13 @@ def read_note(path: Path, base: Path) -> Note | None:
         ) from error
     lines = decode(raw).split("\n")
     end = frontmatter_end(lines)
-    frontmatter = dict(_frontmatter(lines[1 : end - 1])) if end else {}
-    written = datetime.fromtimestamp(stat.st_mtime, UTC).isoformat()
+    frontmatter = _frontmatter(lines[1 : end - 1]) if end else {}
     below = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
-    return Note(
-        path, below.as_posix(), frontmatter, "\n".join(lines[end:]).strip(), normal_time(written)
-    )
+    text = "\n".join(lines[end:]).strip()
+    return Note(path, below.as_posix(), frontmatter, text, normal_time(stat.st_mtime))
 
 
-def _frontmatter(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+def _frontmatter(lines: list[str]) -> dict[str, list[str]]:
     """Each key with its values; a key below another is `outer.inner`."""
     outer, key = "", ""
     values: dict[str, list[str]] = {}
@@ -91,7 +88,7 @@ def _frontmatter(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
             outer = outer if is_inner else found.group(1)
             key = f"{outer}.{found.group(1)}" if is_inner else outer
             values[key] = _split_values(found.group(2), True)
-    yield from values.items()
+    return values
 
 
 def _split_values(value: str, is_list: bool) -> list[str]:

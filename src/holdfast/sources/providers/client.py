@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 from holdfast.errors import ProviderError
-from holdfast.sources.json_fields import items, mapping
+from holdfast.sources.json_fields import items, mapping, string
 from holdfast.sources.providers.rpc import Deadline, Object, Transport
 
 # Protocol versions, the newest first; what we use is the same in all of them.
@@ -113,11 +113,11 @@ class ProviderClient:
 
 def _tool(value: object) -> Tool | None:
     item = mapping(value)
-    name, description, schema = item.get("name"), item.get("description"), item.get("inputSchema")
+    name, schema = item.get("name"), item.get("inputSchema")
     if not isinstance(name, str) or not isinstance(schema, dict):
         return None
     hints = mapping(item.get("annotations"))
     read_only: object = hints.get("readOnlyHint")
     harmless = read_only is True or (read_only is None and hints.get("destructiveHint") is not True)
-    text = description if isinstance(description, str) else ""
-    return Tool(name, text[:_MAX_DESCRIPTION_CHARS], cast(Object, schema), harmless)
+    description = string(item, "description")[:_MAX_DESCRIPTION_CHARS]
+    return Tool(name, description, cast(Object, schema), harmless)

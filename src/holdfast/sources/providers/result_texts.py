@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from holdfast.sources.json_fields import Record, objects
+
 # Of one result, and of one text of it.
 MAX_TEXTS = 10
 MAX_TEXT_CHARS = 2_000
@@ -21,17 +23,12 @@ _MAX_DEPTH = 3
 
 def result_texts(result: dict[str, Any]) -> list[str]:
     """The texts of a result, in its order. Each item of a list in it is one text."""
-    found: list[str] = []
-    blocks: object = result.get("content")
-    for block in cast(list[object], blocks) if isinstance(blocks, list) else []:
-        for text in _block_texts(block):
-            if (cleaned := clean(text)) and cleaned not in found:
-                found.append(cleaned)
-            if len(found) == MAX_TEXTS:
-                return found
+    texts = (text for block in objects(result.get("content")) for text in _block_texts(block))
+    found = list(dict.fromkeys(filter(None, map(clean, texts))))
     if not found and "structuredContent" in result:
-        for text in _value_texts(result["structuredContent"], _MAX_DEPTH):
-            found += [cleaned] if (cleaned := clean(text)) else []
+        found = list(
+            filter(None, map(clean, _value_texts(result["structuredContent"], _MAX_DEPTH)))
+        )
     return found[:MAX_TEXTS]
 
 
@@ -41,14 +38,11 @@ def clean(text: str) -> str:
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[: MAX_TEXT_CHARS - 1].rstrip()}…"
 
 
-def _block_texts(block: object) -> Iterator[str]:
-    if not isinstance(block, dict):
-        return
-    content = cast(dict[str, Any], block)
-    if content.get("type") == "resource" and isinstance(content.get("resource"), dict):
-        content = {"type": "text", **content["resource"]}
-    text: object = content.get("text")
-    if content.get("type") != "text" or not isinstance(text, str):
+def _block_texts(block: Record) -> Iterator[str]:
+    if block.get("type") == "resource" and isinstance(block.get("resource"), dict):
+        block = {"type": "text", **block["resource"]}
+    text: object = block.get("text")
+    if block.get("type") != "text" or not isinstance(text, str):
         return
     if text.lstrip()[:1] in ("{", "["):
         try:

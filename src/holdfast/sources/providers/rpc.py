@@ -7,11 +7,11 @@ an error message.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from time import monotonic
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from holdfast.errors import ProviderError
+from holdfast.sources.json_fields import objects
 
 # Of one message, and of all messages of one conversation. An answer is cut to ten texts of 2,000
 # characters anyway; the rest of the space is for lists of tools.
@@ -25,14 +25,13 @@ Object = dict[str, Any]
 class Deadline:
     """The time until which a conversation must be over."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._clock = clock
-        self._at = clock() + seconds
+        self._at = monotonic() + seconds
 
     def left_s(self) -> float:
         """Seconds that are left; raises ProviderError when there are none."""
-        left = self._at - self._clock()
+        left = self._at - monotonic()
         if left <= 0:
             raise self.error()
         return left
@@ -85,8 +84,7 @@ def parse_messages(line: bytes) -> list[Object]:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    items = cast(list[Any], value) if isinstance(value, list) else [value]
-    return [cast(Object, item) for item in items if isinstance(item, dict)]
+    return objects(value if isinstance(value, list) else [value])
 
 
 def is_answer_to(message: Object, request: Object) -> bool:

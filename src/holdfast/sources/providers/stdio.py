@@ -76,20 +76,17 @@ class StdioTransport:
 
     def request(self, message: Object, deadline: Deadline) -> Object:
         """Send a request and wait for its answer; requests that come meanwhile are answered."""
-        self._send(message, deadline)
+        self.notify(message, deadline)
         while True:
             for received in self._receive(deadline):
                 if is_answer_to(received, message):
                     return received
                 reply = reply_to(received)
                 if reply is not None:
-                    self._send(reply, deadline)
+                    self.notify(reply, deadline)
 
     def notify(self, message: Object, deadline: Deadline) -> None:
         """Send a message that gets no answer."""
-        self._send(message, deadline)
-
-    def _send(self, message: Object, deadline: Deadline) -> None:
         left = memoryview(encode_message(message) + b"\n")
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)

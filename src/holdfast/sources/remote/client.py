@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.errors import RemoteError, RemoteRefusedError
 from holdfast.http_client import HttpError, HttpTimeoutError, Limits, Request, send
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
-from holdfast.sources.json_fields import mapping
+from holdfast.sources.json_fields import Record, items, mapping
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import is_timestamp, strip_hidden
 
@@ -63,28 +63,23 @@ class RemoteClient:
 
     def banks(self) -> list[str]:
         """The names of the banks that the key opens."""
-        answer = self._request("GET", "/banks")
-        listed = cast(list[object], answer.get("banks") or [])
+        listed = items(self._request("GET", "/banks").get("banks"))
         return [_field(mapping(bank).get("name")) for bank in listed]
 
     def recall(self, question: str, bank: str, limit: int = MAX_HITS) -> list[RemoteRecord]:
         """What a bank of the server knows about a question. Only question, bank and limit are
         sent."""
         body = {"question": question, "bank": bank, "limit": min(limit, MAX_HITS)}
-        hits = self._request("POST", "/shares/recall", body).get("hits")
-        if not isinstance(hits, list):
-            raise RemoteError("it does not answer as a memory does")
-        found = [_record(mapping(hit)) for hit in cast(list[object], hits)[:MAX_HITS]]
+        hits = _listed(self._request("POST", "/shares/recall", body), "hits")
+        found = [_record(mapping(hit)) for hit in hits[:MAX_HITS]]
         return [record for record in found if record is not None]
 
     def push(self, bank: str, lines: Sequence[Mapping[str, Any]]) -> list[Receipt]:
         """Send shared lines to a bank; one receipt for each."""
-        receipts = self._request("POST", "/shares", {"bank": bank, "shares": list(lines)}).get(
-            "shares"
-        )
-        if not isinstance(receipts, list):
-            raise RemoteError("it does not answer as a memory does")
-        return [_receipt(mapping(receipt)) for receipt in cast(list[object], receipts)]
+        answer = self._request("POST", "/shares", {"bank": bank, "shares": list(lines)})
+        fields = ("id", "state", "uri", "why")
+        receipts = map(mapping, _listed(answer, "shares"))
+        return [Receipt(*(_field(one.get(name)) for name in fields)) for one in receipts]
 
     def _request(self, method: str, path: str, content: object = None) -> dict[str, Any]:
         body = None if content is None else json.dumps(content).encode("ascii")
@@ -130,6 +125,12 @@ def _checked_answer(status: int, body: bytes) -> dict[str, Any]:
     raise kind(f"it answered with HTTP {status}{_quoted(why)}")
 
 
+def _listed(answer: Record, name: str) -> list[Any]:
+    if not isinstance(answer.get(name), list):
+        raise RemoteError("it does not answer as a memory does")
+    return answer[name]
+
+
 def _quoted(why: str) -> str:
     return f"{SERVER_TEXT_START}{why}”)" if why else ""
 
@@ -144,10 +145,6 @@ def _field(value: object) -> str:
 def _cut(text: str) -> str:
     text = text.strip()
     return text if len(text) <= _MAX_HIT_CHARS else f"{text[:_MAX_HIT_CHARS].rpartition(' ')[0]}…"
-
-
-def _receipt(fields: Mapping[str, Any]) -> Receipt:
-    return Receipt(*(_field(fields.get(name)) for name in ("id", "state", "uri", "why")))
 
 
 def _record(hit: Mapping[str, Any]) -> RemoteRecord | None:

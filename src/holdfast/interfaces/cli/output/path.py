@@ -17,7 +17,7 @@ def run(screen: Screen, uri: str, bank: str | None, json: bool) -> None:
     with open_memory(create=False) as memory:
         found = memory.browse.path(uri, bank)
     if json:
-        screen.json(to_jsonable(found))
+        screen.json(found)
     else:
         _print(screen, found)
 

@@ -30,7 +30,7 @@ from holdfast.model.opinions import Reflection
 from holdfast.model.query import Answer, Hit, Layer, RecallResult, SourceLocation
 from holdfast.model.records import ExchangeType
 from holdfast.model.to_json import to_jsonable
-from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.lookup.filters import Found
 from holdfast.recall.lookup.timeline import ALL_KINDS, Timeline
 from holdfast.recall.query.expansion import Expansion
@@ -116,7 +116,7 @@ def recall(
     ] = "",
 ) -> JsonObject:
     """Best first. Where nothing is relevant it abstains, and says what came nearest."""
-    plan = Plan(
+    plan = RecallPlan(
         tuple(layer),
         limit,
         budget,

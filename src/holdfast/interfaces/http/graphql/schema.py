@@ -58,7 +58,7 @@ from holdfast.interfaces.http.graphql.types import (
 )
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 
 T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
@@ -173,7 +173,7 @@ class Query:
         budget: str = "mid",
     ) -> Found:
         """The records that speak of a query, best first; or an abstention."""
-        plan = Plan(
+        plan = RecallPlan(
             tuple(_read_enum(Layer, name) for name in layers or ()),
             clamp_limit(limit),
             _read_enum(Budget, budget),

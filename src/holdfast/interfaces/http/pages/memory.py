@@ -3,7 +3,7 @@ that is shown before a record is erased."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends
@@ -21,10 +21,9 @@ from holdfast.app.views.catalogue import (
 )
 from holdfast.app.views.record_view import current_text, page_address
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.pages.page_request import PageRequestDep
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
@@ -68,26 +67,16 @@ class MemoryQuery(NamedTuple):
         return f"/memory?{urlencode(changed_fields)}" if changed_fields else "/memory"
 
 
-def _read_query(
-    tab: str = "",
-    id: str = "",
-    bank: str = "",
-    status: str = CURRENT,
-    q: str = "",
-    file: str = "",
-    page: int = 1,
-    note: str = "",
-) -> MemoryQuery:
-    known = status if status in STATUSES else CURRENT
-    return MemoryQuery(tab, id, bank, known, q.strip(), file, max(1, min(page, 500)), note)
-
-
-MemoryQueryDep = Annotated[MemoryQuery, Depends(_read_query)]
-
-
 @router.get("/memory")
-async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
+async def memory(
+    request: PageRequestDep, given: Annotated[MemoryQuery, Depends()]
+) -> Response:
     """A list of records; with `id`, a redirect to the page of one record."""
+    query = given._replace(
+        status=given.status if given.status in STATUSES else CURRENT,
+        q=given.q.strip(),
+        page=max(1, min(given.page, 500)),
+    )
     if query.kind not in TABS:
         raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
     if query.id:
@@ -95,12 +84,12 @@ async def memory(request: PageRequestDep, query: MemoryQueryDep) -> Response:
         word = KIND_BY_SECTION.get(query.kind) or (named.kind if named else "")
         return RedirectResponse(link(uri(word, named.id if named else query.id)), 303)
     banks = await request.pool.read(lambda memory: memory.banks.all())
-    usual: dict[str, Any] = {
+    usual: Shown = {
         "title": query.kind.capitalize(),
         "query": query,
         "tabs": TABS,
         "banks": banks,
-        "names": _names(banks),
+        "names": {bank.id: bank.name for bank in banks},
         "note": note_of(query.note),
         "statuses": STATUSES if query.kind in _WITH_STATUS else (),
         "networks": [network.value for network in Network],
@@ -158,7 +147,3 @@ async def open_uri(request: PageRequestDep, uri: str = "") -> Response:
             return link(memory.curation.target(uri).uri)
 
     return RedirectResponse(await request.pool.read(place), 303)
-
-
-def _names(banks: list[Bank]) -> dict[str, str]:
-    return {bank.id: bank.name for bank in banks}

@@ -10,7 +10,7 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import strip_markdown, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
-from holdfast.recall.core.plan import Plan
+from holdfast.recall.core.plan import RecallPlan
 
 router = APIRouter(prefix="/search")
 _MAX_HITS = 20
@@ -41,7 +41,7 @@ async def search(
             return None, banks
         # A kind is searched for in its own layer, with more hits.
         wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
-        plan = Plan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
+        plan = RecallPlan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
         return memory.search.recall_with_plan(query, bank or "all", plan), banks
 
     found, banks = await request.pool.run(load)

@@ -45,8 +45,10 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
-        sentence = f"{entry.target} still holds. `holdfast undo` takes that back."
-        screen.json({"confirmed": to_jsonable(entry)}) if arguments.json else screen.line(sentence)
+        if arguments.json:
+            screen.json({"confirmed": entry})
+        else:
+            screen.line(f"{entry.target} still holds. `holdfast undo` takes that back.")
         return
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
@@ -55,7 +57,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:
-        screen.json({"bank": name, **to_jsonable(shown)})
+        screen.json({"bank": name, **shown._asdict()})
         return
     for one in shown.stale:
         _print(screen, one)

@@ -33,24 +33,14 @@ EXAMPLES = """\
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=("show", "set", "list"),
-        default="show",
-        help="what to do (default: show)",
-    )
+    options.add_action(parser, ("show", "set", "list"), "show")
     parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
         parser.add_argument(f"--{name}", type=int, metavar="N", help="1 to 5")
     parser.option("--background", "TEXT", 'who the bank speaks for; "" for none', None)
     parser.option("--retention", "MONTHS", "a number of months, or all", None)
-    parser.add_argument(
-        "--alias", action="append", default=[], metavar="NAME", help="one more name of the bank"
-    )
-    parser.add_argument(
-        "--drop-alias", action="append", default=[], metavar="NAME", help="a name it had"
-    )
+    parser.repeated("--alias", "one more name of the bank", metavar="NAME")
+    parser.repeated("--drop-alias", "a name it had", metavar="NAME")
     options.add(parser, "yes", "one_bank", "json")
 
 
@@ -79,7 +69,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             else memory.banks.get(bank)
         )
     if arguments.json:
-        screen.json(to_jsonable(found))
+        screen.json(found)
     else:
         _print(screen, found)
 
@@ -109,7 +99,7 @@ def _months(given: str | None) -> int | None:
 
 def _list(screen: Screen, banks: list[Bank], as_json: bool) -> None:
     if as_json:
-        screen.json({"banks": to_jsonable(banks)})
+        screen.json({"banks": banks})
         return
     if not banks:
         screen.line("There are no banks yet.")

@@ -38,9 +38,7 @@ def configure(parser: Parser) -> None:
     span.add_argument("--days", type=options.positive, metavar="N", help="the last N days")
     span.add_argument("--since", metavar="DATE", default="", help="from this day or month on")
     parser.option("--until", "DATE", "with --since: up to the end of it (now)")
-    parser.add_argument(
-        "--limit", type=options.positive, default=15, metavar="N", help="of each part (default: 15)"
-    )
+    options.add_limit(parser, 15, "of each part (default: {default})")
     options.add(parser, "bank_or_all")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--md", action="store_true", help="print Markdown")

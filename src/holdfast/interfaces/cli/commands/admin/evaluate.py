@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
-from holdfast.app.evaluation.engine import BUDGETS, EngineModels, load_set
-from holdfast.app.evaluation.evaluate import Group, Latency, Report, evaluate
+from holdfast.app.evaluation.engine import BUDGETS, load_set
+from holdfast.app.evaluation.evaluate import Report, evaluate
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.metrics import MEASURES, Measures
 from holdfast.app.evaluation.overrides import with_overrides
@@ -22,7 +22,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.recall.core.plan import Budget, Plan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import load_settings
 from holdfast.store.protocol import Counts
 from holdfast.version import __version__
@@ -65,12 +65,10 @@ def configure(parser: Parser) -> None:
         help="ask only so many, taken evenly over all",
     )
     parser.choice("--budget", BUDGETS, "how much work recall may do", "mid")
-    parser.add_argument(
+    parser.repeated(
         "--set",
-        action="append",
-        default=[],
+        "change a number of the ranking, such as weights.words=0.3; may be given again",
         metavar="NAME=VALUE",
-        help="change a number of the ranking, such as weights.words=0.3; may be given again",
     )
     parser.add_argument(
         "--out",
@@ -116,8 +114,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     return _run_set(screen, arguments, folder)
 
 
-def _plan(arguments: Arguments) -> Plan:
-    return with_overrides(Plan(budget=Budget(arguments.budget)), arguments.set)
+def _plan(arguments: Arguments) -> RecallPlan:
+    return with_overrides(RecallPlan(budget=Budget(arguments.budget)), arguments.set)
 
 
 def _run_set(screen: Screen, arguments: Arguments, folder: Path) -> None:
@@ -164,7 +162,7 @@ def _report_json(
     return {
         "set": str(folder),
         "date": utc_now(),
-        "settings": _settings(report.parts, report.budget),
+        "settings": _settings(report),
         "counts": {
             "banks": len(banks),
             "sessions": stored.sessions,
@@ -191,7 +189,7 @@ def _own_report_json(report: OwnReport, history: History, bank: str) -> dict[str
         "own": True,
         "bank": bank,
         "date": utc_now(),
-        "settings": _settings(report.parts, report.budget),
+        "settings": _settings(report),
         "counts": {
             "sessions": history.sessions,
             "openings": history.openings,
@@ -206,8 +204,8 @@ def _own_report_json(report: OwnReport, history: History, bank: str) -> dict[str
     }
 
 
-def _settings(parts: EngineModels, budget: str) -> dict[str, object]:
-    return {"version": __version__, **parts._asdict(), "budget": budget}
+def _settings(report: Report | OwnReport) -> dict[str, object]:
+    return {"version": __version__, **report.parts._asdict(), "budget": report.budget}
 
 
 def _round_all(values: Mapping[str, float | None]) -> dict[str, float | None]:
@@ -231,9 +229,7 @@ def _print(
         f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
         f"{number(counts.questions, 'question')} should be left unanswered"
     )
-    _print_latency(screen, report.latency_ms)
-    _print_settings(screen, report.parts, report.budget)
-    _print_limits(screen, report.notes, report.cannot_claim)
+    _print_circumstances(screen, report)
 
 
 def _print_table(screen: Screen, report: Report) -> None:
@@ -245,39 +241,31 @@ def _print_table(screen: Screen, report: Report) -> None:
     def row(name: str, count: str, measures: Measures, *styles: str) -> None:
         cells = "".join(f"{_format_measure(measures[measure]):>7}" for measure in MEASURES)
         name = name if len(name) <= width else name[: width - 1] + "…"
-        screen.line(screen.paint(f"{name:<{width}}{count:>6}{cells}", *styles))
+        screen.line(f"{name:<{width}}{count:>6}{cells}", *styles)
 
-    def group(name: str, found: Group, *styles: str) -> None:
-        row(name, f"{found.counts.questions:,}", found.measures, *styles)
-
-    group("overall", report.overall, "bold")
+    row("overall", f"{report.overall.counts.questions:,}", report.overall.measures, "bold")
     if len(report.categories) > 1:
         row("mean of categories", "", report.mean_of_categories)
     for name, found in report.categories.items():
-        group(name, found)
+        row(name, f"{found.counts.questions:,}", found.measures)
 
 
 def _format_measure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _print_latency(screen: Screen, latency: Latency) -> None:
+def _print_circumstances(screen: Screen, report: Report | OwnReport) -> None:
+    """How long it took, with which models, and what the numbers do not show."""
+    latency, parts = report.latency_ms, report.parts
     if latency.p50 is not None and latency.p95 is not None:
         screen.line(f"latency: p50 {latency.p50:.1f} ms, p95 {latency.p95:.1f} ms")
-
-
-def _print_settings(screen: Screen, parts: EngineModels, budget: str) -> None:
-    used = _settings(parts, budget)
     embedding = f"embedding {parts.embedding}" if parts.embedding else "no embedding model"
     reranker = f"reranker {parts.reranker}" if parts.reranker else "no reranker"
-    screen.line(f"holdfast {used['version']}: {embedding}, {reranker}, budget {budget}")
-
-
-def _print_limits(screen: Screen, notes: Sequence[str], limits: Sequence[str]) -> None:
-    for note in notes:
+    screen.line(f"holdfast {__version__}: {embedding}, {reranker}, budget {report.budget}")
+    for note in report.notes:
         screen.wrap(note)
     screen.title("What this cannot claim", "bold")
-    for limit in limits:
+    for limit in report.cannot_claim:
         screen.wrap(limit, "  - ", "    ")
 
 
@@ -300,6 +288,4 @@ def _print_own(screen: Screen, report: OwnReport, history: History, bank: str) -
         aside = "" if by_chance is None else f"   (by chance {by_chance:.3f})"
         screen.line(f"  {_format_measure(report.measures[name])}  {label}{aside}")
     screen.line()
-    _print_latency(screen, report.latency_ms)
-    _print_settings(screen, report.parts, report.budget)
-    _print_limits(screen, report.notes, report.cannot_claim)
+    _print_circumstances(screen, report)

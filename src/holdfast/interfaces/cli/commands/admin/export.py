@@ -47,12 +47,8 @@ def configure(parser: Parser) -> None:
     )
     parser.option("--since", "DATE", "only what is from then on")
     parser.option("--until", "DATE", "only what is up to then")
-    parser.add_argument(
-        "--kind",
-        action="append",
-        default=[],
-        choices=GROUPS,
-        help="only this; may be given several times (default: all)",
+    parser.repeated(
+        "--kind", "only this; may be given several times (default: all)", choices=GROUPS
     )
     parser.flag(
         "--derived",
@@ -122,7 +118,7 @@ def _write_folder(
     write(memory.reader, folder, wanted, clean, progress)
     done = folder.write()
     if arguments.json:
-        screen.json(to_jsonable(done._replace(folder=str(done.folder))))
+        screen.json(done._replace(folder=str(done.folder)))
         return
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
     for left in done.left_alone:

@@ -46,10 +46,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("question", nargs="+", metavar="QUESTION", help="in plain words")
     parser.choice(
         "--budget",
-        [budget.value for budget in Budget],
+        Budget,
         "low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
         "until two records agree (default: mid)",
-        Budget.MID.value,
+        Budget.MID,
     )
     parser.flag("--by-rules", "do not ask a model, though the settings name one")
     parser.option(

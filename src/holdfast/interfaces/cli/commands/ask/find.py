@@ -41,7 +41,7 @@ _INDENT = " " * 18
 def configure(parser: Parser) -> None:
     parser.option("--file", "PATH", "touched this file, or one in this folder/")
     parser.option("--concept", "WORD", "is about this")
-    parser.choice("--type", [type.value for type in ExchangeType], "is of this type")
+    parser.choice("--type", ExchangeType, "is of this type")
     parser.option("--since", "DATE", "began then or later")
     parser.option("--until", "DATE", "began then or earlier")
     options.add_limit(parser, 20)

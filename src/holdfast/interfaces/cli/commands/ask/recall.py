@@ -14,8 +14,8 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import truncate
 from holdfast.model.knowledge import Network
-from holdfast.model.query import Hit, Layer, RecallResult, Strategy
-from holdfast.recall.core.plan import Budget, Fusion, Plan
+from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
+from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.tuning import DEFAULT_RERANK, DEFAULT_WEIGHTS
 from holdfast.recall.query.expansion import Expansion
 from holdfast.settings import load_settings
@@ -70,15 +70,15 @@ def configure(parser: Parser) -> None:
     options.add(parser, "budget")
     parser.choice(
         "--expansion",
-        [how.value for how in Expansion],
+        Expansion,
         "also look for abbreviations (minimal) and synonyms (full, the default)",
-        Expansion.FULL.value,
+        Expansion.FULL,
     )
     parser.choice(
         "--fusion",
-        [how.value for how in Fusion],
+        Fusion,
         "how the arms' rankings become one: by scores (default) or by places (rrf)",
-        Fusion.SCORES.value,
+        Fusion.SCORES,
     )
     parser.option(
         "--branch",
@@ -95,7 +95,7 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     query = options.words(arguments.query, "query")
     with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
-        plan = Plan(
+        plan = RecallPlan(
             tuple(Layer(name) for name in arguments.layer),
             arguments.limit,
             Budget(arguments.budget or Budget.MID),
@@ -167,7 +167,7 @@ def _retriever_notes(found: RecallResult, explain: bool) -> list[str]:
     return [*notes, f"fallbacks: {used}"] if used else notes
 
 
-def _describe_retriever(retriever: Strategy) -> str:
+def _describe_retriever(retriever: RetrieverReport) -> str:
     r = retriever
     if r.timed_out or (r.problem and not r.found):
         return f"{r.name} {'was too slow' if r.timed_out else f'failed: {r.problem}'}"

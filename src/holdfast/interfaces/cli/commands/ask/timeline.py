@@ -52,12 +52,10 @@ def configure(parser: Parser) -> None:
             metavar="N",
             help=f"how many {which} ones (default: 5)",
         )
-    parser.add_argument(
+    parser.repeated(
         "--kind",
-        action="append",
-        default=[],
+        "only these; may be given several times (default: all but turns and facts)",
         choices=ALL_KINDS,
-        help="only these; may be given several times (default: all but turns and facts)",
     )
     options.add(parser, "bank", "json")
 

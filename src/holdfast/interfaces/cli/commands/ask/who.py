@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, short
+from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.history.expertise import Expert
 
@@ -37,27 +37,26 @@ def run(screen: Screen, arguments: Arguments) -> None:
     about = options.words(arguments.about, "topic", "Give a path, a folder/, or words.")
     with open_memory(create=False) as memory:
         found = memory.browse.who_knows(about, arguments.bank, arguments.limit)
-        bank = memory.context.bank_name(memory.context.bank_id(arguments.bank))
-        commits = memory.reader.counts(memory.context.bank_id(arguments.bank)).commits
-        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
+        id = memory.context.bank_id(arguments.bank)
+        bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
+        commits = memory.reader.counts(id).commits
     if arguments.json:
-        screen.json({"bank": bank, "about": about, "experts": to_jsonable(found)})
+        screen.json({"bank": bank, "about": about, "experts": found})
         return
     for expert in found:
         _print(screen, expert)
     if not found:
         screen.line(f"No commit in {bank or 'any bank'} speaks of {about!r}.")
         advice = "Try other words, a path, or a folder with a slash at its end."
-        screen.wrap(
-            hint or (advice if commits else "`holdfast ingest REPOSITORY` reads a history.")
-        )
+        advice = advice if commits else "`holdfast ingest REPOSITORY` reads a history."
+        screen.wrap(hint or advice)
 
 
 def _print(screen: Screen, expert: Expert) -> None:
     e = expert
     share = "a program" if e.is_bot else f"{e.share:.0%} of what people know"
-    what = f"{e.commits:,} commit{'s' * (e.commits != 1)}"
-    what += f", {e.reviews:,} review{'s' * (e.reviews != 1)}" if e.reviews else ""
+    what = number(e.commits, "commit")
+    what += f", {number(e.reviews, 'review')}" if e.reviews else ""
     screen.line(screen.paint(e.name, "bold") + f"  {share}")
     screen.line(f"  {what}, {e.first[:10]} to {e.last[:10]}; most in {', '.join(e.areas)}")
     screen.line("  " + screen.paint("  ".join(short(uri) for uri in e.evidence), "cyan"))

@@ -28,7 +28,7 @@ def _run_remember(screen: Screen, arguments: Arguments) -> None:
 
 def _configure_retain(parser: Parser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to keep")
-    parser.choice("--network", [n.value for n in Network], "default: world", "world")
+    parser.choice("--network", Network, "default: world", "world")
     parser.add_argument(
         "--confidence", type=float, metavar="X", help="how sure you are of an opinion, 0 to 1"
     )

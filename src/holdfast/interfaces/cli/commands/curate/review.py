@@ -32,13 +32,7 @@ _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
-        "what",
-        nargs="?",
-        choices=("list", "keep", "retire"),
-        default="list",
-        help="what to do (default: list)",
-    )
+    options.add_action(parser, ("list", "keep", "retire"), "list", "what")
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
     parser.flag("--all", "also what was decided")
     options.add(parser, "bank_or_all", "yes", "json")
@@ -59,7 +53,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             return
         entry = memory.curation.decide(review, keep)
     if arguments.json:
-        screen.json({"decided": to_jsonable(entry)})
+        screen.json({"decided": entry})
     else:
         done = "Kept" if keep else "Retired"
         screen.line(f"{done}. `holdfast undo` takes that back.")

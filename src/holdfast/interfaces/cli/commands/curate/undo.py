@@ -45,7 +45,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             return
         undone = memory.undo(arguments.count, arguments.bank) if last else []
     if arguments.json:
-        screen.json({"undone": to_jsonable(undone)})
+        screen.json({"undone": undone})
     else:
         done = f"{number(len(undone), 'decision')} taken back."
         screen.line(done if undone else "There is nothing to take back.")

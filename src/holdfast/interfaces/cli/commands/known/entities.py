@@ -38,7 +38,7 @@ _MAX_ALIASES, _MAX_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 400
 
 def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="*", metavar="NAME", help="show this one")
-    parser.choice("--kind", [kind.value for kind in EntityKind], "only of this kind")
+    parser.choice("--kind", EntityKind, "only of this kind")
     parser.flag("--communities", "in groups that occur together (needs NetworkX)")
     options.add_limit(parser, 30)
     options.add(parser, "bank", "json")

@@ -31,7 +31,7 @@ _NONE_YET = (
 
 
 def configure(parser: Parser) -> None:
-    parser.choice("--kind", [kind.value for kind in FactKind], "only of this kind (default: all)")
+    parser.choice("--kind", FactKind, "only of this kind (default: all)")
     parser.flag("--all", "also what was superseded or taken back")
     options.add(parser, "bank", "json")
 

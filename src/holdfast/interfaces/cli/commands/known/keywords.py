@@ -29,12 +29,7 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="what to look up")
-    parser.add_argument(
-        "--limit",
-        type=options.positive,
-        metavar="N",
-        help="how many; with words, of each kind (default: 50, and 10)",
-    )
+    options.add_limit(parser, None, "how many; with words, of each kind (default: 50, and 10)")
     options.add(parser, "bank", "json")
 
 
@@ -75,7 +70,7 @@ def _print_list(
     screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool
 ) -> None:
     if json:
-        screen.json({"bank": bank, "keywords": [to_jsonable(keyword) for keyword in listed]})
+        screen.json({"bank": bank, "keywords": listed})
         return
     if not listed:
         screen.line(f"No keywords in {bank} yet.")

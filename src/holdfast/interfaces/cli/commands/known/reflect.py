@@ -37,7 +37,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         reflection = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
-        screen.json(to_jsonable(reflection))
+        screen.json(reflection)
         return
     for line in reflection.answer.split("\n"):
         screen.wrap(line, "", "  " if line.startswith("- ") else "")

@@ -23,14 +23,8 @@ EXAMPLES = """\
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=AUTO_LEARN_ACTIONS,
-        default="status",
-        help="what to do (default: status)",
-    )
-    parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
+    options.add_action(parser, AUTO_LEARN_ACTIONS, "status")
+    options.add(parser, "candidate")
     options.add(parser, "one_bank", "json")
 
 

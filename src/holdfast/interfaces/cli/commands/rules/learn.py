@@ -24,12 +24,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("domain", metavar="DOMAIN", help="what it is about: the name of the file")
     parser.add_argument("text", nargs="+", metavar="TEXT", help="the rule")
     parser.choice("--scope", SCOPES, "whose rule it is (default: project)", "project")
-    parser.add_argument(
+    parser.repeated(
         "--paths",
-        action="append",
-        default=[],
+        "the files it is for, if the file of rules is new; may be given several times",
         metavar="GLOB",
-        help="the files it is for, if the file of rules is new; may be given several times",
     )
     options.add(parser, "one_bank", "yes", "json")
 

@@ -27,14 +27,8 @@ ACTIONS = ("status", "candidates", "run", "approve", "reject")
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=ACTIONS,
-        default="candidates",
-        help="what to do (default: candidates)",
-    )
-    parser.add_argument("id", nargs="?", default="", metavar="ID", help="which candidate")
+    options.add_action(parser, ACTIONS, "candidates")
+    options.add(parser, "candidate")
     parser.add_argument("--text", default="", help="approve it in these words instead")
     parser.add_argument("--why", default="", help="why it is rejected")
     options.add(parser, "one_bank", "yes", "json")

@@ -30,21 +30,10 @@ def configure(parser: Parser) -> None:
     actions = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
     new_parser = actions.add_parser("new", help="make a key, and show it once")
     new_parser.add_argument("--name", required=True, help="whose it is, or what it is for")
-    new_parser.add_argument(
-        "--bank",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a bank it is for; again for more",
-    )
+    new_parser.repeated("--bank", "a bank it is for; again for more", metavar="NAME")
     new_parser.flag("--all-banks", "for every bank, also later ones")
     new_parser.flag("--make-banks", "make a bank that is not there yet")
-    new_parser.choice(
-        "--level",
-        [level.value for level in Level],
-        "how much it allows (default: read)",
-        Level.READ.value,
-    )
+    new_parser.choice("--level", Level, "how much it allows (default: read)", Level.READ)
     new_parser.option("--expires", "WHEN", "12h, 90d, 4w, 1y or a day (default: never)")
     options.add(new_parser, "json")
     list_parser = actions.add_parser("list", help="every key, without what makes it one")

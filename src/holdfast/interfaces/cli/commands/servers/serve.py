@@ -39,19 +39,15 @@ def configure(parser: Parser) -> None:
     parser.flag(
         "--behind-proxy", "a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it"
     )
-    parser.add_argument(
+    parser.repeated(
         "--proxy",
-        action="append",
-        default=[],
+        "where the proxy asks from, besides this machine; again for more",
         metavar="ADDRESS",
-        help="where the proxy asks from, besides this machine; again for more",
     )
-    parser.add_argument(
+    parser.repeated(
         "--name",
-        action="append",
-        default=[],
+        "a name it answers to (the Host of requests); again for more (default: any)",
         metavar="HOST",
-        help="a name it answers to (the Host of requests); again for more (default: any)",
     )
     parser.flag("--insecure", "beyond this machine without TLS all the same")
     parser.choice("--log-format", ("text", "json"), "of the lines on stderr", "text")

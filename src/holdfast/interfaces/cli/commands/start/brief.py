@@ -31,9 +31,7 @@ def configure(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--prompt", metavar="TEXT", default="", help="the brief for this prompt")
     which.add_argument("--log", action="store_true", help="what was injected, and its fate")
-    parser.add_argument(
-        "--limit", type=options.positive, default=20, metavar="N", help="of the log (default: 20)"
-    )
+    options.add_limit(parser, 20, "of the log (default: {default})")
     options.add(parser, "bank", "json")
 
 

@@ -56,7 +56,7 @@ def run(screen: Screen, arguments: Arguments) -> int:
         if arguments.dry_run:
             counted: ForgeCount = memory.ingestion.count_forge(name, bank, _print_notice)
             if arguments.json:
-                screen.json(to_jsonable(counted))
+                screen.json(counted)
             else:
                 _print_count(screen, counted)
             return 0
@@ -68,7 +68,7 @@ def run(screen: Screen, arguments: Arguments) -> int:
             progress.finish()
         ingest.embed(memory, arguments.embed, arguments.json)
     if arguments.json:
-        screen.json(to_jsonable(report))
+        screen.json(report)
     else:
         _print(screen, report)
     return 1 if report.stopped else 0

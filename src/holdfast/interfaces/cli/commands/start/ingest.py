@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +16,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -23,7 +27,6 @@ from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
-from holdfast.model.to_json import to_jsonable
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.git.history import HistoryReport
 from holdfast.refine.ingest.ingest import IngestReport
@@ -93,11 +96,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=not arguments.dry_run) as memory:
         problems: list[str] = []
         wanted = bool(folders) or not paths
-        inputs = (
-            memory.ingestion.find(folders, arguments.bank, problems, arguments.agent)
-            if wanted
-            else []
-        )
+        find = memory.ingestion.find
+        inputs = find(folders, arguments.bank, problems, arguments.agent) if wanted else []
         if not paths and not inputs:
             return _nothing_there(screen, arguments.json)
         if arguments.dry_run:
@@ -113,16 +113,11 @@ def run(screen: Screen, arguments: Arguments) -> None:
             memory.rules.sync_all()
             left = embed(memory, arguments.embed, arguments.json, executors.embed)
     if arguments.json:
-        screen.json(
-            {
-                "transcripts": to_jsonable(report),
-                "without_vectors": left,
-                "repositories": [
-                    {"path": str(path), **log._asdict()}
-                    for path, log in zip(repositories, commits, strict=True)
-                ],
-            }
-        )
+        logs = [
+            {"path": str(path), **log._asdict()}
+            for path, log in zip(repositories, commits, strict=True)
+        ]
+        screen.json({"transcripts": report, "without_vectors": left, "repositories": logs})
         return
     if report is not None:
         _print(screen, report)
@@ -148,13 +143,8 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
 
 def _nothing_there(screen: Screen, as_json: bool) -> None:
     if as_json:
-        screen.json(
-            {
-                "transcripts": to_jsonable(IngestReport()),
-                "without_vectors": None,
-                "repositories": [],
-            }
-        )
+        nothing = {"transcripts": IngestReport(), "without_vectors": None, "repositories": []}
+        screen.json(nothing)
         return
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(
@@ -176,15 +166,15 @@ def _estimate(
         screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
         return
     screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
-    folders: dict[str, tuple[int, int]] = {}
+    files, sizes = Counter[str](), Counter[str]()
     for item, count in new:
         name = _project_folder(item.path)
-        files, total = folders.get(name, (0, 0))
-        folders[name] = (files + 1, total + count)
-    for name, (files, total) in sorted(folders.items(), key=lambda f: -f[1][1])[:_MAX_FOLDERS]:
-        screen.line(f"  {amount(total):>9}  {number(files, 'file'):<10}  {name}")
-    if len(folders) > _MAX_FOLDERS:
-        screen.line(f"  … and {len(folders) - _MAX_FOLDERS} more folders")
+        files[name] += 1
+        sizes[name] += count
+    for name, total in sizes.most_common(_MAX_FOLDERS):
+        screen.line(f"  {amount(total):>9}  {number(files[name], 'file'):<10}  {name}")
+    if len(sizes) > _MAX_FOLDERS:
+        screen.line(f"  … and {len(sizes) - _MAX_FOLDERS} more folders")
     screen.line(f"To read: {amount(size)}.")
     for path in repositories:
         screen.line(f"And the git log of {path}.")
@@ -201,37 +191,34 @@ def _workers(text: str) -> int | str:
     return text if is_cluster(text) else options.positive(text)
 
 
+@contextmanager
+def _progress(what: str, counts: ProgressColumn, quiet: bool) -> Iterator[Callable[..., None]]:
+    """Show a bar at a terminal unless `quiet`; yields what updates it."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
+        yield partial(bar.update, bar.add_task(what, total=None))
+
+
 def _read(
     memory: Holdfast, inputs: Sequence[object], executors: Executors, quiet: bool
 ) -> IngestReport:
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("reading", total=None)
+    with _progress("reading", DownloadColumn(), quiet) as update:
         return memory.ingestion.ingest(
             inputs,  # pyright: ignore[reportArgumentType]
             executors.readers,
-            lambda done, total: bar.update(task, completed=done, total=total),
+            lambda done, total: update(completed=done, total=total),
             executor=executors.derive,
-            on_session=lambda done: bar.update(task, description=f"refining session {done:,}"),
+            on_session=lambda done: update(description=f"refining session {done:,}"),
         )
 
 
 def _read_history(memory: Holdfast, path: Path, arguments: Arguments) -> HistoryReport:
-    console = Console(stderr=True)
-    columns = (TextColumn("commits"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    quiet = arguments.json or not console.is_terminal
-    with Progress(*columns, console=console, disable=quiet) as bar:
-        task = bar.add_task("commits", total=None)
+    with _progress("commits", MofNCompleteColumn(), arguments.json) as update:
         return memory.ingestion.ingest_git(
             path,
             arguments.bank,
-            lambda done, total: bar.update(task, completed=done, total=total),
+            lambda done, total: update(completed=done, total=total),
             arguments.diffs,
         )
 
@@ -241,14 +228,11 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
     cannot be used, which is printed and is no error."""
     if how == "none":
         return None
-    console = Console(stderr=True)
-    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("embed", total=None)
+    with _progress("embedding", MofNCompleteColumn(), quiet) as update:
         try:
             return memory.ingestion.embed(
                 TURNS_S if how == "some" else None,
-                lambda done, total: bar.update(task, completed=done, total=total),
+                lambda done, total: update(completed=done, total=total),
                 executor=crew,
             )
         except (ModelError, SettingsError) as error:
@@ -278,7 +262,6 @@ def _print(screen: Screen, report: IngestReport) -> None:
         screen.wrap(
             f"{number(report.unknown, 'line')} of kinds that this version does not know: an agent "
             "may be newer than this. They stay in its files; nothing was made of them.",
-            "  ",
             "  ",
         )
     if report.failed:

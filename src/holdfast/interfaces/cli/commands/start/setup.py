@@ -54,9 +54,9 @@ def configure(parser: Parser) -> None:
     )
     parser.choice(
         "--scope",
-        [scope.value for scope in host.Scope],
+        host.Scope,
         "all of your projects (user, the default), or that of this folder",
-        host.Scope.USER.value,
+        host.Scope.USER,
     )
     parser.flag("--plugin", "install the plugin instead")
     parser.flag("--dry-run", "change nothing, show the diff")

@@ -36,7 +36,7 @@ def configure(parser: Parser) -> None:
     parser.choice("--agent", [DEFAULT_AGENT, *hosts()], "only from this agent", None)
     parser.choice(
         "--scope",
-        [scope.value for scope in host.Scope],
+        host.Scope,
         "only from here (default: from everywhere that setup was run for)",
         None,
     )

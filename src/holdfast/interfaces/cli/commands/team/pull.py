@@ -52,7 +52,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
                 arguments.undo.strip().rpartition("/")[2], arguments.bank
             )
             if arguments.json:
-                screen.json({"undone": to_jsonable(entry)})
+                screen.json({"undone": entry})
             else:
                 screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
             return

@@ -51,13 +51,11 @@ def configure(parser: Parser) -> None:
     parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
     parser.option("--name", "NAME", "what to call it (add)")
-    parser.add_argument(
+    parser.repeated(
         "--bank",
-        action="append",
-        default=[],
-        metavar="LOCAL=REMOTE",
-        help="a bank of yours and what it is called there; may be given several times (add; "
+        "a bank of yours and what it is called there; may be given several times (add; "
         "default: the bank of this folder, by its own name)",
+        metavar="LOCAL=REMOTE",
     )
     parser.flag(
         "--insecure",

@@ -188,7 +188,7 @@ def _record_json(shared: SharedRecord) -> dict[str, object]:
 def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
     if as_json:
         held = [_record_json(shared) for shared in found.held]
-        screen.json({"place": found.place, "shared": held, "refused": to_jsonable(found.refused)})
+        screen.json({"place": found.place, "shared": held, "refused": found.refused})
         return
     if not found.held:
         screen.line(f"Nothing is shared in {found.place} yet.")
