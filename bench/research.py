@@ -22,7 +22,7 @@ from tests.support.transcripts import Script
 
 from bench.corpus import data_folder, unpacked
 from bench.reranker import QUESTIONS, SETS
-from holdfast.app.answers.ask import AskOptions, answered
+from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import read_set, sample_evenly
@@ -115,11 +115,18 @@ def constructed() -> list[Outcome]:
         return [_asked(memory, question, answer) for question, answer in questions(known)]
 
 
+def _answer(memory: Holdfast, options: AskOptions) -> Answer:
+    """The answer without a research session."""
+    *_, last = steps(memory.context, memory.search, options)
+    assert last.answer is not None
+    return last.answer
+
+
 def _asked(memory: Holdfast, question: str, answer: str, bank: str = "all") -> Outcome:
     began = time.perf_counter()
-    first = answered(memory.context, memory.search, AskOptions(question, bank, rounds=1))
+    first = _answer(memory, AskOptions(question, bank, rounds=1))
     between = time.perf_counter()
-    whole = answered(memory.context, memory.search, AskOptions(question, bank))
+    whole = _answer(memory, AskOptions(question, bank))
     return Outcome(answer, first, whole, (between - began, time.perf_counter() - between))
 
 

@@ -110,16 +110,14 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
         memory.curation.merge(one.id, other.id)
         memory.forget(other.id)
         memory.restore(other.id)
-        away, more = hidden_records(memory, memory.store, CatalogueQuery("forgotten"))
+        away, more = hidden_records(memory, CatalogueQuery("forgotten"))
         assert [(a.id, a.text, a.into.rpartition("/")[2]) for a in away] == [
             (one.id, one.what, other.id)
         ]
         assert not more
-        found, _ = hidden_records(
-            memory, memory.store, CatalogueQuery("forgotten", words="winch BLUE")
-        )
+        found, _ = hidden_records(memory, CatalogueQuery("forgotten", words="winch BLUE"))
         assert found == away
-        assert hidden_records(memory, memory.store, CatalogueQuery("forgotten", words="green")) == (
+        assert hidden_records(memory, CatalogueQuery("forgotten", words="green")) == (
             [],
             False,
         )

@@ -9,7 +9,7 @@ from tests.brief.scenarios import Case
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.goal_brief import DEFAULT_LIMITS
+from holdfast.brief.goal_brief import LIMITS
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
 
@@ -36,7 +36,7 @@ def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
 ) -> None:
     brief = shop.briefs.goal_brief(case.prompt, "shop")
     assert is_told(case, brief.text), brief.text
-    assert len(brief.text) <= DEFAULT_LIMITS.characters + 200
+    assert len(brief.text) <= LIMITS.characters + 200
     assert all(record.startswith("holdfast://") for record in brief.records)
 
 

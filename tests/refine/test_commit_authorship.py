@@ -11,6 +11,8 @@ import pytest
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
+from holdfast.model.team import Commit
+from holdfast.refine.git import commit_authorship
 from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
 from holdfast.store.protocol.git_history import CommitAuthorship
@@ -177,6 +179,36 @@ def test_words_link_if_nothing_else_does_and_the_time_fits(place: Place) -> None
     # Read again after something else changed, it is still known.
     three = speak(place, 2, 900, "What is the weather like at the harbour today, by the way?")
     assert [(m.commit, m.because) for m in place.read(three)] == [(soon, "its words")]
+
+
+def test_links_by_words_beyond_the_limit_of_searches_stay(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulley = "Let the pulley of the harbour crane brake softly before the load touches ground."
+    soon, _ = place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
+    assert [made.commit for made in place.read(speak(place, 0, 0, pulley))] == [soon]
+    none_left = commit_authorship.AuthorshipThresholds(max_searches=0)
+    monkeypatch.setattr(commit_authorship, "_THRESHOLDS", none_left)
+    # A session of those days may change the result, so the commit is due for another search.
+    paint = speak(place, 1, 1, "Paint the office of the port authority in another blue, please.")
+    assert [(m.commit, m.because) for m in place.read(paint)] == [(soon, "its words")]
+
+
+def test_a_commit_without_a_time_links_by_name_only(place: Place) -> None:
+    script = place.session(0)
+    place.run_commit(script, "Lift the crane", "[main abcdef1] Lift the crane")
+    place.read(script)
+    (bank,) = place.memory.reader.banks()
+    store = place.memory.store
+    unnamed, named = "0" * 40, "abcdef1" + "0" * 33
+    with store.transaction():
+        for id in (unnamed, named):
+            timeless = Commit(bank.id, id, "", "Ann Ex", "ann@x.org", "Lift the crane")
+            store.put_commits([(timeless, None)])
+        store.mark_changed(bank.id, "")
+    link_commits(store, bank.id)
+    links = store.authorship(bank.id)
+    assert [(made.commit, made.because) for made in links] == [(named, "its name")]
 
 
 def test_words_that_fit_two_sessions_do_not_link(place: Place) -> None:

@@ -19,9 +19,10 @@ from tests.refine.families import HELD_OUT, TUNED
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.knowledge import EvidenceKind, FactKind, ReviewState
-from holdfast.model.trust import Status
+from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, ReviewState
+from holdfast.model.trust import Status, Trust
 from holdfast.recall.ranking.status import decay
+from holdfast.refine.facts.fact_builder import FactBuilder
 
 PNPM = "From now on use pnpm instead of npm in this repository."
 FEW = settings(max_examples=12, deadline=None)
@@ -61,6 +62,23 @@ def open_with_violations(home: Path, times: int = 5) -> Holdfast:
         session_running(f"2026-09-{3 + n:02}", 3 + n, "cd web && npm install") for n in range(times)
     ]
     return open_filled(home, *scripts)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(Trust.USER, Trust.IMPORT), (Trust.IMPORT, Trust.USER)]
+)
+def test_a_rule_is_as_trusted_as_its_least_trusted_statement(first: Trust, second: Trust) -> None:
+    claims = [
+        Claim(
+            "b", f"claim{n}", f"session{n}", f"exchange{n}", f"turn{n}", 1,
+            f"2026-01-0{n}T09:00:00.000Z", ClaimKind.RULING, PNPM, trust, by_person=True,
+        )
+        for n, trust in enumerate((first, second), 1)
+    ]  # fmt: skip
+    builder = FactBuilder()
+    builder.add_claims(claims, [])
+    (draft,) = builder.drafts
+    assert len(draft.claims) == 2 and draft.to_fact("b").trust is Trust.IMPORT
 
 
 def test_tool_calls_that_follow_or_violate_a_rule_are_counted(

@@ -11,17 +11,16 @@ A part is imported when it is first used, so that a question does not pay for in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from holdfast.app.core.context import ALL_BANKS, Context, utc_now
 from holdfast.app.search.recall import Search
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Trust
-from holdfast.recall.core.plan import Budget
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -71,12 +70,7 @@ class Holdfast:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -99,9 +93,16 @@ class Holdfast:
     ) -> RecallResult:
         """The records that match a query, best first, or an abstention. With `networks` only
         memories are found; with `local` no remote server is queried."""
-        return self.search.recall(
-            query, bank, layers, limit, budget, networks, branch, local, agent
+        plan = RecallPlan(
+            tuple(layers),
+            limit,
+            budget,
+            networks=tuple(networks),
+            branch=branch,
+            remotes=not local,
+            agent=agent,
         )
+        return self.search.recall_with_plan(query, bank, plan)
 
     def ask(
         self,
@@ -116,10 +117,25 @@ class Holdfast:
         session: str = "",
         local: bool = False,
     ) -> Answer:
-        """A cited answer, or an abstention; the options are those of `Answers.ask`."""
-        return self.answers.ask(
-            question, bank, layers, quickly, as_of, budget, providers, model, session, local
+        """A cited answer, or an abstention. `quickly` loads a model only if words do not find
+        enough; `as_of` is a time to look back from; `budget` is how hard to search if the first
+        search does not suffice; with `providers` plugins are queried; `model` allows the model
+        service of the settings; `session` continues an earlier one; with `local` no remote server
+        is queried."""
+        from holdfast.app.answers.ask import AskOptions
+
+        options = AskOptions(
+            question,
+            bank,
+            tuple(layers),
+            quickly,
+            as_of,
+            Budget(budget),
+            providers,
+            model=model,
+            remotes=not local,
         )
+        return self.answers.investigate(options, session).answer()
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the chain from it down to its raw line; with `as_of` its state then."""
@@ -302,11 +318,9 @@ class Holdfast:
         """The current time by this memory's clock."""
         return self.context.now()
 
-    @contextmanager
-    def scoped_to(self, principal: Principal) -> Generator[None]:
+    def scoped_to(self, principal: Principal) -> AbstractContextManager[None]:
         """Within this block every read and write is limited to what the principal may do."""
-        with self.context.scoped_to(principal):
-            yield
+        return self.context.scoped_to(principal)
 
     def _after_change(self) -> None:
         """Bring up to date what depends on records that people just changed."""

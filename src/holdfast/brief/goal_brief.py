@@ -24,8 +24,7 @@ from holdfast.brief.frame import (
     wrap_brief,
 )
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.prompt_filter import goal_of
-from holdfast.brief.prompt_similarity import PromptSimilarity
+from holdfast.brief.prompts import PromptSimilarity, goal_of
 from holdfast.brief.work_items import (
     DecisionQuote,
     WorkItem,
@@ -35,6 +34,8 @@ from holdfast.brief.work_items import (
 )
 from holdfast.language import code_names
 from holdfast.model.query import Layer, Passage, RecordFilter
+from holdfast.recall.core.candidates import passage_key
+from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
@@ -67,6 +68,9 @@ class GoalBriefLimits(NamedTuple):
     # Passages that are searched for, items whose outline is similar enough to read their turns, and
     # how many are read: reading takes most of the time.
     passages: int = 30
+    # Passages that a model is asked for, and passages returned with those found by words.
+    nearest: int = 24
+    passages_with_meaning: int = 32
     min_similarity_to_read: float = 0.1
     items_read: int = 12
     # The files of so many of the best items are followed, so many of each and in all. A file with
@@ -85,7 +89,7 @@ class GoalBriefLimits(NamedTuple):
     max_strength: float = 2.5
 
 
-DEFAULT_LIMITS = GoalBriefLimits()
+LIMITS = GoalBriefLimits()
 
 # Finds passages for a goal and its terms, each with its cosine, 0 if that is unknown.
 PassageSearch = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
@@ -96,7 +100,6 @@ class _ScoredItem:
     """A work item, and how similar it is to the prompt."""
 
     item: WorkItem
-    limits: GoalBriefLimits
     share: float = 0.0
     rare_words: int = 0
     cosine: float = 0.0
@@ -108,55 +111,58 @@ class _ScoredItem:
     def similarity(self) -> float:
         """How similar the item is to the prompt, from 0 to about 1."""
         words = max(self.share, self.by_file)
-        words += min(words, self.limits.named_file) if self.named else 0.0
+        words += min(words, LIMITS.named_file) if self.named else 0.0
         return (words + 2 * self.cosine) / 3 if self.cosine else words
 
     @property
     def is_similar_enough(self) -> bool:
         """Whether the item may be quoted."""
-        limits = self.limits
-        with_meaning, by_words = limits.min_similarity_with_meaning, limits.min_similarity
-        minimum = with_meaning if self.cosine else by_words
-        if self.similarity < minimum or self.share < limits.min_share:
+        minimum = LIMITS.min_similarity_with_meaning if self.cosine else LIMITS.min_similarity
+        if self.similarity < minimum or self.share < LIMITS.min_share:
             return False
-        few = self.named or self.share >= limits.large_share
-        fewest = 1 if self.cosine else 2 if few else limits.min_rare_words
+        few = self.named or self.share >= LIMITS.large_share
+        fewest = 1 if self.cosine else 2 if few else LIMITS.min_rare_words
         return self.rare_words >= fewest
 
 
-def search_by_words(
-    reader: Reader, bank: str, terms: Terms, limit: int = DEFAULT_LIMITS.passages
-) -> list[tuple[Passage, float]]:
+def _search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:
     """The passages that full text finds. Summaries are searched for again by themselves, so that
     the many turns do not crowd them out. The engine is not used, because its ranking is not
     needed."""
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
-    matches = reader.search(bank, wanted, (), limit)
-    matches += reader.search(bank, wanted, _SUMMARY_LAYERS, limit // 2)
+    matches = reader.search(bank, wanted, (), LIMITS.passages)
+    matches += reader.search(bank, wanted, _SUMMARY_LAYERS, LIMITS.passages // 2)
     return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
+
+
+def search_by_meaning(reader: Reader, bank: str, semantic: SemanticSearch) -> PassageSearch:
+    """A search by words and by meaning that returns each passage with its cosine, for a process
+    that has a model loaded anyway. The engine is not used: a brief needs no ranking, and a hook
+    waits for it."""
+
+    def search(goal: str, terms: Terms) -> list[tuple[Passage, float]]:
+        nearest = semantic.nearest(reader, bank, goal, LIMITS.nearest)
+        found = {scored.passage: scored.score for scored in nearest.passages}
+        others = [p for p, _ in _search_by_words(reader, bank, terms) if p not in found]
+        cosines = semantic.similarities(reader, goal, others)
+        passages = [*found.items(), *((p, cosines.get(passage_key(p), 0.0)) for p in others)]
+        ranked = sorted(passages, key=lambda one: (-one[1], one[0].time, one[0].id))
+        return ranked[: LIMITS.passages_with_meaning]
+
+    return search
 
 
 class _GoalSearch:
     """The search for one goal in one bank."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        bank: str,
-        goal: str,
-        search: PassageSearch | None,
-        limits: GoalBriefLimits,
-    ) -> None:
+    def __init__(self, reader: Reader, bank: str, goal: str, search: PassageSearch | None) -> None:
         self._reader = reader
         self._bank = bank
-        self._limits = limits
         self._prompt = PromptSimilarity(reader, bank, read_terms(goal))
         self._scored: dict[str, _ScoredItem] = {}
         self._goal = goal
         terms = self._prompt.search_terms
-        self._passages = (
-            search(goal, terms) if search else search_by_words(reader, bank, terms, limits.passages)
-        )
+        self._passages = search(goal, terms) if search else _search_by_words(reader, bank, terms)
         turns: dict[str, set[int]] = {}
         for passage, _ in self._passages:
             if passage.kind == "turn":
@@ -172,22 +178,21 @@ class _GoalSearch:
                 scored.cosine = max(scored.cosine, cosine)
         self._add_neighbours()
         self._add_items_of_files()
-        limits = self._limits
         similar = [
-            s for s in self._scored.values() if s.similarity >= limits.min_similarity_to_read
+            s for s in self._scored.values() if s.similarity >= LIMITS.min_similarity_to_read
         ]
-        nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: limits.items_read]
+        nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: LIMITS.items_read]
         decided = [self._measure_whole(s) for s in nearest if s.item.has_decision]
         return sorted(decided, key=lambda s: (-self._rank_score(s), s.item.time, s.item.id))
 
     def _rank_score(self, scored: _ScoredItem) -> float:
-        strength = min(scored.item.strength, self._limits.max_strength)
-        return scored.similarity * (1 + self._limits.strength_bonus * strength)
+        strength = min(scored.item.strength, LIMITS.max_strength)
+        return scored.similarity * (1 + LIMITS.strength_bonus * strength)
 
     def _add(self, item: WorkItem) -> _ScoredItem:
         known = self._scored.get(item.uri)
         if known is None:
-            known = self._scored[item.uri] = _ScoredItem(item, self._limits)
+            known = self._scored[item.uri] = _ScoredItem(item)
             around = self.items.with_neighbours(item)
             self._measure(known, item.outline, [part.outline for part in around])
         return known
@@ -202,7 +207,7 @@ class _GoalSearch:
         prompt = self._prompt
         alone = prompt.overlap(prompt.stems(own))
         joint = prompt.overlap(frozenset[str]().union(*map(prompt.stems, parts)))
-        scored.share = max(alone.share, self._limits.neighbour_words * joint.share)
+        scored.share = max(alone.share, LIMITS.neighbour_words * joint.share)
         scored.rare_words = joint.rare_words
 
     def _add_neighbours(self) -> None:
@@ -210,51 +215,46 @@ class _GoalSearch:
         for scored in list(self._scored.values()):
             for beside in self.items.with_neighbours(scored.item):
                 neighbour = self._add(beside)
-                cosine = self._limits.neighbour_cosine * scored.cosine
+                cosine = LIMITS.neighbour_cosine * scored.cosine
                 neighbour.cosine = max(neighbour.cosine, cosine)
 
     def _add_items_of_files(self) -> None:
         """Add the items about the files of the area, and about files that the prompt names."""
-        limits = self._limits
         ranked = sorted(self._scored.values(), key=lambda s: (-s.similarity, s.item.id))
         files: dict[str, float] = {}
-        for scored in ranked[: limits.area_items]:
-            for file in sorted(scored.item.changed)[: limits.area_files]:
+        for scored in ranked[: LIMITS.area_items]:
+            for file in sorted(scored.item.changed)[: LIMITS.area_files]:
                 files[file] = max(files.get(file, 0.0), scored.similarity)
         best_files = sorted(files.items(), key=lambda item: (-item[1], item[0]))
-        for file, similarity in best_files[: limits.area_files]:
+        for file, similarity in best_files[: LIMITS.area_files]:
             records = self._reader.filter_records(
-                self._bank, RecordFilter(file=file), limits.items_per_file + 1
+                self._bank, RecordFilter(file=file), LIMITS.items_per_file + 1
             )
-            if len(records) > limits.items_per_file:
+            if len(records) > LIMITS.items_per_file:
                 continue
             for record in records:
                 scored = self._add(self.items.from_record(record))
                 if not scored.cosine:
-                    scored.by_file = max(scored.by_file, limits.by_file * similarity)
+                    scored.by_file = max(scored.by_file, LIMITS.by_file * similarity)
         for name in code_names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_COMMON_FILES):
                 for record in self._reader.filter_records(
-                    self._bank, RecordFilter(file=name), limits.items_per_file
+                    self._bank, RecordFilter(file=name), LIMITS.items_per_file
                 ):
                     self._add(self.items.from_record(record)).named = True
 
 
 def goal_brief(
-    reader: Reader,
-    bank: str,
-    prompt: str,
-    search: PassageSearch | None = None,
-    limits: GoalBriefLimits = DEFAULT_LIMITS,
+    reader: Reader, bank: str, prompt: str, search: PassageSearch | None = None
 ) -> Brief:
     """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
     by words, unless another `search` is given, such as one that knows meanings."""
     goal = goal_of(prompt)
     if not goal or not reader.count_passages(bank, 1):
         return EMPTY_BRIEF
-    run = _GoalSearch(reader, bank, goal, search, limits)
-    entries = _choose(run.run(), run.items, limits)
-    return _render(entries, MemoryFile(reader, bank), limits) if entries else EMPTY_BRIEF
+    run = _GoalSearch(reader, bank, goal, search)
+    entries = _choose(run.run(), run.items)
+    return _render(entries, MemoryFile(reader, bank)) if entries else EMPTY_BRIEF
 
 
 class _Entry(NamedTuple):
@@ -271,11 +271,11 @@ def _choose(
     """The best items, each in its latest version, none twice."""
     latest = _later_versions([s.item for s in ranked])
     best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)
-    least = limits.fraction_of_best * best
+    least = LIMITS.fraction_of_best * best
     chosen: list[_Entry] = []
     included: set[str] = set()
     for scored in ranked:
-        full = len(chosen) == limits.decisions
+        full = len(chosen) == LIMITS.decisions
         if full or scored.similarity < least or not scored.is_similar_enough:
             continue
         item = latest.get(scored.item.uri, scored.item)
@@ -320,13 +320,13 @@ def _decisions_around(item: WorkItem, around: Sequence[WorkItem]) -> tuple[Decis
     return tuple(select_quotes([*own, *clear]))
 
 
-def _render(entries: Sequence[_Entry], memory_file: MemoryFile, limits: GoalBriefLimits) -> Brief:
+def _render(entries: Sequence[_Entry], memory_file: MemoryFile) -> Brief:
     """As many whole entries as fit."""
     lines: list[str] = list(_HEAD)
     records: list[str] = []
     for entry in entries:
         more = _lines(entry, memory_file)
-        if sum(map(len, (*lines, *more))) + len(lines) > limits.characters and records:
+        if sum(map(len, (*lines, *more))) + len(lines) > LIMITS.characters and records:
             break
         lines += more
         records += [entry.item.uri, *(decision.uri for decision in entry.decisions)]

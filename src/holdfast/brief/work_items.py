@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -20,6 +19,7 @@ from holdfast.recall.ranking.hits import correction_note
 from holdfast.refine.facts.decision_sentences import (
     FIRM_STRENGTH,
     MIN_STRENGTH,
+    DecisionSentence,
     find_decision_sentences,
 )
 from holdfast.store.protocol import Reader
@@ -71,21 +71,23 @@ class DecisionQuote(NamedTuple):
 class WorkItem:
     """One exchange, commit or memory. `read` finds its decisions when they are first needed."""
 
-    uri: str
     kind: str
     id: str
     time: str
-    type: str
     title: str
-    summary: str
-    details: str
     trust: Trust
-    session: str
-    changed: frozenset[str]
-    files: frozenset[str]
-    keywords: frozenset[str]
     read: Callable[[], Iterable[DecisionQuote]]
+    summary: str = ""
+    details: str = ""
+    session: str = ""
+    changed: frozenset[str] = frozenset()
+    keywords: frozenset[str] = frozenset()
     is_conversation: bool = True
+
+    @cached_property
+    def uri(self) -> str:
+        """The URI of the record."""
+        return uri(self.kind, self.id)
 
     @cached_property
     def decisions(self) -> tuple[DecisionQuote, ...]:
@@ -140,15 +142,14 @@ class WorkItems:
         """The item of a record."""
         known = self._items.get(record.id)
         if known is None:
-            known = self._items[record.id] = self._build(record)
+            if isinstance(record, Exchange):
+                known = self._from_exchange(record)
+            elif isinstance(record, Commit):
+                known = _from_commit(record, self._correction_suffix("commit", record.id))
+            else:
+                known = _from_memory(record, self._correction_suffix("memory", record.id))
+            self._items[record.id] = known
         return known
-
-    def _build(self, record: Exchange | Commit | Memory) -> WorkItem:
-        if isinstance(record, Exchange):
-            return self._from_exchange(record)
-        if isinstance(record, Commit):
-            return _from_commit(record, self._correction_suffix("commit", record.id))
-        return _from_memory(record, self._correction_suffix("memory", record.id))
 
     def _correction_suffix(self, kind: str, id: str) -> str:
         """What is added after the author of a corrected record."""
@@ -188,9 +189,7 @@ class WorkItems:
         if at is None:
             return [item]
         near = within[max(0, at - 1) : at + 2]
-        return [
-            self.from_record(x) for x in near if x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS
-        ]
+        return [self.from_record(x) for x in near if _is_conversation(x)]
 
     def _session_exchanges(self, session: str) -> list[Exchange]:
         if session not in self._exchanges:
@@ -203,48 +202,39 @@ class WorkItems:
 
     def _from_exchange(self, x: Exchange) -> WorkItem:
         return WorkItem(
-            uri("exchange", x.id),
             "exchange",
             x.id,
             x.started,
-            x.type.value,
             x.title,
+            x.trust,
+            lambda: () if x.status in _ENDED else self._decisions_in(x),
             x.summary,
             x.details,
-            x.trust,
             x.session,
             frozenset(map(normalise_path, x.files_modified)),
-            frozenset(map(normalise_path, (*x.files_modified, *x.files_read))),
             frozenset(map(str.lower, x.keywords)),
-            lambda: () if x.status in _ENDED else self._decisions_in(x),
-            is_conversation=x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS,
+            _is_conversation(x),
         )
 
     def _decisions_in(self, x: Exchange) -> Iterable[DecisionQuote]:
         known = self._reader.curation_state(self._bank, "exchange", x.id)
         if known is not None and known.text:
-            yield from _corrected_decisions(x, known)
+            # A person corrected it; its own words are superseded.
+            who, name = f"{known.who}, correcting this on {known.time[:10]}", uri("exchange", x.id)
+            for found in find_decision_sentences(known.text, by_person=True):
+                yield _quote(found, who, known.time, name, x.first_seq)
             return
         session = self._reader.session(self._bank, x.session)
         is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not is_subagent
             for found in find_decision_sentences(turn.text, by_person):
-                yield DecisionQuote(
-                    found.sentence,
-                    _speaker(turn, is_subagent) + self._correction_suffix("turn", turn.id),
-                    turn.time,
-                    uri("turn", turn.id),
-                    found.strength,
-                    found.rejects,
-                    (turn.seq, found.position),
-                    by_person,
-                    found.explicit,
-                )
+                who = _speaker(turn, is_subagent) + self._correction_suffix("turn", turn.id)
+                yield _quote(found, who, turn.time, uri("turn", turn.id), turn.seq, by_person)
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:
         """The turns of an exchange that may decide something."""
-        if x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS:
+        if _is_conversation(x):
             spans = [(x.first_seq, x.last_seq)]
         else:
             found = [
@@ -258,45 +248,16 @@ class WorkItems:
                     yield turn
 
 
-def _corrected_decisions(x: Exchange, known: CurationState) -> Iterable[DecisionQuote]:
-    """The decisions of an exchange that a person corrected; its own words are superseded."""
-    for r in find_decision_sentences(known.text, by_person=True):
-        yield DecisionQuote(
-            r.sentence,
-            f"{known.who}, correcting this on {known.time[:10]}",
-            known.time,
-            uri("exchange", x.id),
-            r.strength,
-            r.rejects,
-            (x.first_seq, r.position),
-            True,
-            r.explicit,
-        )
+def _is_conversation(x: Exchange) -> bool:
+    return x.last_seq - x.first_seq < _MAX_CONVERSATION_TURNS
 
 
-def _from_memory(m: Memory, corrected: str) -> WorkItem:
-    name = uri("memory", m.id)
-    nothing = frozenset[str]()
-
-    def read() -> Iterable[DecisionQuote]:
-        who = f"{m.who}, to be remembered{corrected}"
-        person = not m.by_agent or bool(corrected)
-        yield DecisionQuote(
-            m.what,
-            who,
-            m.when,
-            name,
-            _MEMORY_STRENGTH,
-            False,
-            (0, 0),
-            explicit=person,
-            remembered=person,
-        )
-
-    return WorkItem(
-        name, "memory", m.id, m.when, "memory", m.what, "", "", m.trust, "", nothing, nothing,
-        nothing, read,
-    )  # fmt: skip
+def _quote(
+    found: DecisionSentence, who: str, time: str, uri: str, seq: int = 0, by_person: bool = True
+) -> DecisionQuote:
+    sentence, strength, rejects, position, explicit = found
+    place = (seq, position)
+    return DecisionQuote(sentence, who, time, uri, strength, rejects, place, by_person, explicit)
 
 
 def _speaker(turn: Turn, is_subagent: bool) -> str:
@@ -305,42 +266,25 @@ def _speaker(turn: Turn, is_subagent: bool) -> str:
     return "an agent" if is_subagent and turn.role is Role.USER else turn.role.value
 
 
+def _from_memory(m: Memory, corrected: str) -> WorkItem:
+    who = f"{m.who}, to be remembered{corrected}"
+    person = not m.by_agent or bool(corrected)
+    found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, person)
+    decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=person)
+    return WorkItem("memory", m.id, m.when, m.what, m.trust, lambda: (decision,))
+
+
 def _from_commit(c: Commit, corrected: str) -> WorkItem:
-    name = uri("commit", c.id)
     # The subject may state a decision; the body tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
-    files = frozenset(map(normalise_path, c.files))
 
     def read() -> Iterable[DecisionQuote]:
-        for r in find_decision_sentences(message, by_person=True):
-            position = (0, r.position)
-            yield DecisionQuote(
-                r.sentence,
-                c.author + corrected,
-                c.time,
-                name,
-                r.strength,
-                r.rejects,
-                position,
-                True,
-                r.explicit,
-            )
+        for found in find_decision_sentences(message, by_person=True):
+            yield _quote(found, c.author + corrected, c.time, uri("commit", c.id))
 
+    changed = frozenset(map(normalise_path, c.files))
     return WorkItem(
-        name,
-        "commit",
-        c.id,
-        c.time,
-        "commit",
-        c.subject,
-        "",
-        c.body,
-        c.trust,
-        "",
-        files,
-        files,
-        frozenset(),
-        read,
+        "commit", c.id, c.time, c.subject, c.trust, read, details=c.body, changed=changed
     )
 
 

@@ -3,20 +3,23 @@
 Retention hides sessions that are older than so many months, as if a person had forgotten them.
 Nothing is erased: each is an entry of the curation log, and a longer retention, or none, brings
 them back. Sessions in which somebody corrected something stay.
+
+A change is logged as JSON, with the values before and after where they differ, and can be undone.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
 from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.curation import Action
+from holdfast.model.curation import Action, Curation
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader, Writer
 
@@ -36,6 +39,8 @@ _DAYS_PER_MONTH = 30.44
 # number keeps a worker busy for long.
 _SESSIONS_AT_ONCE = 50
 _NO_LIMIT = 1_000_000
+_TRAITS = ("skepticism", "literalism", "empathy")
+Fields = dict[str, Any]
 
 
 class BankChanges(NamedTuple):
@@ -73,7 +78,7 @@ def _disposition(known: Disposition, changes: BankChanges) -> Disposition:
                 f"There is no preset {changes.preset!r}.", f"There are: {', '.join(PRESETS)}."
             )
         known = PRESETS[changes.preset]
-    for name in ("skepticism", "literalism", "empathy"):
+    for name in _TRAITS:
         value = getattr(changes, name)
         if value is None:
             continue
@@ -128,6 +133,54 @@ def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...
             )
         del aliases[alias]
     return tuple(aliases)
+
+
+def change_to_json(before: Bank, after: Bank) -> str:
+    """The change as JSON for the log; "" if nothing changed."""
+    old, new = _fields(before), _fields(after)
+    changed = [name for name in old if old[name] != new[name]]
+    if not changed:
+        return ""
+    change = {"was": {n: old[n] for n in changed}, "is": {n: new[n] for n in changed}}
+    return json.dumps(change, ensure_ascii=False)
+
+
+def _fields(bank: Bank) -> Fields:
+    traits = {name: getattr(bank.disposition, name) for name in _TRAITS}
+    others = {"background": bank.background, "retention": bank.retention}
+    return {**traits, **others, "aliases": list(bank.aliases)}
+
+
+def read_change(text: str) -> tuple[Fields, Fields]:
+    """The values before and after a change, from the text of a log entry; two empty dicts if the
+    text is incomplete, as after scrubbing."""
+    try:
+        change: Any = json.loads(text)
+        was, now = dict(change["was"]), dict(change["is"])
+    except (ValueError, TypeError, KeyError):
+        return {}, {}
+    known = {*_TRAITS, "background", "retention", "aliases"}
+    return (was, now) if set(was) == set(now) <= known else ({}, {})
+
+
+def undo_change(bank: Bank, entry: Curation) -> Bank:
+    """The bank with a change undone. Aliases that were added since stay."""
+    was, now = read_change(entry.text)
+    if not was:
+        raise InputError(
+            f"What decision {entry.seq} changed is not known any more.",
+            "Set the bank as you want it: `holdfast bank set`.",
+        )
+    traits = {name: was[name] for name in _TRAITS if name in was}
+    disposition = replace(bank.disposition, **traits)
+    aliases = [name for name in bank.aliases if name not in now.get("aliases", ())]
+    return replace(
+        bank,
+        disposition=disposition,
+        background=str(was.get("background", bank.background)),
+        retention=int(was.get("retention", bank.retention)),
+        aliases=(*was["aliases"], *aliases) if "aliases" in was else bank.aliases,
+    )
 
 
 def apply_retention(

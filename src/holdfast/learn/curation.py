@@ -45,6 +45,7 @@ CORRECTABLE_KINDS = (
     "remark",
 )  # fmt: skip
 MERGEABLE_KINDS = ("exchange", "memory", "commit", "concept", "fact")
+_BATCH_KINDS = (share_intake.SHARE_IMPORT, import_intake.IMPORT_BATCH)
 # A memory is a statement, not a document: a longer text belongs into a file of the project.
 MAX_TEXT_CHARS = 20_000
 
@@ -235,26 +236,23 @@ class Curator:
 
     def undo(self, banks: Iterable[str], count: int = 1) -> list[Curation]:
         """Undo the latest decisions; returns them, the latest first."""
-        with self._writer.transaction():
-            log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
-            last = sorted(log, key=lambda entry: -entry.seq)[:count]
-            for entry in last:
-                self._undo(entry)
-            return last
+        return self._undo(banks, lambda log: sorted(log, key=lambda e: -e.seq)[:count])
 
     def undo_batch(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
         """Undo an import or a pull as a whole, whatever was decided since."""
+        return self._undo(banks, lambda log: batch_entries(log, action, name))
+
+    def _undo(
+        self, banks: Iterable[str], choose: Callable[[list[Curation]], list[Curation]]
+    ) -> list[Curation]:
         with self._writer.transaction():
             log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
-            found = batch_entries(log, action, name)
-            for entry in found:
-                self._undo(entry)
-        return found
-
-    def _undo(self, entry: Curation) -> None:
-        undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
-        self._writer.append_curation(undo)
-        self.apply(entry.bank, [self._target_of_entry(entry)])
+            chosen = choose(log)
+            for e in chosen:
+                undo = Curation(0, e.bank, self._now(), Action.UNDO, str(e.seq), "", self._who)
+                self._writer.append_curation(undo)
+                self.apply(e.bank, [self._target_of_entry(e)])
+            return chosen
 
     def _target_of_entry(self, entry: Curation) -> Target:
         parsed = parse_uri(entry.target)
@@ -299,10 +297,9 @@ class Curator:
         for target in targets:
             untouched = CurationState(bank, target.kind, target.id, target.session)
             known = self._writer.curation_state(bank, target.kind, target.id) or untouched
-            only_if_wanted = target.kind in (
-                share_intake.SHARE_IMPORT,
-                import_intake.IMPORT_BATCH,
-            ) or (target.kind == "memory" and target.id in remembered)
+            only_if_wanted = target.kind in _BATCH_KINDS or (
+                target.kind == "memory" and target.id in remembered
+            )
             state = current_state(known, target.uri, decisions, only_if_wanted)
             self._writer.put_curation_state(state)
             self._refresh(state)
@@ -328,13 +325,11 @@ class Curator:
     def reapply(self, bank: str) -> None:
         """Apply the whole log of a bank again."""
         targets = {
-            entry.target: self._target_of_entry(entry) for entry in self._about_records(bank)
+            entry.target: self._target_of_entry(entry)
+            for entry in self._writer.curations(bank)
+            if entry.action is not Action.UNDO and parse_uri(entry.target)
         }
         self.apply(bank, targets.values())
-
-    def _about_records(self, bank: str) -> list[Curation]:
-        log = self._writer.curations(bank)
-        return [e for e in log if e.action is not Action.UNDO and parse_uri(e.target)]
 
     def _refresh(self, state: CurationState) -> None:
         """Update the passage of a record that belongs to no session: its words now, or none if it
@@ -354,9 +349,13 @@ class Curator:
             original = refresh_passages(self._writer, state.bank, state.kind, state.id)
             self._keep_original(state, original)
         elif state.kind in (share_intake.SHARED, share_intake.SHARE_IMPORT):
-            share_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
+            is_batch = state.kind == share_intake.SHARE_IMPORT
+            ids = self._writer.share_import_ids(state.bank, state.id) if is_batch else [state.id]
+            share_intake.refresh_passages(self._writer, state.bank, ids)
         elif state.kind in (import_intake.IMPORTED, import_intake.IMPORT_BATCH):
-            import_intake.refresh_passages_of(self._writer, state.bank, state.kind, state.id)
+            is_batch = state.kind == import_intake.IMPORT_BATCH
+            ids = self._writer.import_batch_ids(state.bank, state.id) if is_batch else [state.id]
+            import_intake.refresh_passages(self._writer, state.bank, ids)
 
     def _keep_original(self, state: CurationState, text: str) -> None:
         """Keep the words that a correction replaced; none if there is no correction."""

@@ -38,6 +38,33 @@ from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
 OVERWRITE = "overwrite"
 # Kinds of which a purge erases one row, without turns.
 _SINGLE_RECORD_KINDS = ("commit", "memory", "shared", "imported")
+# Kinds that cannot be purged by themselves: why, and what to do instead.
+_DERIVED_KINDS = {
+    "fact": (
+        "A fact holds only what turns and memories say.",
+        "Purge those (`holdfast show` names them); `forget` hides a fact.",
+    ),
+    "claim": (
+        "A claim holds only what turns and memories say.",
+        "Purge those (`holdfast show` names them); `forget` hides a fact.",
+    ),
+    "entity": (
+        "An entity holds only names that records mention.",
+        "Purge those records, or `holdfast scrub` the name; `forget` hides an entity.",
+    ),
+    "digest": (
+        "A digest holds only what its exchanges say.",
+        "Purge its session, or the exchange that must go; `forget` hides a digest.",
+    ),
+    "concept": (
+        "A concept holds only what its exchanges and memories say.",
+        "Purge the one that must go; `forget` hides a concept.",
+    ),
+    "memory": (
+        "This memory holds only what the records that it rests on say.",
+        "Purge these (`holdfast show` names them); `forget` hides a memory.",
+    ),
+}
 # How records become findable again after scrubbing, by table.
 _REFRESH_BY_TABLE = {
     "shared_record": share_intake.refresh_passages,
@@ -219,35 +246,14 @@ class HomeEraser:
                     for session in self._sessions_of(target)
                     for turn in self._store.all_turns(target.bank, session)
                 ]
-            case "fact" | "claim":
-                raise InputError(
-                    f"A {target.kind} holds only what turns and memories say.",
-                    "Purge those (`holdfast show` names them); `forget` hides a fact.",
-                )
-            case "entity":
-                raise InputError(
-                    "An entity holds only names that records mention.",
-                    "Purge those records, or `holdfast scrub` the name; `forget` hides an entity.",
-                )
-            case "digest":
-                raise InputError(
-                    "A digest holds only what its exchanges say.",
-                    "Purge its session, or the exchange that must go; `forget` hides a digest.",
-                )
-            case "concept":
-                raise InputError(
-                    "A concept holds only what its exchanges and memories say.",
-                    "Purge the one that must go; `forget` hides a concept.",
-                )
-            case "memory" if target.id not in {
-                m.id for m in self._store.all_remembered(target.bank)
-            }:
-                raise InputError(
-                    "This memory holds only what the records that it rests on say.",
-                    "Purge these (`holdfast show` names them); `forget` hides a memory.",
-                )
+            case "memory":
+                remembered = self._store.all_remembered(target.bank)
+                is_derived = target.id not in {memory.id for memory in remembered}
             case _:
-                return []
+                is_derived = target.kind in _DERIVED_KINDS
+        if is_derived:
+            raise InputError(*_DERIVED_KINDS[target.kind])
+        return []
 
     def _turns_of_exchange(self, target: Target) -> list[Turn]:
         turns = list(self._store.all_turns(target.bank, target.session))
@@ -376,16 +382,10 @@ class HomeEraser:
         for t in touched:
             if t.table in ("turn", "session", "model_summary") and t.session:
                 sessions[t.session] = None
-            has_decisions = has_decisions or t.table in (
-                "curation",
-                "remembered_memory",
-                "memory_dimension",
-            )
+            has_decisions |= t.table in ("curation", "remembered_memory", "memory_dimension")
             if t.table in _REFRESH_BY_TABLE:
                 _REFRESH_BY_TABLE[t.table](self._store, bank, [t.id])
-            of_commit = t.table in ("commit", "commit_patch")
-            commit = self._store.commit(bank, t.id) if of_commit else None
-            if commit is not None:
+            if t.table in ("commit", "commit_patch") and (commit := self._store.commit(bank, t.id)):
                 self._store.put_passage(commit, curated_commit_passage(self._store, commit))
             if t.table in FORGE_KINDS:
                 refresh_passages(self._store, bank, t.table, t.id)

@@ -80,8 +80,7 @@ class DraftImporter:
                 records = list(self._new(bank, drafts))
                 if batch_id and records:
                     self._writer.put_imported(batch_id, records)
-                    ids = [record.id for record in records]
-                    refresh_passages(self._writer, bank, ids)
+                    refresh_passages(self._writer, bank, [record.id for record in records])
 
     def counts_for(self, bank: str) -> ImportCounts:
         """The counts of a bank; "" is for records that belong to none."""
@@ -150,15 +149,13 @@ def record_import(
     writer: Writer, importer: DraftImporter, program: str, place: str, id: str, who: str
 ) -> list[str]:
     """Store a batch and a log entry for each bank that got something; returns these banks."""
+    # What belongs to no bank is counted once, with the first.
     unassigned = importer.counts_for("")
-    first = True
     banks = [bank for bank, counts in importer.counts.items() if bank and not counts.is_empty]
     for bank in banks:
         counts = importer.counts_for(bank)
-        # What belongs to no bank is counted once, with the first.
-        skipped, failed = Counter(counts.skipped), Counter(counts.failed)
-        if first:
-            skipped, failed, first = skipped + unassigned.skipped, failed + unassigned.failed, False
+        skipped, failed = counts.skipped + unassigned.skipped, counts.failed + unassigned.failed
+        unassigned = ImportCounts()
         kinds = counts.added + counts.changed
         batch = ImportBatch(
             bank, id, program, place, importer.time, dict(kinds), dict(skipped), dict(failed),
@@ -176,10 +173,3 @@ def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     listed = list(ids)
     shown = writer.imported_by_ids(bank, listed)
     writer.put_imported_passages(bank, listed, [imported_passage(one) for one in shown])
-
-
-def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
-    """The same for one imported record, or for all of a batch."""
-    refresh_passages(
-        writer, bank, writer.import_batch_ids(bank, id) if kind == IMPORT_BATCH else [id]
-    )

@@ -182,14 +182,18 @@ def _update(
     note = _note(known, opinion, resolved)
     if known is not None and not note and _same(known, opinion):
         return ""
-    belief = OpinionRevision(now, opinion.confidence, *_counts(opinion), note) if note else None
-    opinion = replace(opinion, trend=_trend(writer, opinion, belief, now))
+    put_with_history(writer, opinion, note, now)
+    return note if note in ("formed", "faded", "") else "changed"
+
+
+def put_with_history(writer: Writer, opinion: Opinion, note: str, now: str) -> None:
+    """Store an opinion with its trend; with a note also a revision in its history."""
+    beliefs = writer.opinion_history(opinion.bank, opinion.id)
+    counts = len(opinion.evidence_for), len(opinion.evidence_against)
+    belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
+    beliefs += [belief] if belief else []
+    opinion = replace(opinion, trend=trend_of(beliefs, opinion.latest, now))
     writer.put_opinion(opinion, belief, opinion_passage(writer, opinion))
-    return {"formed": "formed", "faded": "faded"}.get(note, "changed" if note else "")
-
-
-def _counts(opinion: Opinion) -> tuple[int, int]:
-    return len(opinion.evidence_for), len(opinion.evidence_against)
 
 
 def _same(one: Opinion, other: Opinion) -> bool:
@@ -242,7 +246,6 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
     """What happened to an opinion, for its history; "" if nothing worth a note."""
     if known is None:
         return "formed"
-    change = opinion.confidence - known.confidence
     if opinion.status is Status.RETRACTED and known.status is not Status.RETRACTED:
         return "faded"
     if opinion.positive is not known.positive:
@@ -251,7 +254,7 @@ def _note(known: Opinion | None, opinion: Opinion, resolved: bool) -> str:
         return "resolved"
     if opinion.tension and opinion.tension != known.tension:
         return "in tension"
-    return confidence_note(change)
+    return confidence_note(opinion.confidence - known.confidence)
 
 
 def confidence_note(change: float) -> str:
@@ -259,12 +262,6 @@ def confidence_note(change: float) -> str:
     if abs(change) < WEIGHTS.min_change:
         return ""
     return "strengthened" if change > 0 else "weakened"
-
-
-def _trend(writer: Writer, opinion: Opinion, belief: OpinionRevision | None, now: str) -> Trend:
-    beliefs = writer.opinion_history(opinion.bank, opinion.id)
-    beliefs += [belief] if belief else []
-    return trend_of(beliefs, opinion.latest, now)
 
 
 def trend_of(beliefs: Sequence[OpinionRevision], latest: str, now: str) -> Trend:

@@ -8,7 +8,7 @@ ripe patterns be written; a proposal with text from outside the project always n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -64,22 +64,22 @@ def propose(
     """All proposals for a bank now. `root` is the folder of its project, `user_folder` that of the
     user's own rules."""
     rules = reader.rules(bank)
-    refusals = refusals_in_effect(reader, bank)
+    ripe = [pattern for pattern in reader.patterns(bank) if is_ripe(pattern)]
     stored = {proposal.id: proposal for proposal in reader.proposals(bank)}
-    proposals: list[Proposal] = []
     log = in_effect(reader.curations(bank))
     decided = {entry.target for entry in log if entry.action in _DECIDED}
-    for pattern in reader.patterns(bank):
-        if uri("pattern", pattern.id) in decided:
-            continue
-        if is_ripe(pattern) and not _is_known(
-            pattern.content, rules, refusals, proposals, similarity
-        ):
+    known_texts = refused_texts(refusals_in_effect(reader, bank))
+    proposals: list[Proposal] = []
+    for pattern in ripe:
+        is_decided = uri("pattern", pattern.id) in decided
+        if not is_decided and not _is_known(pattern.content, rules, known_texts, similarity):
             proposals.append(_promotion(pattern, root, now))
+            known_texts.append(pattern.content)
     for lesson in open_lessons(log, decided, root, user_folder):
-        if not _is_known(lesson.text, rules, refusals, proposals, similarity, is_lesson=True):
+        if not _is_known(lesson.text, rules, known_texts, similarity, is_lesson=True):
             proposals.append(lesson)
-    proposals += _demotions(reader, bank, rules, root, now, decided, similarity)
+            known_texts.append(lesson.text)
+    proposals += _demotions(ripe, rules, root, now, decided, similarity)
     # A stored proposal keeps its time, and the state of the file that it was shown against.
     return [
         replace(p, made=stored[p.id].made, base=stored[p.id].base, text=stored[p.id].text)
@@ -92,14 +92,13 @@ def propose(
 def _is_known(
     text: str,
     rules: Sequence[Rule],
-    refusals: Sequence[Refusal],
-    proposals: Sequence[Proposal],
+    known_texts: Sequence[str],
     similarity: Similarity | None,
     is_lesson: bool = False,
 ) -> bool:
-    """Whether a text is a rule, refused, or proposed already. Also if a rule says the opposite, but
-    not for a lesson: then a person should see the contradiction."""
-    if says_the_same(text, [*refused_texts(refusals), *(p.text for p in proposals)], similarity):
+    """Whether a rule, or a text that was refused or proposed, says the same. Also if a rule says
+    the opposite, but not for a lesson: then a person should see the contradiction."""
+    if says_the_same(text, known_texts, similarity):
         return True
     found = find_matching_rule(text, rules, similarity)
     return found is not None and not (is_lesson and found.opposes)
@@ -169,53 +168,36 @@ def may_be_automatic(proposal: Proposal, rules_allowed: bool, memory_file_allowe
 
 
 def _demotions(
-    reader: Reader,
-    bank: str,
+    ripe: Iterable[Pattern],
     rules: Sequence[Rule],
     root: Path | None,
     now: str,
     decided: set[str],
     similarity: Similarity | None,
-) -> Iterator[Proposal]:
+) -> list[Proposal]:
     """Proposals to remove rules that people contradict, and rules whose globs match no file."""
     project_rules = [rule for rule in rules if not rule.path.startswith("~/")]
-    demoted: set[str] = set()
-    for pattern in reader.patterns(bank):
-        if not is_ripe(pattern):
-            continue
-        found = find_matching_rule(pattern.content, project_rules, similarity)
-        if found is None or not found.opposes or pattern.last <= found.rule.updated:
-            continue
-        reason = (
-            f"contradicted in {pattern.occurrences} places since: {truncate(pattern.content, 160)}"
-        )
-        yield from _demotion(found.rule, found.sentence, reason, pattern, now, decided | demoted)
-        demoted.add(uri("rule", found.rule.id))
+    found: dict[str, Proposal] = {}
+    for pattern in ripe:
+        match = find_matching_rule(pattern.content, project_rules, similarity)
+        if match is not None and match.opposes and pattern.last > match.rule.updated:
+            words = truncate(pattern.content, 160)
+            reason = f"contradicted in {pattern.occurrences} places since: {words}"
+            proposal = _demotion(match.rule, match.sentence, reason, now)
+            proposal = replace(proposal, trust=pattern.trust, evidence=pattern.evidence)
+            found.setdefault(proposal.target, proposal)
     for rule in project_rules:
         if rule.paths and root is not None and not any_file_matches(root, rule.paths):
             reason = f"never applies: no file is matched by {', '.join(rule.paths)}"
-            yield from _demotion(
-                rule, truncate(rule.text, 200), reason, None, now, decided | demoted
-            )
-            demoted.add(uri("rule", rule.id))
+            proposal = _demotion(rule, truncate(rule.text, 200), reason, now)
+            found.setdefault(proposal.target, proposal)
+    return [proposal for target, proposal in found.items() if target not in decided]
 
 
-def _demotion(
-    rule: Rule, sentence: str, reason: str, pattern: Pattern | None, now: str, excluded: set[str]
-) -> Iterator[Proposal]:
+def _demotion(rule: Rule, sentence: str, reason: str, now: str) -> Proposal:
     target = uri("rule", rule.id)
-    if target not in excluded:
-        yield Proposal(
-            rule.bank,
-            content_id("proposal", target, sentence),
-            ProposalKind.DEMOTE,
-            target,
-            sentence,
-            rule.domain,
-            rule.path,
-            reason,
-            now,
-            pattern.trust if pattern else rule.trust,
-            (),
-            pattern.evidence if pattern else (),
-        )
+    id = content_id("proposal", target, sentence)
+    return Proposal(
+        rule.bank, id, ProposalKind.DEMOTE, target, sentence, rule.domain, rule.path, reason, now,
+        rule.trust,
+    )  # fmt: skip

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.learn.opinions import WEIGHTS, confidence_note, opinion_id, opinion_passage, trend_of
+from holdfast.learn.opinions import WEIGHTS, confidence_note, opinion_id, put_with_history
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import (
     Opinion,
-    OpinionRevision,
     Reflection,
     ReflectionCitation,
     ReflectionClaim,
@@ -109,8 +108,4 @@ def _put(writer: Writer, opinion: Opinion, now: str) -> None:
     if known is not None:
         opinion = replace(opinion, formed=known.formed)
         note = confidence_note(opinion.confidence - known.confidence)
-    counts = len(opinion.evidence_for), len(opinion.evidence_against)
-    belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
-    beliefs = writer.opinion_history(opinion.bank, opinion.id) + ([belief] if belief else [])
-    opinion = replace(opinion, trend=trend_of(beliefs, opinion.latest, now))
-    writer.put_opinion(opinion, belief, opinion_passage(writer, opinion))
+    put_with_history(writer, opinion, note, now)

@@ -75,27 +75,35 @@ def plan_import(
 ) -> ShareImportPlan:
     """What importing shared records would change; `email` is our own."""
     held = {shared.id: shared for shared in writer.current_shared(bank)}
-    records, refused = found
+    records, refused = found[0], list(found[1])
     sent = writer.sent_ids(bank)
-    planned = ShareImportPlan(place, refused=tuple(refused))
     latest = (datetime.fromisoformat(now) + _MAX_AHEAD).isoformat()
     erased = ErasedNames(writer, bank, [("shared", id) for id in records])
+    counts: Counter[str] = Counter()
+    added, changed, gone = list[SharedRecord](), list[SharedRecord](), list[SharedRecord]()
     for id in sorted(records):
         record, before = records[id], held.get(id)
+        is_held = before is not None and not before.gone
         if erased.has("shared", id):
-            planned = planned._replace(erased=planned.erased + 1)
+            counts["erased"] += 1
         elif record.shared > latest:
-            line = RefusedLine(person_path(record.email), 0, "dated in the future")
-            planned = planned._replace(refused=(*planned.refused, line))
+            refused.append(RefusedLine(person_path(record.email), 0, "dated in the future"))
         elif id in sent or _is_own(writer, bank, record, email):
-            planned = planned._replace(own=planned.own + 1)
+            counts["own"] += 1
         elif before is not None and newer(before, record) is before:
-            planned = planned._replace(known=planned.known + 1)
-        elif record.gone:
-            planned = _plan_withdrawal(planned, before, record)
+            counts["known"] += 1
+        elif not record.gone:
+            clean, secrets = _redact(record, redactor)
+            counts["redacted"] += secrets
+            (changed if is_held else added).append(clean)
+        elif is_held:
+            gone.append(record)
         else:
-            planned = _plan_record(planned, before, record, redactor)
-    return planned
+            counts["known"] += 1
+    return ShareImportPlan(
+        place, tuple(added), tuple(changed), tuple(gone), counts["known"], counts["own"],
+        counts["erased"], tuple(refused), counts["redacted"],
+    )  # fmt: skip
 
 
 def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool:
@@ -109,29 +117,14 @@ def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool
     return any(one.id == parsed.id for one in known)
 
 
-def _plan_withdrawal(
-    planned: ShareImportPlan, before: SharedRecord | None, record: SharedRecord
-) -> ShareImportPlan:
-    if before is None or before.gone:
-        return planned._replace(known=planned.known + 1)
-    return planned._replace(gone=(*planned.gone, record))
-
-
-def _plan_record(
-    planned: ShareImportPlan, before: SharedRecord | None, record: SharedRecord, redactor: Redactor
-) -> ShareImportPlan:
-    """The plan with a record added or changed, redacted in case its author let a secret through."""
-    texts = [redactor.redact(text) for text in (record.text, record.note, record.author)]
+def _redact(record: SharedRecord, redactor: Redactor) -> tuple[SharedRecord, int]:
+    """The record without secrets that its author let through, and how many there were."""
+    names = ("text", "note", "author")
+    redacted = {name: redactor.redact(getattr(record, name)) for name in names}
+    texts = {name: found.text for name, found in redacted.items()}
     files = tuple(redactor.redact(file).text for file in record.files)
-    clean = replace(
-        record, text=texts[0].text, note=texts[1].text, author=texts[2].text, files=files
-    )
-    planned = planned._replace(
-        redacted=planned.redacted + sum(sum(t.counts.values()) for t in texts)
-    )
-    if before is None or before.gone:
-        return planned._replace(added=(*planned.added, clean))
-    return planned._replace(changed=(*planned.changed, clean))
+    secrets = sum(sum(found.counts.values()) for found in redacted.values())
+    return replace(record, files=files, **texts), secrets
 
 
 def import_shares(
@@ -161,10 +154,3 @@ def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     shown = {shared.id: shared for shared in writer.shared(bank)}
     passages = [shared_passage(shown[id]) for id in listed if id in shown]
     writer.put_shared_passages(bank, listed, passages)
-
-
-def refresh_passages_of(writer: Writer, bank: str, kind: str, id: str) -> None:
-    """The same for one shared record, or for all of an import."""
-    refresh_passages(
-        writer, bank, writer.share_import_ids(bank, id) if kind == SHARE_IMPORT else [id]
-    )

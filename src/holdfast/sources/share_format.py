@@ -143,10 +143,10 @@ def _parse_record(fields: dict[str, Any], person: str) -> SharedRecord | str:
     gone = fields.get("gone", False)
     required = [fields.get(name, person or None) for name in _REQUIRED_TEXTS]
     optional = [fields.get(name, "") for name in _OPTIONAL_TEXTS]
-    files = fields.get("files", [])
+    files: Any = fields.get("files", [])
     if not (_are_texts(required) and _are_texts(optional) and isinstance(gone, bool)):
         return "not a record"
-    if not (isinstance(files, list) and _are_texts(cast(list[object], files))):
+    if files.__class__ is not list or not _are_texts(files):
         return "not a record"
     origin, by, email, shared = cast(list[str], required)
     by, email = (person, person) if person else (by, email)

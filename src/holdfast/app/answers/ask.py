@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.app.core.context import Context
 from holdfast.app.search.code_freshness import changed_code_notes
 from holdfast.app.search.recall import Search
-from holdfast.errors import InputError
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -243,11 +242,3 @@ def _with_notes(
     changed = changed_code_notes(context.store, cited)
     notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)
-
-
-def answered(context: Context, search: Search, options: AskOptions) -> Answer:
-    """The answer, without the steps."""
-    for event in steps(context, search, options):
-        if event.answer is not None:
-            return event.answer
-    raise InputError("The question was not answered.", "Ask it again.")

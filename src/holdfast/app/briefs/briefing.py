@@ -13,9 +13,8 @@ from holdfast.app.core.context import Context, utc_now
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.app.search.recall import Search
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
-from holdfast.brief.goal_brief import goal_brief
+from holdfast.brief.goal_brief import goal_brief, search_by_meaning
 from holdfast.brief.prepared_files import write_briefs
-from holdfast.brief.semantic_lookup import search_by_meaning
 from holdfast.brief.session_brief import session_brief
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.recall.core.semantic_port import SemanticSearch

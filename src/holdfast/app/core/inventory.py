@@ -50,6 +50,6 @@ class Inventory:
 
     def without_model(self, record: Record) -> Exchange | Digest | None:
         """An exchange or digest as the rules alone make it, to compare with a model's version."""
-        from holdfast.refine.sessions import without_model
+        from holdfast.refine.sessions.derive import rebuild_by_rules
 
-        return without_model.rebuild_by_rules(self._context.store, record)
+        return rebuild_by_rules(self._context.store, record)

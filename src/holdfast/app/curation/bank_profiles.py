@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from holdfast.app.core.context import Context
-from holdfast.learn.bank_changes import change_to_json, undo_change
-from holdfast.learn.bank_settings import BankChanges, apply_retention, change_bank
+from holdfast.learn.bank_settings import (
+    BankChanges,
+    apply_retention,
+    change_bank,
+    change_to_json,
+    undo_change,
+)
 from holdfast.learn.opinion_stage import update_bank
 from holdfast.model.bank import Bank
 from holdfast.model.curation import Action, Curation

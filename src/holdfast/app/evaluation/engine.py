@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from holdfast.app.evaluation.metrics import percentile
 from holdfast.app.evaluation.overrides import changed_numbers, tunable_numbers
-from holdfast.app.evaluation.sets import TRANSCRIPTS, find_files
+from holdfast.app.evaluation.own import OwnQuestion
+from holdfast.app.evaluation.sets import TRANSCRIPTS, Question, find_files
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.hits import make_hit
-from holdfast.refine.ingest.ingest import Progress
 from holdfast.settings import NO_MODEL, Settings
+
+_Q = TypeVar("_Q", Question, OwnQuestion)
 
 BUDGETS = ("low", "mid", "high")
 # Hits of a ranking that are kept. The measures look at the first 20; the rest shows in the file of
@@ -42,6 +46,19 @@ class Ranking(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
+# Called with the number of questions asked so far, and of all questions.
+Progress = Callable[[int, int], None]
+# Called with the id and the ranking of each question.
+Record = Callable[[str, Ranking], None]
+
+
+class Latency(NamedTuple):
+    """How long a question took, in milliseconds."""
+
+    p50: float | None
+    p95: float | None
+
+
 class EngineModels(NamedTuple):
     """The names of the models that rank; None if there is none. The field names are JSON keys."""
 
@@ -58,9 +75,9 @@ def engine_models(memory: Holdfast) -> EngineModels:
     )
 
 
-def report_notes(rankings: Sequence[tuple[str, ...]], plan: RecallPlan) -> tuple[str, ...]:
-    """What a reader must know about the figures. `rankings` names the absent retrievers of each."""
-    counts = Counter(reason for absent in rankings for reason in absent)
+def report_notes(rankings: Sequence[Ranking], plan: RecallPlan) -> tuple[str, ...]:
+    """What a reader must know about the figures."""
+    counts = Counter(reason for ranking in rankings for reason in ranking.absent)
     absences = [
         f"Ranked without {reason}: {count:,} of {len(rankings):,} questions."
         for reason, count in sorted(counts.items())
@@ -73,18 +90,40 @@ def report_notes(rankings: Sequence[tuple[str, ...]], plan: RecallPlan) -> tuple
     return (*NOTES, *changed, *absences)
 
 
+def latency_of(rankings: Sequence[Ranking]) -> Latency:
+    times_ms = [ranking.ms for ranking in rankings]
+    return Latency(percentile(times_ms, 0.5), percentile(times_ms, 0.95))
+
+
+def ask_all(
+    memory: Holdfast,
+    questions: Sequence[_Q],
+    plan: RecallPlan,
+    progress: Progress,
+    record: Record,
+    keep: Callable[[_Q, Hit], bool] = lambda question, hit: True,
+    depth: int = DEPTH,
+) -> list[Ranking]:
+    """The ranking for each question, without the hits that `keep` rejects."""
+    rankings: list[Ranking] = []
+    for done, question in enumerate(questions, start=1):
+        rankings.append(rank(memory, question, plan, partial(keep, question), depth))
+        record(question.id, rankings[-1])
+        progress(done, len(questions))
+    return rankings
+
+
 def rank(
     memory: Holdfast,
-    question: str,
-    bank: str,
+    question: Question | OwnQuestion,
     plan: RecallPlan,
-    keep: Callable[[Hit], bool] = lambda hit: True,
-    depth: int = DEPTH,
+    keep: Callable[[Hit], bool],
+    depth: int,
 ) -> Ranking:
     """The ranking for a question, without the hits that `keep` rejects, and whether recall would
     abstain."""
     started = perf_counter()
-    found = memory.search.rank(question, bank, plan._replace(limit=depth))
+    found = memory.search.rank(question.text, question.bank, plan._replace(limit=depth))
     ms = (perf_counter() - started) * 1000
     hits = [make_hit(memory.reader, item) for item in found.candidates[:depth]]
     kept = [item for item in hits if keep(item)]

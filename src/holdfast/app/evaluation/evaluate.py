@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.app.evaluation import engine, metrics
-from holdfast.app.evaluation.engine import NOTES, EngineModels, Ranking
+from holdfast.app.evaluation.engine import EngineModels, Latency, Progress, Ranking, Record
 from holdfast.app.evaluation.limits import limits_of_set
 from holdfast.app.evaluation.metrics import Judged, Measures
 from holdfast.app.evaluation.sets import Question
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import RecallPlan
 
-# Called with the number of questions asked so far, and of all questions.
-Progress = Callable[[int, int], None]
-# Called with the id and the ranking of each question.
-Record = Callable[[str, Ranking], None]
-
 # No limit: every session of a bank.
 _ALL_SESSIONS = 1 << 40
-
-
-class Latency(NamedTuple):
-    """How long a question took, in milliseconds."""
-
-    p50: float | None
-    p95: float | None
 
 
 class Counts(NamedTuple):
@@ -74,24 +62,39 @@ def evaluate(
     failed_lines: int = 0,
 ) -> Report:
     """Ask a memory into which the set was read, and report the measures."""
+    rankings = engine.ask_all(memory, questions, plan, progress, record)
     known = {bank: sessions_by_turn(memory, bank) for bank in {q.bank for q in questions if q.gold}}
-    judged: list[tuple[str, Judged]] = []
-    times_ms: list[float] = []
-    absent: list[tuple[str, ...]] = []
-    for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(memory, question.text, question.bank, plan)
-        record(question.id, ranking)
-        times_ms.append(ranking.ms)
-        absent.append(ranking.absent)
-        judged.append(
-            (question.category, judge_ranking(question, known.get(question.bank, {}), ranking))
-        )
-        progress(done, len(questions))
+    judged = [
+        judge_ranking(question, known.get(question.bank, {}), ranking)
+        for question, ranking in zip(questions, rankings, strict=True)
+    ]
+    by_category: dict[str, list[Judged]] = {}
+    for question, one in zip(questions, judged, strict=True):
+        by_category.setdefault(question.category, []).append(one)
+    categories = {name: _group(by_category[name]) for name in sorted(by_category)}
+    overall, error = _group(judged), metrics.standard_errors(judged)
     unknown = sum(len(q.gold - known[q.bank].keys()) for q in questions if q.gold)
-    report = build_report(
-        judged, times_ms, engine.engine_models(memory), plan.budget.value, unknown, failed_lines
+    limits = limits_of_set(
+        overall.measures,
+        error,
+        {"recall@10": overall.counts.answerable, "session_hit@5": overall.counts.with_sessions},
+        {name: group.counts.questions for name, group in categories.items()},
+        unknown,
+        failed_lines,
     )
-    return replace(report, notes=engine.report_notes(absent, plan))
+    return Report(
+        overall=overall,
+        categories=categories,
+        mean_of_categories=metrics.mean_of_groups({n: g.measures for n, g in categories.items()}),
+        standard_error=error,
+        latency_ms=engine.latency_of(rankings),
+        parts=engine.engine_models(memory),
+        budget=plan.budget.value,
+        unknown_gold=unknown,
+        failed_lines=failed_lines,
+        notes=engine.report_notes(rankings, plan),
+        cannot_claim=tuple(limits),
+    )
 
 
 def sessions_by_turn(memory: Holdfast, bank: str) -> dict[str, str]:
@@ -119,48 +122,7 @@ def judge_ranking(question: Question, sessions: dict[str, str], ranking: Ranking
     )
 
 
-def build_report(
-    judged: Sequence[tuple[str, Judged]],
-    times_ms: Sequence[float],
-    models: EngineModels,
-    budget: str,
-    unknown_gold: int = 0,
-    failed_lines: int = 0,
-) -> Report:
-    """Add up the judged questions, each given with its category."""
-    names = sorted({category for category, _ in judged})
-    categories = {name: _group(one for c, one in judged if c == name) for name in names}
-    overall = _group(one for _, one in judged)
-    error = metrics.standard_errors(one for _, one in judged)
-    return Report(
-        overall=overall,
-        categories=categories,
-        mean_of_categories=metrics.mean_of_groups({n: g.measures for n, g in categories.items()}),
-        standard_error=error,
-        latency_ms=Latency(metrics.percentile(times_ms, 0.5), metrics.percentile(times_ms, 0.95)),
-        parts=models,
-        budget=budget,
-        unknown_gold=unknown_gold,
-        failed_lines=failed_lines,
-        notes=NOTES,
-        cannot_claim=tuple(
-            limits_of_set(
-                overall.measures,
-                error,
-                {
-                    "recall@10": overall.counts.answerable,
-                    "session_hit@5": overall.counts.with_sessions,
-                },
-                {name: group.counts.questions for name, group in categories.items()},
-                unknown_gold,
-                failed_lines,
-            )
-        ),
-    )
-
-
-def _group(judged: Iterable[Judged]) -> Group:
-    questions = list(judged)
+def _group(questions: Sequence[Judged]) -> Group:
     counts = Counts(
         questions=len(questions),
         answerable=sum(map(metrics.has_gold, questions)),

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from holdfast.app.evaluation.metrics import mean
 from holdfast.language import STOPWORDS, collapse_spaces, stem, words
 from holdfast.model.records import Exchange, Role, Session
 from holdfast.model.trust import Trust
@@ -176,5 +177,4 @@ def too_little_history(history: History) -> str:
 
 def mean_chance(questions: Sequence[OwnQuestion], count: int) -> float | None:
     """The mean of `chance_of_hit` over all questions; None if there are none."""
-    chances = [chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions]
-    return math.fsum(chances) / len(chances) if chances else None
+    return mean(chance_of_hit(count, len(q.gold_sessions), q.earlier) for q in questions)

@@ -7,8 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from holdfast.app.evaluation.engine import Ranking
-from holdfast.app.evaluation.evaluate import Record
+from holdfast.app.evaluation.engine import Ranking, Record
 from holdfast.errors import InputError
 
 # How each line of such a file starts.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.app.evaluation import engine
-from holdfast.app.evaluation.engine import EngineModels
-from holdfast.app.evaluation.evaluate import Latency, Progress, Record
+from holdfast.app.evaluation.engine import EngineModels, Latency, Progress, Record
 from holdfast.app.evaluation.limits import limits_of_own
-from holdfast.app.evaluation.metrics import hit_at, mean, percentile, reciprocal_rank
+from holdfast.app.evaluation.metrics import hit_at, mean, reciprocal_rank
 from holdfast.app.evaluation.own import OwnQuestion, mean_chance
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Hit
@@ -43,18 +42,11 @@ def replay(
     record: Record = lambda id, ranking: None,
 ) -> OwnReport:
     """Ask each request, and count only what other sessions had said before it."""
-    ranked: list[tuple[Sequence[str], frozenset[str]]] = []
-    times_ms: list[float] = []
-    absent: list[tuple[str, ...]] = []
-    for done, question in enumerate(questions, start=1):
-        ranking = engine.rank(
-            memory, question.text, question.bank, plan, _known_before(question), DEPTH
-        )
-        record(question.id, ranking)
-        ranked.append((ranking.sessions, question.gold_sessions))
-        times_ms.append(ranking.ms)
-        absent.append(ranking.absent)
-        progress(done, len(questions))
+    rankings = engine.ask_all(memory, questions, plan, progress, record, _was_known, DEPTH)
+    ranked = [
+        (ranking.sessions, question.gold_sessions)
+        for question, ranking in zip(questions, rankings, strict=True)
+    ]
     return OwnReport(
         questions=len(questions),
         measures={
@@ -63,18 +55,14 @@ def replay(
             "session_mrr": mean(reciprocal_rank(sessions, gold) for sessions, gold in ranked),
         },
         chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
-        latency_ms=Latency(percentile(times_ms, 0.5), percentile(times_ms, 0.95)),
+        latency_ms=engine.latency_of(rankings),
         parts=engine.engine_models(memory),
         budget=plan.budget.value,
-        notes=engine.report_notes(absent, plan),
+        notes=engine.report_notes(rankings, plan),
         cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),
     )
 
 
-def _known_before(question: OwnQuestion) -> Callable[[Hit], bool]:
-    """A filter for hits from other sessions that are older than the request."""
-
-    def keep(hit: Hit) -> bool:
-        return "" < hit.time < question.time and hit.session != question.session
-
-    return keep
+def _was_known(question: OwnQuestion, hit: Hit) -> bool:
+    """Whether a hit is of another session and older than the request."""
+    return "" < hit.time < question.time and hit.session != question.session

@@ -22,6 +22,7 @@ QUESTIONS = "questions.jsonl"
 # The category of questions that name none.
 UNNAMED = "(none)"
 
+_LINE_REMEDY = "Write one JSON object a line."
 _Line = dict[str, Any]
 
 
@@ -126,7 +127,8 @@ def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield SourceLocation(str(path), number), _parse_line(path, number, line)
+                    location = SourceLocation(str(path), number)
+                    yield location, _parse_line(location, line)
     except FileNotFoundError as error:
         raise InputError(
             f"{path} is not there.",
@@ -138,16 +140,13 @@ def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
         ) from error
 
 
-def _parse_line(path: Path, number: int, line: bytes) -> _Line:
-    location = SourceLocation(str(path), number)
+def _parse_line(location: SourceLocation, line: bytes) -> _Line:
     try:
         value: object = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise _line_error(
-            location, f"not JSON ({error})", "Write one JSON object a line."
-        ) from error
+        raise _line_error(location, f"not JSON ({error})", _LINE_REMEDY) from error
     if not isinstance(value, dict):
-        raise _line_error(location, "not a JSON object", "Write one JSON object a line.")
+        raise _line_error(location, "not a JSON object", _LINE_REMEDY)
     return cast(_Line, value)
 
 
@@ -156,21 +155,21 @@ def _line_error(location: SourceLocation, what: str, remedy: str) -> InputError:
 
 
 def _read_questions(path: Path) -> list[Question]:
-    found: dict[str, Question] = {}
+    found: list[Question] = []
     lines: dict[str, int] = {}
     for location, record in _lines(path):
         question = _parse_question(location, record)
-        if question.id in found:
+        if question.id in lines:
             raise _line_error(
                 location,
                 f"the id {question.id!r} is taken by line {lines[question.id]}",
                 "Give every question an id of its own.",
             )
-        found[question.id] = question
+        found.append(question)
         lines[question.id] = location.line
     if not found:
-        raise InputError(f"{path} holds no question.", "Write one JSON object a line.")
-    return list(found.values())
+        raise InputError(f"{path} holds no question.", _LINE_REMEDY)
+    return found
 
 
 def _parse_question(location: SourceLocation, record: _Line) -> Question:

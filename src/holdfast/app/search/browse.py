@@ -13,6 +13,7 @@ from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
 from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
 from holdfast.model.trust import ENDED_STATUSES
+from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.entities import EntityDetails, describe_entity, find_entity
 from holdfast.recall.lookup.filters import Found, find_work, make_filter
 from holdfast.recall.lookup.path import Path, path_through
@@ -73,10 +74,10 @@ class Browse:
 
     def _best_hit(self, query: str, bank: str | None, kinds: Sequence[str]) -> Record | None:
         """The best hit that has a time: of these kinds, or of any if none is given."""
-        layers = list(dict.fromkeys(LAYER_BY_KIND[kind] for kind in kinds or KINDS))
-        recall, limit = self._search.recall, _ANCHOR_CANDIDATES
-        hits = recall(query, bank, layers, limit=limit, local=True).hits
-        hits = hits or (() if kinds else recall(query, bank, limit=limit, local=True).hits)
+        layers = tuple(dict.fromkeys(LAYER_BY_KIND[kind] for kind in kinds or KINDS))
+        recall, plan = self._search.recall_with_plan, RecallPlan(limit=_ANCHOR_CANDIDATES)
+        hits = recall(query, bank, plan._replace(layers=layers)).hits
+        hits = hits or (() if kinds else recall(query, bank, plan).hits)
         for hit in hits:
             for record in self._context.store.find(
                 hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1

@@ -61,25 +61,8 @@ class Search:
         self._remotes: RemoteSearch | None = None
         self._cache: dict[tuple[object, ...], RecallResult] = {}
 
-    def recall(
-        self,
-        query: str,
-        bank: str | None = None,
-        layers: Sequence[Layer] = (),
-        limit: int = 10,
-        budget: Budget = Budget.MID,
-        networks: Sequence[Network] = (),
-        branch: str = "",
-        local: bool = False,
-        agent: str = "",
-    ) -> RecallResult:
-        """The records that match a query, best first. With `networks` only memories are found;
-        with `local` no remote server is queried."""
-        plan = RecallPlan(tuple(layers), limit, budget, networks=tuple(networks), branch=branch)
-        return self.recall_with_plan(query, bank, plan._replace(remotes=not local, agent=agent))
-
     def recall_with_plan(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
-        """As `recall`, with every option."""
+        """The records that match a query, best first, or an abstention."""
         return self._with_freshness(self._search(query, bank, self._allowed(plan)), plan)
 
     def recall_by_words_first(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:

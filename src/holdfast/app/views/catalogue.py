@@ -5,8 +5,8 @@ One record with its evidence is in `record_view`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
@@ -20,8 +20,11 @@ from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.store.protocol import Store
+from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.store.protocol import Reader, Store
 
+CatalogueRecord = Rule | Fact | Concept | Memory | Pattern | SharedRecord | ImportedRecord
+_T = TypeVar("_T")
 # Records on one page. A larger page needs less paging but takes longer to render.
 PAGE_SIZE = 40
 # Values of `CatalogueQuery.status` besides the statuses themselves: records that still hold, all.
@@ -138,28 +141,29 @@ class LoggedDecision(NamedTuple):
 
 def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
     """One page of the records that match."""
-    banks = _banks(memory, query.bank)
-    first = max(query.page - 1, 0) * PAGE_SIZE
-    limit = _SCAN.first_factor * (first + PAGE_SIZE)
+    limit = _SCAN.first_factor * max(query.page, 1) * PAGE_SIZE
     while True:
-        found = _LISTERS[query.section](memory, banks, limit)
-        matching = [item for item in found if _matches(item, query)]
-        if len(matching) > first + PAGE_SIZE or len(found) < limit or limit >= _SCAN.max_records:
-            return CataloguePage(
-                tuple(matching[first : first + PAGE_SIZE]), len(matching) > first + PAGE_SIZE
-            )
+        found = _list_section(memory, query.section, query.bank, limit)
+        items, more = _page([item for item in found if _matches(item, query)], query.page)
+        if more or len(found) < limit or limit >= _SCAN.max_records:
+            return CataloguePage(tuple(items), more)
         limit *= _SCAN.growth
+
+
+def _page(items: Sequence[_T], page: int) -> tuple[Sequence[_T], bool]:
+    """The items of a page, and whether another follows."""
+    first = max(page - 1, 0) * PAGE_SIZE
+    return items[first : first + PAGE_SIZE], len(items) > first + PAGE_SIZE
 
 
 def current_items(memory: Holdfast, section: str, bank: str) -> list[CatalogueItem]:
     """Every record of a section that still holds, as far as a page could show it."""
-    found = _LISTERS[section](memory, _banks(memory, bank), _SCAN.max_records)
+    found = _list_section(memory, section, bank, _SCAN.max_records)
     return [item for item in found if not item.ended]
 
 
 def _banks(memory: Holdfast, name: str) -> list[str]:
-    id = memory.context.bank_id(name or ALL_BANKS)
-    return [bank.id for bank in memory.reader.banks()] if id is None else [id]
+    return memory.context.bank_ids(name or ALL_BANKS)
 
 
 def _matches(item: CatalogueItem, query: CatalogueQuery) -> bool:
@@ -173,68 +177,36 @@ def _matches(item: CatalogueItem, query: CatalogueQuery) -> bool:
     return all(word in text for word in query.words.lower().split())
 
 
-def _rules(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    return [catalogue_item(rule) for bank in banks for rule in memory.reader.rules(bank)]
-
-
-def _facts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    found = [catalogue_item(fact) for bank in banks for fact in memory.reader.facts(bank)]
-    return _latest(found)
-
-
-def _concepts(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    found = [catalogue_item(one) for bank in banks for one in memory.reader.concepts(bank, limit)]
-    return _latest(found)
-
-
-def _opinions(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    return [opinion_item(one) for bank in banks for one in memory.opinions.opinions(bank, all=True)]
-
-
-def _memories(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    found = [
-        catalogue_item(one)
-        for bank in banks
-        for one in (
-            *memory.reader.remembered(bank, limit),
-            *memory.reader.retained(bank, limit=limit),
-        )
-    ]
-    return _latest(found)
-
-
-def _patterns(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    found = [catalogue_item(one) for bank in banks for one in memory.reader.patterns(bank)]
-    return sorted(found, key=lambda item: -(item.confidence or 0))
-
-
-def _shared(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    return _latest([catalogue_item(one) for bank in banks for one in memory.reader.shared(bank)])
-
-
-def _imported(memory: Holdfast, banks: Sequence[str], limit: int) -> list[CatalogueItem]:
-    return _latest([catalogue_item(one) for bank in banks for one in memory.reader.imported(bank)])
-
-
-_LISTERS: Mapping[str, Callable[[Holdfast, Sequence[str], int], list[CatalogueItem]]] = {
-    "rules": _rules,
-    "facts": _facts,
-    "concepts": _concepts,
-    "opinions": _opinions,
-    "memories": _memories,
-    "patterns": _patterns,
-    "shared": _shared,
-    "imported": _imported,
+_READ_SECTION: Mapping[str, Callable[[Reader, str, int], Iterable[CatalogueRecord]]] = {
+    "rules": lambda reader, bank, limit: reader.rules(bank),
+    "facts": lambda reader, bank, limit: reader.facts(bank),
+    "concepts": lambda reader, bank, limit: reader.concepts(bank, limit),
+    "memories": lambda reader, bank, limit: (
+        *reader.remembered(bank, limit),
+        *reader.retained(bank, limit=limit),
+    ),
+    "patterns": lambda reader, bank, limit: reader.patterns(bank),
+    "shared": lambda reader, bank, limit: reader.shared(bank),
+    "imported": lambda reader, bank, limit: reader.imported(bank),
 }
 
 
-def _latest(items: list[CatalogueItem]) -> list[CatalogueItem]:
-    return sorted(items, key=lambda item: item.time, reverse=True)
+def _list_section(memory: Holdfast, section: str, bank: str, limit: int) -> list[CatalogueItem]:
+    """The items of a section in their order: rules as in their files, opinions by how firm they
+    are, patterns by confidence, the others the latest first."""
+    banks = _banks(memory, bank)
+    if section == "opinions":
+        return [opinion_item(o) for id in banks for o in memory.opinions.opinions(id, all=True)]
+    read = _READ_SECTION[section]
+    found = [catalogue_item(one) for id in banks for one in read(memory.reader, id, limit)]
+    if section == "patterns":
+        found.sort(key=lambda item: -(item.confidence or 0))
+    elif section != "rules":
+        found.sort(key=lambda item: item.time, reverse=True)
+    return found
 
 
-def catalogue_item(
-    record: Rule | Fact | Concept | Memory | Pattern | SharedRecord | ImportedRecord,
-) -> CatalogueItem:
+def catalogue_item(record: CatalogueRecord) -> CatalogueItem:
     """A record as an item of the catalogue. Opinions have `opinion_item`."""
     match record:
         case Fact():
@@ -313,22 +285,18 @@ def opinion_item(opinion: Opinion) -> CatalogueItem:
     )  # fmt: skip
 
 
-def hidden_records(
-    memory: Holdfast, store: Store, query: CatalogueQuery
-) -> tuple[list[HiddenRecord], bool]:
+def hidden_records(memory: Holdfast, query: CatalogueQuery) -> tuple[list[HiddenRecord], bool]:
     """One page of the forgotten or merged records that can be restored, the latest first, and
     whether another follows."""
+    store = memory.store
     found = [one for bank in _banks(memory, query.bank) for one in _hidden_in_bank(store, bank)]
     words = query.words.lower().split()
     if words:
         found = [one._replace(text=_hidden_text(store, one)) for one in found]
         found = [one for one in found if all(w in f"{one.text} {one.uri}".lower() for w in words)]
     found.sort(key=lambda one: one.time, reverse=True)
-    first = max(query.page - 1, 0) * PAGE_SIZE
-    page = found[first : first + PAGE_SIZE]
-    return [one._replace(text=_hidden_text(store, one)) for one in page], len(
-        found
-    ) > first + PAGE_SIZE
+    page, more = _page(found, query.page)
+    return [one._replace(text=_hidden_text(store, one)) for one in page], more
 
 
 def _hidden_in_bank(store: Store, bank: str) -> Iterator[HiddenRecord]:
@@ -382,16 +350,13 @@ def logged_decisions(memory: Holdfast, query: CatalogueQuery) -> tuple[list[Logg
         for entry, channel, before, after in entries
         if all(w in f"{entry.action} {entry.target} {entry.text}".lower() for w in words)
     ]
-    first = max(query.page - 1, 0) * PAGE_SIZE
-    page = matching[first : first + PAGE_SIZE]
-    return [d._replace(title=_title(memory, d.entry)) for d in page], len(
-        matching
-    ) > first + PAGE_SIZE
+    page, more = _page(matching, query.page)
+    return [d._replace(title=_title(memory, d.entry)) for d in page], more
 
 
 def _title(memory: Holdfast, entry: Curation) -> str:
     named = parse_uri(entry.target) if entry.target.startswith(SCHEME) else None
     if named is not None and named.kind == "bank":
         return f"the bank {memory.context.bank_name(named.id)}"
-    found = memory.reader.find(entry.bank, named.kind, named.id, 1) if named else []
-    return next((describe_record(record)[0] for record in found), "")
+    record = find_by_uri(memory.reader, entry.bank, entry.target) if named else None
+    return describe_record(record)[0] if record else ""

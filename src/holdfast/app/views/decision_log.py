@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.curation.rule_proposals import AUTOMATIC_AUTHOR
 from holdfast.app.curation.rule_teaching import AGENT
-from holdfast.learn.bank_changes import read_change
+from holdfast.learn.bank_settings import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.written_rules import read_written
 from holdfast.model.curation import Action, Curation

@@ -13,6 +13,7 @@ from holdfast.app.search.code_freshness import confirmations, whole_anchor
 from holdfast.app.views.catalogue import (
     KIND_BY_SECTION,
     CatalogueItem,
+    CatalogueRecord,
     catalogue_item,
     current_items,
     opinion_item,
@@ -30,7 +31,7 @@ from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import Trace, find_record
+from holdfast.recall.lookup.trace import Trace, find_by_uri, find_record
 from holdfast.refine.core.passages import digest_passage
 from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
@@ -55,7 +56,6 @@ class _ViewLimits(NamedTuple):
 _LIMITS = _ViewLimits()
 # Larger than any bank: asks the store for all records.
 _NO_LIMIT = 1_000_000
-_CatalogueRecord = Fact | Memory | Concept | Rule | Pattern | SharedRecord | ImportedRecord
 
 
 class RecordRef(NamedTuple):
@@ -127,7 +127,7 @@ def correctable_text(record: Record) -> str:
 def open_record(memory: Holdfast, trace: Trace) -> RecordView | None:
     """The view of a record; None if its kind is not in the catalogue."""
     record = trace.record
-    if not isinstance(record, _CatalogueRecord):
+    if not isinstance(record, CatalogueRecord):
         return None
     reader = memory.reader
     opinion = _find_opinion(memory, record)
@@ -208,20 +208,13 @@ def _refs(names: Iterable[str]) -> list[RecordRef]:
 def describe_refs(reader: Reader, bank: str, refs: Iterable[RecordRef]) -> Iterable[RecordRef]:
     """The same references with kind, title, time and status of records that still exist."""
     for ref in refs:
-        named = parse_uri(ref.uri)
-        found = reader.find(bank, named.kind, named.id, 1) if named else []
-        kind = named.kind if named else ""
-        if not found:
-            yield ref._replace(kind=kind)
-            continue
-        title, time = describe_record(found[0])
-        status = getattr(found[0], "status", "")
-        yield ref._replace(
-            kind=kind,
-            title=truncate(title, _LIMITS.title_chars),
-            time=ref.time or time,
-            status=str(status),
-        )
+        record = find_by_uri(reader, bank, ref.uri)
+        if record is None:
+            named = parse_uri(ref.uri)
+            yield ref._replace(kind=named.kind if named else "")
+        else:
+            known = _as_ref(record)
+            yield known._replace(uri=ref.uri, time=ref.time or known.time, how=ref.how)
 
 
 def _versions(reader: Reader, record: Record) -> list[RecordRef]:
@@ -249,9 +242,9 @@ def _follow(reader: Reader, record: Record, seen: set[str], back: bool) -> list[
             if named is None or name in seen:
                 continue
             seen.add(name)
-            found = reader.find(record.bank, named.kind, named.id, 1)
-            refs += [_as_ref(found[0])] if found else [RecordRef(name, named.kind)]
-            left += found[:1]
+            found = find_by_uri(reader, record.bank, name)
+            refs.append(_as_ref(found) if found else RecordRef(name, named.kind))
+            left += [found] if found else []
     return refs
 
 

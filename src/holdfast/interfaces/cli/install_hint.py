@@ -13,9 +13,12 @@ import shlex
 import sys
 import tomllib
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlparse
+
+from holdfast.errors import InputError
 
 DISTRIBUTION = "holdfast-memory"
 _PIP_COMMAND = re.compile(r"pip install (?:(-U|--force-reinstall) )?('?)([\w-]+)(\[[\w,]+\])?\2")
@@ -47,6 +50,14 @@ _COMMANDS = {
         "other": "pip install {name}",
     },
 }
+
+
+def require_server_packages(who_needs: str) -> None:
+    """Raise InputError if a package that serving over HTTP needs is not installed."""
+    missing = [name for name in ("fastapi", "jinja2", "uvicorn") if find_spec(name) is None]
+    if missing:
+        remedy = f"pip install '{DISTRIBUTION}[server]'"
+        raise InputError(f"{who_needs} {', '.join(missing)}.", remedy)
 
 
 class Installation(NamedTuple):

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.cli.parser import CommandSpec, Parser, suggest
@@ -26,129 +26,94 @@ _COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
 _NAME_COLUMN_WIDTH = 16
 
 
-class Command(NamedTuple):
-    """An entry of the overview. `location` is a module under `commands`, or `module:NAME` for one
-    of several commands of a module, where NAME is a CommandSpec."""
-
-    location: str
-    purpose: str
-
-
-GROUPS = {
+# The groups of the overview, and of each command its purpose and its location: a module under
+# `commands`, or `module:NAME` for one of several commands of a module, where NAME is a CommandSpec.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
-        "setup": Command("start.setup", "move into Claude Code: capture by itself, briefs unasked"),
-        "ingest": Command(
-            "start.ingest", "read transcripts, or a repository's history, into memory"
-        ),
-        "forge": Command("start.forge", "read pull requests, issues and reviews from GitHub"),
-        "import": Command(
-            "start.import_", "take in what another program remembered, or a dialogue"
-        ),
-        "brief": Command(
-            "start.brief", "what the next session is told unasked, and what came of it"
-        ),
+        "setup": ("start.setup", "move into Claude Code: capture by itself, briefs unasked"),
+        "ingest": ("start.ingest", "read transcripts, or a repository's history, into memory"),
+        "forge": ("start.forge", "read pull requests, issues and reviews from GitHub"),
+        "import": ("start.import_", "take in what another program remembered, or a dialogue"),
+        "brief": ("start.brief", "what the next session is told unasked, and what came of it"),
     },
     "Ask": {
-        "ask": Command("ask.ask", "answer a question from memory, with citations"),
-        "research": Command("ask.research", "follow, read and stop what is asked of memory"),
-        "recall": Command("ask.recall", "find the records that speak of something"),
-        "find": Command("ask.find", "work by file, concept, type or date, the latest first"),
-        "timeline": Command(
-            "ask.timeline", "what came before and after a record, a date or a topic"
-        ),
-        "show": Command("ask.show", "open a record, down to the raw line it came from"),
-        "team": Command(
-            "ask.team", "what the team knows: an answer, commits, and the people to ask"
-        ),
-        "who": Command("ask.who", "who knows about a file, a folder or a matter, by their commits"),
+        "ask": ("ask.ask", "answer a question from memory, with citations"),
+        "research": ("ask.research", "follow, read and stop what is asked of memory"),
+        "recall": ("ask.recall", "find the records that speak of something"),
+        "find": ("ask.find", "work by file, concept, type or date, the latest first"),
+        "timeline": ("ask.timeline", "what came before and after a record, a date or a topic"),
+        "show": ("ask.show", "open a record, down to the raw line it came from"),
+        "team": ("ask.team", "what the team knows: an answer, commits, and the people to ask"),
+        "who": ("ask.who", "who knows about a file, a folder or a matter, by their commits"),
     },
     "See what is known": {
-        "facts": Command("known.facts", "what is known for good: rules, solutions, core logic"),
-        "concepts": Command("known.concepts", "what a project is about, and what belongs together"),
-        "keywords": Command(
-            "known.keywords", "the words that lead to facts, concepts and exchanges"
-        ),
-        "entities": Command("known.entities", "who and what is involved, and what goes with it"),
-        "opinions": Command("known.opinions", "what is believed, how firmly, and on what evidence"),
-        "reflect": Command(
-            "known.reflect", "what a bank makes of a question, through its disposition"
-        ),
+        "facts": ("known.facts", "what is known for good: rules, solutions, core logic"),
+        "concepts": ("known.concepts", "what a project is about, and what belongs together"),
+        "keywords": ("known.keywords", "the words that lead to facts, concepts and exchanges"),
+        "entities": ("known.entities", "who and what is involved, and what goes with it"),
+        "opinions": ("known.opinions", "what is believed, how firmly, and on what evidence"),
+        "reflect": ("known.reflect", "what a bank makes of a question, through its disposition"),
     },
     "Say what holds, and what does not": {
-        "remember": Command("curate.memories:REMEMBER", "keep something in your own words"),
-        "retain": Command("curate.memories:RETAIN", "keep any text as a memory of a network"),
-        "correct": Command(
-            "curate.records:CORRECT", "say a record anew; its old words are kept as superseded"
+        "remember": ("curate.memories:REMEMBER", "keep something in your own words"),
+        "retain": ("curate.memories:RETAIN", "keep any text as a memory of a network"),
+        "correct": (
+            "curate.records:CORRECT",
+            "say a record anew; its old words are kept as superseded",
         ),
-        "forget": Command(
-            "curate.removal:FORGET", "leave a record out of everything, or erase it for good"
+        "forget": (
+            "curate.removal:FORGET",
+            "leave a record out of everything, or erase it for good",
         ),
-        "restore": Command("curate.records:RESTORE", "bring back what was forgotten or merged"),
-        "merge": Command(
-            "curate.records:MERGE", "let one record stand for another that says the same"
-        ),
-        "entity": Command("curate.entity", "say which names mean the same"),
-        "review": Command("curate.review", "decide about facts that something speaks against"),
-        "undo": Command("curate.undo", "take back the latest decisions about records"),
-        "scrub": Command(
-            "curate.removal:SCRUB", "erase a secret for good, wherever it is in the memory"
-        ),
+        "restore": ("curate.records:RESTORE", "bring back what was forgotten or merged"),
+        "merge": ("curate.records:MERGE", "let one record stand for another that says the same"),
+        "entity": ("curate.entity", "say which names mean the same"),
+        "review": ("curate.review", "decide about facts that something speaks against"),
+        "undo": ("curate.undo", "take back the latest decisions about records"),
+        "scrub": ("curate.removal:SCRUB", "erase a secret for good, wherever it is in the memory"),
     },
     "Make rules of it": {
-        "learn": Command("rules.learn", "add a rule to the files that people review"),
-        "promote": Command("rules.promote", "review what has earned the rank of a rule"),
-        "auto-learn": Command("rules.auto_learn", "what an agent may ask of the learning"),
+        "learn": ("rules.learn", "add a rule to the files that people review"),
+        "promote": ("rules.promote", "review what has earned the rank of a rule"),
+        "auto-learn": ("rules.auto_learn", "what an agent may ask of the learning"),
     },
     "Work with others": {
-        "share": Command(
-            "team.share", "offer chosen memories to others, on a branch beside the code"
+        "share": (
+            "team.share:SHARE",
+            "offer chosen memories to others, on a branch beside the code",
         ),
-        "unshare": Command("team.unshare", "take back what you shared"),
-        "pull": Command("team.pull", "take in what others share, marked as theirs"),
-        "remote": Command("team.remote", "servers that keep what your team shares, asked along"),
-        "handoff": Command(
-            "team.handoff", "one page for whoever goes on with a session or a topic"
-        ),
+        "unshare": ("team.share:UNSHARE", "take back what you shared"),
+        "pull": ("team.pull", "take in what others share, marked as theirs"),
+        "remote": ("team.remote", "servers that keep what your team shares, asked along"),
+        "handoff": ("team.handoff", "one page for whoever goes on with a session or a topic"),
     },
     "Look after it": {
-        "status": Command(
-            "admin.status", "what is remembered, and whether every line is accounted for"
+        "status": ("admin.status", "what is remembered, and whether every line is accounted for"),
+        "doctor": ("admin.doctor", "check that everything is in order, and mend what is safe"),
+        "digest": ("admin.digest", "what a week came to, and what memory got wrong in it"),
+        "worth": ("admin.worth", "what came of what sessions were told, and what it took"),
+        "audit": ("admin.audit", "what is remembered of code that has changed since"),
+        "bank": ("admin.bank", "what a bank is like: disposition, background, names, retention"),
+        "providers": (
+            "admin.providers",
+            "plugins that can be asked too, and how reliable they are",
         ),
-        "doctor": Command(
-            "admin.doctor", "check that everything is in order, and mend what is safe"
+        "backup": (
+            "admin.backup:BACKUP",
+            "copy the whole memory into one file, while others go on",
         ),
-        "digest": Command("admin.digest", "what a week came to, and what memory got wrong in it"),
-        "worth": Command("admin.worth", "what came of what sessions were told, and what it took"),
-        "audit": Command("admin.audit", "what is remembered of code that has changed since"),
-        "bank": Command(
-            "admin.bank", "what a bank is like: disposition, background, names, retention"
-        ),
-        "providers": Command(
-            "admin.providers", "plugins that can be asked too, and how reliable they are"
-        ),
-        "backup": Command(
-            "admin.backup", "copy the whole memory into one file, while others go on"
-        ),
-        "restore-backup": Command(
-            "admin.restore_backup", "put a backup in the place of the memory"
-        ),
-        "export": Command("admin.export", "write the memory as files that any program can read"),
-        "refine": Command(
-            "admin.refine", "make again what older rules and prompts made, priced first"
-        ),
-        "worker": Command("servers.worker", "do what is to be done behind the scenes, now"),
-        "migrate": Command("admin.migrate", "move the memory from a file to a server, or back"),
-        "browse": Command("servers.browse", "look at the memory in a browser"),
-        "serve": Command("servers.serve", "answer a team over HTTP: programs, agents and browsers"),
-        "key": Command(
-            "servers.key", "make, list and revoke the keys that a server lets people in by"
-        ),
-        "eval": Command("admin.evaluate", "measure how well recall finds what is asked for"),
-        "mcp": Command("servers.mcp", "answer an agent's questions over its standard input"),
-        "completion": Command(
-            "admin.completion", "let a shell complete commands, options and banks"
-        ),
-        "uninstall": Command("start.uninstall", "move out of Claude Code again; the memory stays"),
+        "restore-backup": ("admin.backup:RESTORE", "put a backup in the place of the memory"),
+        "export": ("admin.export", "write the memory as files that any program can read"),
+        "refine": ("admin.refine", "make again what older rules and prompts made, priced first"),
+        "worker": ("servers.worker", "do what is to be done behind the scenes, now"),
+        "migrate": ("admin.migrate", "move the memory from a file to a server, or back"),
+        "browse": ("servers.browse", "look at the memory in a browser"),
+        "serve": ("servers.serve", "answer a team over HTTP: programs, agents and browsers"),
+        "key": ("servers.key", "make, list and revoke the keys that a server lets people in by"),
+        "eval": ("admin.evaluate", "measure how well recall finds what is asked for"),
+        "mcp": ("servers.mcp", "answer an agent's questions over its standard input"),
+        "completion": ("admin.completion", "let a shell complete commands, options and banks"),
+        "uninstall": ("start.uninstall", "move out of Claude Code again; the memory stays"),
     },
 }
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
@@ -213,11 +178,10 @@ def _dispatch(arguments: list[str]) -> int:
 
 def overview() -> str:
     """What `holdfast --help` prints."""
-
-    def lines(group: dict[str, Command]) -> list[str]:
-        return [f"  {name:<{_NAME_COLUMN_WIDTH}}{c.purpose}" for name, c in group.items()]
-
-    groups = ("\n".join([f"{title}:", *lines(group)]) for title, group in GROUPS.items())
+    groups: list[str] = []
+    for title, commands in GROUPS.items():
+        lines = [f"  {name:<{_NAME_COLUMN_WIDTH}}{text}" for name, (_, text) in commands.items()]
+        groups.append("\n".join([f"{title}:", *lines]))
     return OVERVIEW.format(commands="\n\n".join(groups))
 
 
@@ -241,7 +205,8 @@ def _run(name: str, rest: Sequence[str]) -> int:
 
 def load_command(name: str) -> CommandSpec:
     """The parts of one command; imports its module."""
-    module_name, _, attribute = COMMANDS[name].location.partition(":")
+    location, _ = COMMANDS[name]
+    module_name, _, attribute = location.partition(":")
     module = _import_command(module_name)
     if attribute:
         return getattr(module, attribute)

@@ -10,7 +10,7 @@ from holdfast.app.remote.outbox import Outbox, PushReport, SendPlan
 from holdfast.app.remote.remote_search import Remotes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm
-from holdfast.interfaces.cli.output.shared_record import print_shared_record
+from holdfast.interfaces.cli.output.records import print_shared_record
 from holdfast.interfaces.cli.parser import Arguments
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.learn.share_drafts import Draft
@@ -127,8 +127,7 @@ def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool
              "time": p.queued, "attempts": p.attempts, "problem": p.problem}
             for p in items
         ]  # fmt: skip
-        screen.json({"server": server.name, "shared": listed})
-        return
+        return screen.json({"server": server.name, "shared": listed})
     if not items:
         screen.line(f"Nothing of yours was sent to {server.name}.")
     for p in items:

@@ -33,7 +33,7 @@ from holdfast.interfaces.http import api, pages
 from holdfast.interfaces.http.api.requests import CrossSiteError, NotJsonError
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
-from holdfast.interfaces.http.auth.guard import Guard, GuardRules, request_id_field
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules, error_json
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
@@ -143,21 +143,21 @@ class WebApp:
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
             # Details of the store are only for whoever runs the server.
             answer = answer._replace(message=_STORE_UNAVAILABLE, remedy="Ask again in a moment.")
-        fields = {"code": answer.code, "message": answer.message, "remedy": answer.remedy}
-        fields |= request_id_field(request.scope)
         # For a method that is not allowed, the framework adds those that are.
         headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
         if answer.status == 503:
             headers["retry-after"] = "2"
         if "text/html" in request.headers.get("accept", ""):
             if isinstance(error, RequestValidationError):
+                message = f"{_validation_errors(error, in_words=True)}."
                 remedy = "Correct the address, or choose a place above."
-                answer = answer._replace(message=_validation_errors_in_words(error), remedy=remedy)
+                answer = answer._replace(message=message, remedy=remedy)
             page = self.pages.render(
                 "error.html", status=answer.status, message=answer.message, remedy=answer.remedy
             )
             return HTMLResponse(page, answer.status, headers)
-        return JSONResponse({"error": fields}, answer.status, headers)
+        body = error_json(request.scope, answer.code, answer.message, answer.remedy)
+        return JSONResponse(body, answer.status, headers)
 
 
 # Of a request with wrong parameters: enough to correct it, bounded because names can be long.
@@ -223,22 +223,16 @@ def _describe_error(error: Exception) -> _ErrorAnswer:
     return _ErrorAnswer(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
 
 
-def _validation_errors(error: RequestValidationError) -> str:
-    """Which parameters are wrong and why, without the values that were sent."""
+def _validation_errors(error: RequestValidationError, in_words: bool = False) -> str:
+    """Which parameters are wrong and why, without the values that were sent; `in_words` for a
+    page."""
     problems = [
-        f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}"
+        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}"
+        if in_words
+        else f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
         for one in error.errors()[:_MAX_PROBLEMS]
     ]
     return "; ".join(problems)[:_MAX_PROBLEM_CHARS]
-
-
-def _validation_errors_in_words(error: RequestValidationError) -> str:
-    """The same as text for a page."""
-    problems = [
-        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}"
-        for one in error.errors()[:_MAX_PROBLEMS]
-    ]
-    return f"{'; '.join(problems)[:_MAX_PROBLEM_CHARS]}."
 
 
 async def _health() -> dict[str, str]:

@@ -6,18 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-
-class PlotSize(NamedTuple):
-    """The size of a plot in SVG units: the whole, and the margins for the labels of its axes."""
-
-    width: float = 640.0
-    height: float = 180.0
-    left: float = 62.0
-    top: float = 14.0
-    base: float = 24.0
-
-
-_SIZE = PlotSize()
+# The size of a plot in SVG units: the whole, and the margins for the labels of its axes.
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640.0, 180.0, 62.0, 14.0, 24.0
 # The style sheet has so many colours for bars; further names repeat them.
 COLOURS = 6
 
@@ -66,38 +56,28 @@ def by_day(
     names = sorted({name for _, name in amounts})
     whole = [sum(amounts.get((day, name), 0.0) for name in names) for day in days]
     top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, 1e-9)
-    step, room = (_SIZE.width - _SIZE.left) / count, _SIZE.height - _SIZE.top - _SIZE.base
+    base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT) / count
+    room = base - _TOP
     pieces: list[Piece] = []
     for number, day in enumerate(days):
-        y = _SIZE.height - _SIZE.base
+        y = base
         for colour, name in enumerate(names):
             amount = amounts.get((day, name), 0.0)
             if amount:
                 high = max(1.0, room * amount / top)
                 y -= high
-                x = round(_SIZE.left + number * step + 1, 1)
+                x = round(_LEFT + number * step + 1, 1)
                 box = (x, round(y, 1), round(step - 2, 1), round(high, 1))
                 pieces.append(Piece(*box, colour % COLOURS, f"{day}: {name}, {spell(amount)}"))
     ticks = [
-        Tick(round(_SIZE.left + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
+        Tick(round(_LEFT + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
         for n, day in enumerate(days)
         if (count - 1 - n) % 7 == 0
     ]
-    grid = [
-        Tick(round(_SIZE.height - _SIZE.base - room * share, 1), spell(top * share))
-        for share in (0, 0.5, 1)
-    ]
-    drawn = 0 < cap <= top
+    grid = [Tick(round(base - room * share, 1), spell(top * share)) for share in (0, 0.5, 1)]
+    cap_at = round(base - room * cap / top, 1) if 0 < cap <= top else -1.0
     return Plot(
-        *(
-            _SIZE.width,
-            _SIZE.height,
-            _SIZE.height - _SIZE.base,
-            tuple(pieces),
-            tuple(ticks),
-            tuple(grid),
-        ),
-        *(tuple(names), round(_SIZE.height - _SIZE.base - room * cap / top, 1) if drawn else -1.0),
+        _WIDTH, _HEIGHT, base, tuple(pieces), tuple(ticks), tuple(grid), tuple(names), cap_at
     )
 
 

@@ -74,30 +74,25 @@ def _blocks(lines: list[str]) -> Iterator[Markup]:
     while at < len(lines):
         line = lines[at]
         if found := _FENCE.fullmatch(line):
-            end = at + 1
-            while end < len(lines) and not lines[end].strip().startswith(found.group(1)[:3]):
-                end += 1
+            closing = re.compile(rf"\s*{found.group(1)[:3]}")
+            end = _end(lines, at + 1, closing.match)
             yield _code(found.group(2).strip(), "\n".join(lines[at + 1 : end]))
-            at = end + 1
+            end += 1
         elif _ITEM.fullmatch(line):
-            end = at
-            while end < len(lines) and _ITEM.fullmatch(lines[end]):
-                end += 1
+            end = _end(lines, at, lambda one: not _ITEM.fullmatch(one))
             yield _list(lines[at:end])
-            at = end
         elif line.lstrip().startswith("|"):
-            end = at
-            while end < len(lines) and lines[end].lstrip().startswith("|"):
-                end += 1
+            end = _end(lines, at, lambda one: not one.lstrip().startswith("|"))
             yield Markup("<pre>{}</pre>").format(raw("\n".join(lines[at:end])))
-            at = end
         else:
-            end = at
-            while end < len(lines) and not _ends_paragraph(lines[end]):
-                end += 1
-            end = max(end, at + 1)
+            end = max(_end(lines, at, _ends_paragraph), at + 1)
             yield _paragraph(lines[at:end])
-            at = end
+        at = end
+
+
+def _end(lines: list[str], start: int, is_end: Callable[[str], object]) -> int:
+    """The number of the first line from `start` on that ends a block, or of lines."""
+    return next((n for n in range(start, len(lines)) if is_end(lines[n])), len(lines))
 
 
 def _ends_paragraph(line: str) -> bool:

@@ -42,25 +42,25 @@ class Field(NamedTuple):
 
 def main_text(record: Any) -> str:
     """The main text of a record."""
-    if isinstance(record, Turn):
-        return record.tool.result if record.tool else record.text
-    if isinstance(record, Exchange):
-        return record.summary
-    if isinstance(record, Digest):
-        return record.request
-    if isinstance(record, Memory):
-        return record.what
-    if isinstance(record, Fact | Pattern):
-        return record.content
-    if isinstance(record, Concept):
-        return record.summary
-    if isinstance(record, Commit):
-        return f"{record.subject}\n\n{record.body}".strip()
-    if isinstance(record, Pull | Issue):
-        return f"{record.title}\n\n{record.body}".strip()
-    if isinstance(record, Session):
-        return record.title
-    return str(getattr(record, "text", "") or getattr(record, "name", ""))
+    match record:
+        case Turn():
+            return record.tool.result if record.tool else record.text
+        case Exchange() | Concept():
+            return record.summary
+        case Digest():
+            return record.request
+        case Memory():
+            return record.what
+        case Fact() | Pattern():
+            return record.content
+        case Commit():
+            return f"{record.subject}\n\n{record.body}".strip()
+        case Pull() | Issue():
+            return f"{record.title}\n\n{record.body}".strip()
+        case Session():
+            return record.title
+        case _:
+            return str(getattr(record, "text", "") or getattr(record, "name", ""))
 
 
 def fields_of(record: Any) -> list[Field]:

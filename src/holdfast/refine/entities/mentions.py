@@ -76,27 +76,27 @@ class MentionCollector:
             self.add(name_finder.find_names(relation.first), first)
             self.add(name_finder.find_names(relation.then), then)
 
+    def add_files(self, paths: Sequence[str], parts: MentionRole = MentionRole.MENTIONED) -> None:
+        """Add files that tools or a commit touched."""
+        self.add(name_finder.file_mention(path, parts) for path in paths[: LIMITS.max_files])
+
     def add_person(self, name: str, email: str = "") -> None:
         """Add a person by name and, if known, by address."""
         mentions, same = name_finder.person_mentions(name, email)
         self.add(mentions)
         self.same |= dict.fromkeys(same)
 
-    def mentions(self) -> tuple[Mention, ...]:
-        """The mentions to keep: those with the most roles, then the most frequent ones."""
+    def node(self, kind: str, id: str, session: str, time: str, hash: str) -> Node:
+        """The record with the mentions to keep: those with the most roles, then the most frequent
+        ones."""
         ranked = sorted(
             self._parts, key=lambda n: (-self._parts[n].bit_count(), -self._count[n], n)
         )
-        return tuple(
-            Mention(
-                sort,
-                text,
-                self._key[sort, text],
-                self._parts[sort, text],
-                content_id("entity", sort.value, text),
-            )
-            for sort, text in sorted(ranked[: LIMITS.max_mentions])
-        )
+        mentions = [
+            Mention(*name, self._key[name], self._parts[name], content_id("entity", *name))
+            for name in sorted(ranked[: LIMITS.max_mentions])
+        ]
+        return Node(kind, id, session, time, hash, tuple(mentions), tuple(sorted(self.same)))
 
 
 def exchange_hash(exchange: Exchange, turns: Sequence[Turn]) -> str:
@@ -122,17 +122,13 @@ def exchange_node(
     found.add_text(x.title, MentionRole.ABOUT)
     for text in (x.summary, *x.facts):
         found.add_text(strip_markdown(text))
-    is_fixed = any(signals.ran_tests(t) and t.tool and t.tool.ok for t in turns)
+    is_fixed = any(run.ok for run in signals.find_test_runs(turns))
     touched = MentionRole.TOUCHED | (MentionRole.MENDED if is_fixed else MentionRole.MENTIONED)
-    found.add(
-        name_finder.file_mention(path, touched) for path in x.files_modified[: LIMITS.max_files]
-    )
-    found.add(name_finder.file_mention(path) for path in x.files_read[: LIMITS.max_files])
+    found.add_files(x.files_modified, touched)
+    found.add_files(x.files_read)
     for turn in turns[: LIMITS.max_turns]:
         _add_turn(found, turn)
-    return Node(
-        "exchange", x.id, x.session, x.started, hash, found.mentions(), tuple(sorted(found.same))
-    )
+    return found.node("exchange", x.id, x.session, x.started, hash)
 
 
 def _add_turn(found: MentionCollector, turn: Turn) -> None:
@@ -149,9 +145,7 @@ def _add_turn(found: MentionCollector, turn: Turn) -> None:
     if tool.ok is not False:
         for same in name_finder.find_renames(tool.action):
             found.same[same] = None
-            found.add(
-                name_finder.file_mention(p, MentionRole.TOUCHED) for p in (same.one, same.other)
-            )
+            found.add_files((same.one, same.other), MentionRole.TOUCHED)
     elif signals.ran_tests(turn):
         found.add(name_finder.find_names(f"{tool.action}\n{tool.result}"), MentionRole.PROBLEM)
 
@@ -163,9 +157,7 @@ def digest_node(digest: Digest, hash: str) -> Node:
     found.add_text(strip_markdown(d.request), MentionRole.ABOUT)
     for text in (*d.completed, *d.learned, *d.investigated, *d.next_steps):
         found.add_text(strip_markdown(text))
-    return Node(
-        "digest", d.id, d.session, d.started, hash, found.mentions(), tuple(sorted(found.same))
-    )
+    return found.node("digest", d.id, d.session, d.started, hash)
 
 
 def digest_hash(digest: Digest) -> str:
@@ -178,24 +170,17 @@ def commit_node(commit: Commit, hash: str) -> Node:
     """The mentions of a commit: itself, its author, its message and its files."""
     c = commit
     found = MentionCollector()
-    found.add(
-        [
-            name_finder.commit_mention(
-                c.id, MentionRole.ABOUT | MentionRole.EFFECT | MentionRole.PROBLEM
-            )
-        ]
-    )
+    own_roles = MentionRole.ABOUT | MentionRole.EFFECT | MentionRole.PROBLEM
+    found.add([name_finder.commit_mention(c.id, own_roles)])
     found.add_person(c.author, c.email)
     for name, email in name_finder.find_people(c.body):
         found.add_person(name, email)
     found.add_text(c.subject, MentionRole.ABOUT)
     found.add_text(c.body)
-    found.add(
-        name_finder.file_mention(path, MentionRole.TOUCHED) for path in c.files[: LIMITS.max_files]
-    )
+    found.add_files(c.files, MentionRole.TOUCHED)
     for sentence in (c.subject, *c.body.splitlines()):
         _add_trailer(found, sentence)
-    return Node("commit", c.id, "", c.time, hash, found.mentions(), tuple(sorted(found.same)))
+    return found.node("commit", c.id, "", c.time, hash)
 
 
 def _add_trailer(found: MentionCollector, line: str) -> None:
@@ -204,11 +189,8 @@ def _add_trailer(found: MentionCollector, line: str) -> None:
     causes = low.startswith(("fix", "caused-by", "caused by", "clos", "resolv"))
     if not causes and "revert" not in low:
         return
-    mentions = [
-        m
-        for m in name_finder.find_names(line)
-        if m.source in (SpellingSource.COMMIT, SpellingSource.ISSUE)
-    ]
+    names = name_finder.find_names(line)
+    mentions = [m for m in names if m.source in (SpellingSource.COMMIT, SpellingSource.ISSUE)]
     found.add(mentions, MentionRole.CAUSE if causes else MentionRole.AVERTED)
 
 
@@ -216,6 +198,4 @@ def memory_node(memory: Memory, hash: str) -> Node:
     """The mentions of a remembered text."""
     found = MentionCollector()
     found.add_text(memory.what, MentionRole.ABOUT)
-    return Node(
-        "memory", memory.id, "", memory.when, hash, found.mentions(), tuple(sorted(found.same))
-    )
+    return found.node("memory", memory.id, "", memory.when, hash)

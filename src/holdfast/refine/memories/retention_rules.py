@@ -101,8 +101,8 @@ def retain_exchange(
     commands = [
         (turn, command)
         for turn in turns
-        if turn.tool is not None and turn.tool.name in signals.SHELL_TOOLS
-        if (command := parse_command(turn.tool)) is not None
+        for call in signals.tool_calls([turn], signals.SHELL_TOOLS)
+        if (command := parse_command(call)) is not None
     ]
     cause = _find_cause(exchange, turns)
     found = _experience(exchange, turns, cause)
@@ -123,20 +123,15 @@ def distinct(found: Iterable[MemoryOccurrence]) -> list[MemoryOccurrence]:
     stems_by_key: dict[str, frozenset[str]] = {}
     for one in found:
         own = stems(one.what)
-        same_key = next(
-            (
-                key
-                for key, others in stems_by_key.items()
-                if kept[key].network is one.network and _is_duplicate(own, others)
-            ),
-            one.key,
-        )
-        known = kept.get(same_key)
+        same = [key for key, other in kept.items() if other.network is one.network]
+        near = [key for key in same if _is_duplicate(own, stems_by_key[key])]
+        key = near[0] if near else one.key
+        known = kept.get(key)
         if known is None:
-            kept[one.key], stems_by_key[one.key] = one, own
+            kept[key], stems_by_key[key] = one, own
             continue
         evidence = tuple(dict.fromkeys((*known.evidence, *one.evidence)))
-        kept[same_key] = known._replace(evidence=evidence, why=known.why or one.why)
+        kept[key] = known._replace(evidence=evidence, why=known.why or one.why)
     return list(kept.values())
 
 
@@ -181,8 +176,8 @@ def make_occurrence(
 
 def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
     """Whether the last run of the tests passed; None if no tests ran."""
-    runs = [t.tool.ok for t in turns if t.tool is not None and signals.ran_tests(t)]
-    return runs[-1] if runs else None
+    runs = signals.find_test_runs(turns)
+    return runs[-1].ok if runs else None
 
 
 def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOccurrence]:
@@ -196,13 +191,13 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
         named = changed[: _LIMITS.max_named_files]
         more = len(changed) - len(named)
         change += f" in {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
-    edits = [t for t in turns if t.tool is not None and t.tool.name in signals.EDIT_TOOLS]
+    edits = [t for t in turns if signals.tool_calls([t], signals.EDIT_TOOLS)]
     tests = [t for t in turns if signals.ran_tests(t)]
     return [
         make_occurrence(
             x,
             Network.EXPERIENCE,
-            truncate(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(tests),
+            truncate(change, MAX_WHAT_CHARS - _LIMITS.verdict_chars) + _test_verdict(turns),
             where=", ".join(changed[: _LIMITS.max_files]),
             why=cause or _stated_reason(turns),
             evidence=[*edits[: _LIMITS.max_edits_as_evidence], *tests[-1:]],
@@ -236,15 +231,14 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
     return f"{'Fixed' if is_fixed else 'Worked on'} “{truncate(x.title, _LIMITS.max_title_chars)}”"
 
 
-def _test_verdict(tests: Sequence[Turn]) -> str:
+def _test_verdict(turns: Sequence[Turn]) -> str:
     """How the last test run ended, and whether an earlier one failed, as the end of a sentence."""
-    runs = [turn.tool for turn in tests if turn.tool is not None and turn.tool.ok is not None]
-    if not runs:
+    passed = [run.ok for run in signals.find_test_runs(turns) if run.ok is not None]
+    if not passed:
         return ""
-    failed = [run for run in runs[:-1] if run.ok is False]
-    if runs[-1].ok is False:
+    if not passed[-1]:
         return "; the tests still fail"
-    return "; the tests pass" + (" (they failed before)" if failed else "")
+    return "; the tests pass" + ("" if all(passed) else " (they failed before)")
 
 
 def _stated_reason(turns: Sequence[Turn]) -> str:
@@ -276,12 +270,9 @@ def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
         for sentence in sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ():
             is_order = sentence.split(" ", 1)[0].lower() in _PAST_TENSE
             if not is_order and is_lasting_rule(sentence):
-                who = turn.speaker or "user"
-                return [
-                    make_occurrence(
-                        x, Network.WORLD, sentence, who=who, trust=turn.trust, evidence=[turn]
-                    )
-                ]
+                who, trust = turn.speaker or "user", turn.trust
+                world = Network.WORLD
+                return [make_occurrence(x, world, sentence, who=who, trust=trust, evidence=[turn])]
     return []
 
 
@@ -310,16 +301,10 @@ def _errors(
             failed[name] = turn, error
             # No change to a file installs what is missing.
             changed |= {} if is_missing_dependency(error) else {name: []}
-    return [
-        make_occurrence(
-            x,
-            Network.OBSERVATION,
-            f"`{name}` fails with “{error}”",
-            evidence=[turn],
-            needs=_LIMITS.min_sessions,
-        )
-        for name, (turn, error) in list(failed.items())[:1]
-    ]
+    for name, (turn, error) in failed.items():
+        what, needs = f"`{name}` fails with “{error}”", _LIMITS.min_sessions
+        return [make_occurrence(x, Network.OBSERVATION, what, evidence=[turn], needs=needs)]
+    return []
 
 
 def _error_of(tool: ToolCall, command: Command) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, truncate
 from holdfast.model.knowledge import Memory, Network
@@ -124,27 +125,23 @@ def turn_stances(turns: Iterable[Turn]) -> list[Stance]:
     """The judgements that a person states in these turns, each target and aspect once a turn."""
     found: dict[tuple[str, str, str], Stance] = {}
     for turn in turns:
-        for stance in _stances_in(turn):
+        is_own = turn.role is Role.USER and turn.trust is not Trust.EXTERNAL
+        if not is_own or len(turn.text) > MAX_TYPED_CHARS or not _HINT.search(turn.text):
+            continue
+        place = (uri("turn", turn.id), turn.session, turn.seq, turn.time)
+        speaker = (turn.speaker or turn.role.value, turn.trust)
+        for stance in _stances(turn.text, place, 1.0, speaker):
             found.setdefault((stance.uri, stance.target, stance.aspect), stance)
     return list(found.values())
 
 
-def _stances_in(turn: Turn) -> Iterator[Stance]:
-    if (
-        turn.role is not Role.USER
-        or turn.trust is Trust.EXTERNAL
-        or len(turn.text) > MAX_TYPED_CHARS
-    ):
-        return
-    if not _HINT.search(turn.text):
-        return
-    who = turn.speaker or turn.role.value
-    place = (uri("turn", turn.id), turn.session, turn.seq, turn.time)
-    for sentence in sentences(turn.text):
+def _stances(
+    text: str, place: tuple[str, str, int, str], weight: float, speaker: tuple[str, Trust]
+) -> Iterator[Stance]:
+    for sentence in sentences(text):
+        quote = truncate(sentence, _MAX_SENTENCE_CHARS)
         for judgement in find_judgements(sentence):
-            yield Stance(
-                *place, *judgement, 1.0, who, turn.trust, truncate(sentence, _MAX_SENTENCE_CHARS)
-            )
+            yield Stance(*place, *judgement, weight, *speaker, quote)
 
 
 def memory_stances(memory: Memory) -> list[Stance]:
@@ -154,18 +151,7 @@ def memory_stances(memory: Memory) -> list[Stance]:
     confidence = memory.confidence if memory.confidence is not None else _DEFAULT_CONFIDENCE
     weight = _RETAINED_WEIGHT * confidence
     place = (uri("memory", memory.id), "", 0, memory.when)
-    stances = [
-        Stance(
-            *place,
-            *found,
-            weight,
-            memory.who,
-            memory.trust,
-            truncate(sentence, _MAX_SENTENCE_CHARS),
-        )
-        for sentence in sentences(memory.what)
-        for found in find_judgements(sentence)
-    ]
+    stances = list(_stances(memory.what, place, weight, (memory.who, memory.trust)))
     return list({(s.target, s.aspect): s for s in reversed(stances)}.values())
 
 
@@ -175,11 +161,8 @@ Judgement = tuple[str, str, str, str, bool]
 
 def find_judgements(sentence: str) -> list[Judgement]:
     """The judgements in a sentence."""
-    if (
-        len(sentence) > _MAX_SENTENCE_CHARS
-        or sentence.rstrip().endswith("?")
-        or not _HINT.search(sentence)
-    ):
+    is_question = sentence.rstrip().endswith("?")
+    if len(sentence) > _MAX_SENTENCE_CHARS or is_question or not _HINT.search(sentence):
         return []
     found: list[Judgement] = []
     for match in _IS.finditer(sentence):
@@ -220,12 +203,7 @@ def _is_passing(sentence: str, match: re.Match[str]) -> bool:
 
 
 def _cut_tail(text: str) -> str:
-    kept: list[str] = []
-    for word in text.split():
-        if word.lower() in _CLAUSE_START:
-            break
-        kept.append(word)
-    return " ".join(kept)
+    return " ".join(takewhile(lambda word: word.lower() not in _CLAUSE_START, text.split()))
 
 
 def _judgement(target: str, aspect: str, word: str, positive: bool) -> list[Judgement]:

@@ -8,6 +8,7 @@ are an agent's words too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, Memory
@@ -29,6 +30,19 @@ _MAX_CLAIM_CHARS = 300
 _RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
 
 
+class _Record(NamedTuple):
+    """Where statements stand: `source` is what counts once, however often it states something."""
+
+    bank: str
+    uri: str
+    session: str
+    source: str
+    author: str
+    time: str
+    trust: Trust
+    files: tuple[str, ...] = ()
+
+
 def session_statements(
     session: Session,
     turns: Iterable[Turn],
@@ -44,28 +58,28 @@ def session_statements(
             continue
         if turn.trust in (Trust.ASSISTANT, Trust.TOOL):
             continue
-        exchange = _exchange_of(turn, exchanges)
+        around = (x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq)
+        exchange = next(around, None)
         is_corrected = exchange is not None and exchange.status is Status.VERIFIED
         found = [] if is_corrected else find_conventions(turn.text)
         found += _other_rules(found, [c for c in claims if c.turn == turn.id])
         files = exchange.files_modified[:_MAX_FILES] if exchange is not None else ()
         pasted = content_id(turn.text) if len(turn.text) > _MIN_PASTED_CHARS else ""
-        for place, convention in enumerate(found):
-            yield Statement(
-                session.bank,
-                uri("turn", turn.id),
-                place,
-                session.id,
-                f"text {pasted}" if pasted else f"session {session.host or session.id}",
-                turn.speaker or _USER,
-                turn.time,
-                convention.text,
-                turn.trust,
-                convention.decides,
-                convention.quotable,
-                convention.about,
-                files,
-            )
+        source = f"text {pasted}" if pasted else f"session {session.host or session.id}"
+        record = _Record(
+            session.bank, uri("turn", turn.id), session.id, source, turn.speaker or _USER,
+            turn.time, turn.trust, files,
+        )  # fmt: skip
+        yield from _statements(record, found)
+
+
+def _statements(record: _Record, found: Iterable[Convention]) -> Iterator[Statement]:
+    r = record
+    for place, c in enumerate(found):
+        yield Statement(
+            r.bank, r.uri, place, r.session, r.source, r.author, r.time, c.text, r.trust,
+            c.decides, c.quotable, c.about, r.files,
+        )  # fmt: skip
 
 
 def _other_rules(known: Sequence[Convention], claims: Iterable[Claim]) -> list[Convention]:
@@ -79,45 +93,23 @@ def _other_rules(known: Sequence[Convention], claims: Iterable[Claim]) -> list[C
     ]
 
 
-def _exchange_of(turn: Turn, exchanges: Iterable[Exchange]) -> Exchange | None:
-    return next((x for x in exchanges if x.first_seq <= turn.seq <= x.last_seq), None)
-
-
 def commit_statements(commit: Commit) -> Iterator[Statement]:
     """The explicit conventions in a commit message."""
     message = f"{commit.subject}\n\n{commit.body}"[:MAX_TYPED_CHARS]
     found = find_conventions(message, explicit_only=True)
-    for place, convention in enumerate(found):
-        yield Statement(
-            commit.bank,
-            uri("commit", commit.id),
-            place,
-            "",
-            f"commit {commit.id}",
-            commit.author or commit.email,
-            commit.time,
-            convention.text,
-            commit.trust,
-            convention.decides,
-            convention.quotable,
-            convention.about,
-            commit.files[:_MAX_FILES],
-        )
+    record = _Record(
+        commit.bank, uri("commit", commit.id), "", f"commit {commit.id}",
+        commit.author or commit.email, commit.time, commit.trust, commit.files[:_MAX_FILES],
+    )  # fmt: skip
+    return _statements(record, found)
 
 
 def memory_statements(memory: Memory) -> Iterator[Statement]:
     """The conventions in a text that somebody asked to remember."""
-    for place, convention in enumerate(find_conventions(memory.what)):
-        yield Statement(
-            memory.bank,
-            uri("memory", memory.id),
-            place,
-            "",
-            f"memory {memory.id}",
-            memory.who or _USER,
-            memory.when,
-            convention.text,
-            memory.trust,
-            convention.decides,
-            convention.quotable,
-        )
+    # `about` marks an order for the moment, which a text to remember is not.
+    found = (c._replace(about="") for c in find_conventions(memory.what))
+    record = _Record(
+        memory.bank, uri("memory", memory.id), "", f"memory {memory.id}", memory.who or _USER,
+        memory.when, memory.trust,
+    )  # fmt: skip
+    return _statements(record, found)

@@ -3,6 +3,6 @@
 Start with `derive`, which brings changed sessions up to date. `exchanges` and `digests` are the
 rules that build these records from turns alone; `model_summaries` puts a model's checked summaries
 over them, and `curation_overlay` people's corrections over both. `parallel_derive` does the same in
-several processes. `without_model` rebuilds the version without a model. `embedding` computes
+several processes. `embedding` computes
 vectors.
 """

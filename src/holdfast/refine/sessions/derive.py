@@ -9,24 +9,15 @@ same rules version: one that an older version derived is derived again as a whol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 
-from holdfast.model.records import Exchange, Role, Session, Turn
+from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.refine.core.passages import TurnPassageBuilder
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.curation_overlay import CurationOverlay, SessionReader
 from holdfast.refine.sessions.digests import build_digest
-from holdfast.refine.sessions.exchanges import ExchangeGrouper
-from holdfast.store.protocol import Derived, StaleSession, Writer
+from holdfast.refine.sessions.exchanges import ExchangeGrouper, build_exchange
+from holdfast.store.protocol import Derived, Record, StaleSession, Writer
 from holdfast.store.protocol.curation import HiddenTurn
-
-
-class TurnReader(Protocol):
-    """Reads the turns of a session."""
-
-    def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
-        """The turns of a session between two positions, both included."""
-        ...
 
 
 def derive_stale(writer: Writer, on_session: Callable[[], None] = lambda: None) -> int:
@@ -128,7 +119,7 @@ def derive(
     yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
-def _turns_backwards(writer: TurnReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+def _turns_backwards(writer: SessionReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
     """The turns of each exchange, the last exchange first."""
     for x in reversed(kept):
         yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
@@ -146,10 +137,24 @@ def _previous_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
     return passages.previous
 
 
-def last_assistant_text(writer: TurnReader, kept: Sequence[Exchange]) -> str:
+def last_assistant_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
     """The text of the assistant's last turn in these exchanges."""
     for turns in _turns_backwards(writer, kept):
         for turn in reversed(turns):
             if turn.role is Role.ASSISTANT:
                 return turn.text
     return ""
+
+
+def rebuild_by_rules(reader: Writer, record: Record) -> Exchange | Digest | None:
+    """An exchange or a digest as the rules build it from its turns, without the summary by a model;
+    None for any other kind of record."""
+    if isinstance(record, Exchange):
+        x = record
+        return build_exchange(reader.turns(x.bank, x.session, x.first_seq, x.last_seq))
+    session = reader.session(record.bank, record.session) if isinstance(record, Digest) else None
+    if session is None:
+        return None
+    exchanges = reader.exchanges(session.bank, session.id)
+    built = [x for e in exchanges if isinstance(x := rebuild_by_rules(reader, e), Exchange)]
+    return build_digest(session, built, last_assistant_text(reader, exchanges))

@@ -148,8 +148,9 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
     modified = _files(turns, signals.EDIT_TOOLS)
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     asks = signals.is_question(request)
-    changed = bool(modified or commits) or (signals.uses_subagents(turns) and not asks)
-    title = _title(request, reply, modified, commits)
+    delegated = bool(signals.tool_calls(turns, signals.SUBAGENT_TOOLS))
+    changed = bool(modified or commits) or (delegated and not asks)
+    title = truncate(_title(request, reply, modified, commits), LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.
     found = signals.notable_sentences(turns, LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
@@ -193,15 +194,8 @@ def _final_reply(replies: Sequence[Turn]) -> str:
 
 def _files(turns: Iterable[Turn], tools: frozenset[str]) -> tuple[str, ...]:
     """The targets of these tools in order, without failed calls."""
-    paths = (
-        turn.tool.target
-        for turn in turns
-        if turn.tool is not None
-        and turn.tool.name in tools
-        and turn.tool.target
-        and turn.tool.ok is not False
-    )
-    return tuple(dict.fromkeys(paths))
+    calls = signals.tool_calls(turns, tools)
+    return tuple(dict.fromkeys(c.target for c in calls if c.target and c.ok is not False))
 
 
 def _compare_key(sentence: str) -> str:
@@ -210,10 +204,6 @@ def _compare_key(sentence: str) -> str:
 
 def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
     """What was asked; if that is very short ("commit", "fix it"), also the result."""
-    return truncate(_whole_title(request, reply, modified, commits), LIMITS.title_characters)
-
-
-def _whole_title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
     headline = _headline(request)
     long_enough = len(headline.split()) >= LIMITS.title_words
     if long_enough or (headline and not reply and not modified):
@@ -243,10 +233,8 @@ def _headline(request: str) -> str:
     # A subagent's prompt starts with who it is; the task comes after.
     tasks = [s for s in found if not s.startswith("You are ")] or found
     bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in tasks]
-    long_enough = [line for line in bare if len(line.split()) >= LIMITS.title_words]
-    line = next(
-        iter(long_enough or [line for line in bare if len(line) >= 3]), collapse_spaces(text)
-    )
+    good = [line for line in bare if len(line.split()) >= LIMITS.title_words]
+    line = (good or [line for line in bare if len(line) >= 3] or [collapse_spaces(text)])[0]
     return line if "://" in line[:10] else line[:1].upper() + line[1:]
 
 
@@ -267,7 +255,7 @@ def _describe_actions(turns: Sequence[Turn], modified: Sequence[str]) -> str:
     parts: list[str] = []
     if modified:
         parts.append(f"Changed {_list_files(modified, LIMITS.summary_files)}")
-    commands = [t.tool for t in turns if t.tool is not None and t.tool.name in signals.SHELL_TOOLS]
+    commands = signals.tool_calls(turns, signals.SHELL_TOOLS)
     if commands:
         ran = truncate(commands[-1].action.split("\n", 1)[0], LIMITS.command_characters)
         parts.append(f"ran {ran} ({tool_status(commands[-1])})")
@@ -280,9 +268,9 @@ def _list_files(files: Sequence[str], limit: int) -> str:
 
 def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence[str]) -> str:
     """The request, changed files, failed tool calls, the last result of the tests, the reply."""
-    lines = (
-        [f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}"] if request else []
-    )
+    lines: list[str] = []
+    if request:
+        lines.append(f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}")
     if modified:
         lines.append(f"Changed: {_list_files(modified, LIMITS.details_files)}")
     failed = [turn.tool for turn in turns if turn.tool is not None and turn.tool.ok is False]
@@ -290,8 +278,8 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
         target = tool.target or tool.action.split("\n", 1)[0]
         failure = f"Failed: {tool.name} {target}: {tool.result}"
         lines.append(truncate(failure, LIMITS.failure_characters))
-    tests = [turn.tool for turn in turns if signals.ran_tests(turn)]
-    if tests and tests[-1] is not None:
+    tests = signals.find_test_runs(turns)
+    if tests:
         verdict = {True: "passed", False: "failed", None: "no result"}[tests[-1].ok]
         result = f"Tests: {verdict} ({tests[-1].result or tests[-1].action})"
         lines.append(truncate(result, LIMITS.tests_characters))
@@ -302,8 +290,6 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
     """Whether the request or one of the facts states a decision."""
-    if any(
-        states_decision(sentence) for sentence in sentences(request[: LIMITS.decision_characters])
-    ):
+    if any(map(states_decision, sentences(request[: LIMITS.decision_characters]))):
         return True
-    return not signals.is_question(request) and any(states_decision(fact) for fact in facts)
+    return not signals.is_question(request) and any(map(states_decision, facts))

@@ -1,7 +1,7 @@
 """Checks a model's summaries against the turns, and puts them over the records built by rules.
 
 Files, outcome and commits always come from the rules, and their version of the text can be rebuilt
-from the turns (`without_model`).
+from the turns (`derive.rebuild_by_rules`).
 """
 
 from __future__ import annotations

@@ -81,10 +81,14 @@ def _opened(path: Path) -> Generator[sqlite3.Connection]:
         with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)) as database:
             database.execute("PRAGMA query_only = ON")
             database.execute("BEGIN")  # one consistent state, whatever is written meanwhile
-            database.text_factory = lambda data: data.decode("utf-8", "replace")
+            database.text_factory = _decode
             yield database
     except sqlite3.DatabaseError as error:
         raise _input_error(path, error) from error
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _input_error(path: Path, error: sqlite3.DatabaseError) -> InputError:

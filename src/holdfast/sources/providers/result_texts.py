@@ -23,12 +23,12 @@ _MAX_DEPTH = 3
 
 def result_texts(result: dict[str, Any]) -> list[str]:
     """The texts of a result, in its order. Each item of a list in it is one text."""
-    texts = (text for block in objects(result.get("content")) for text in _block_texts(block))
-    found = list(dict.fromkeys(filter(None, map(clean, texts))))
+    blocks = objects(result.get("content"))
+    texts = [clean(text) for block in blocks for text in _block_texts(block)]
+    found = [text for text in dict.fromkeys(texts) if text]
     if not found and "structuredContent" in result:
-        found = list(
-            filter(None, map(clean, _value_texts(result["structuredContent"], _MAX_DEPTH)))
-        )
+        texts = [clean(text) for text in _value_texts(result["structuredContent"], _MAX_DEPTH)]
+        found = [text for text in texts if text]
     return found[:MAX_TEXTS]
 
 

@@ -84,7 +84,7 @@ def parse_messages(line: bytes) -> list[Object]:
         value: Any = json.loads(line)
     except (ValueError, RecursionError):
         return []
-    return objects(value if isinstance(value, list) else [value])
+    return objects(value) or objects([value])
 
 
 def is_answer_to(message: Object, request: Object) -> bool:

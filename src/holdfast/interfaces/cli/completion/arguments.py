@@ -23,19 +23,12 @@ class Kind(StrEnum):
     ANY = "any"
 
 
-class Option(NamedTuple):
-    """An option: all its spellings, what it is for, and what it takes."""
+class Argument(NamedTuple):
+    """An option with all its spellings, or a positional argument with its name; what it is for, and
+    what it takes."""
 
     names: tuple[str, ...]
     purpose: str
-    kind: Kind
-    words: tuple[str, ...] = ()
-
-
-class Positional(NamedTuple):
-    """A positional argument."""
-
-    name: str
     kind: Kind
     words: tuple[str, ...] = ()
 
@@ -45,8 +38,8 @@ class CommandArguments(NamedTuple):
 
     name: str
     purpose: str
-    options: tuple[Option, ...]
-    positionals: tuple[Positional, ...]
+    options: list[Argument]
+    positionals: list[Argument]
 
 
 def all_arguments() -> list[CommandArguments]:
@@ -56,21 +49,18 @@ def all_arguments() -> list[CommandArguments]:
 
 def command_arguments(name: str) -> CommandArguments:
     """What one command takes."""
-    parser = make_parser(name)
-    options: list[Option] = []
-    positionals: list[Positional] = []
+    _, purpose = COMMANDS[name]
+    command = CommandArguments(name, purpose, [], [])
     # argparse has no public way to list the options of a parser.
-    actions: list[argparse.Action] = parser._actions  # pyright: ignore[reportPrivateUsage]
+    actions: list[argparse.Action] = make_parser(name)._actions  # pyright: ignore[reportPrivateUsage]
     for action in actions:
         if action.help == argparse.SUPPRESS:
             continue
-        kind, words = _kind(action)
-        if action.option_strings:
-            purpose = " ".join((action.help or "").replace("%%", "%").split())
-            options.append(Option(tuple(action.option_strings), purpose, kind, words))
-        else:
-            positionals.append(Positional(action.dest, kind, words))
-    return CommandArguments(name, COMMANDS[name].purpose, tuple(options), tuple(positionals))
+        names = tuple(action.option_strings) or (action.dest,)
+        help = " ".join((action.help or "").replace("%%", "%").split())
+        listed = command.options if action.option_strings else command.positionals
+        listed.append(Argument(names, help, *_kind(action)))
+    return command
 
 
 def _kind(action: argparse.Action) -> tuple[Kind, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
+from holdfast.interfaces.cli.completion.arguments import Argument, CommandArguments, Kind
 
 _SCRIPT = r"""# bash completion for holdfast; made by `holdfast completion bash`
 _holdfast_values() {
@@ -79,8 +79,7 @@ _MARKS = {Kind.BANK: "@bank", Kind.FILE: "@file", Kind.ANY: "@any"}
 def script(commands: Sequence[CommandArguments]) -> str:
     """The whole script."""
     values = [
-        f"        {_patterns(command, option)}) "
-        f"echo {shlex.quote(_values(option.kind, option.words))} ;;"
+        f"        {_patterns(command, option)}) echo {shlex.quote(_values(option))} ;;"
         for command in commands
         for option in command.options
         if option.kind is not Kind.NONE
@@ -91,7 +90,7 @@ def script(commands: Sequence[CommandArguments]) -> str:
     ]
     positionals = [
         f"        {shlex.quote(f'{command.name} {number}')}) "
-        f"echo {shlex.quote(_values(positional.kind, positional.words))} ;;"
+        f"echo {shlex.quote(_values(positional))} ;;"
         for command in commands
         for number, positional in enumerate(command.positionals)
         if positional.kind is not Kind.ANY
@@ -108,13 +107,13 @@ def script(commands: Sequence[CommandArguments]) -> str:
     return text
 
 
-def _patterns(command: CommandArguments, option: Option) -> str:
+def _patterns(command: CommandArguments, option: Argument) -> str:
     return "|".join(shlex.quote(f"{command.name} {name}") for name in option.names)
 
 
-def _values(kind: Kind, words: tuple[str, ...]) -> str:
-    return _MARKS.get(kind, " ".join(words))
+def _values(argument: Argument) -> str:
+    return _MARKS.get(argument.kind, " ".join(argument.words))
 
 
-def _names(options: Iterable[Option]) -> list[str]:
+def _names(options: Iterable[Argument]) -> list[str]:
     return [name for option in options for name in option.names if name.startswith("--")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
+from holdfast.interfaces.cli.completion.arguments import Argument, CommandArguments, Kind
 
 _HEAD = "# fish completion for holdfast; made by `holdfast completion fish`\n"
 _BANKS = "(holdfast completion --banks 2>/dev/null)"
@@ -32,13 +32,13 @@ def _command_lines(command: CommandArguments) -> Iterator[str]:
         yield f"{start} -F"
 
 
-def _names(option: Option) -> str:
+def _names(option: Argument) -> str:
     long = [f"-l {name[2:]}" for name in option.names if name.startswith("--")]
     short = [f"-s {name[1:]}" for name in option.names if not name.startswith("--")]
     return " ".join(short + long)
 
 
-def _value_flags(option: Option) -> str:
+def _value_flags(option: Argument) -> str:
     if option.kind is Kind.NONE:
         return ""
     if option.kind is Kind.FILE:

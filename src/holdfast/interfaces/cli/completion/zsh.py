@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.interfaces.cli.completion.arguments import CommandArguments, Kind, Option
+from holdfast.interfaces.cli.completion.arguments import Argument, CommandArguments, Kind
 
 _SCRIPT = r"""#compdef holdfast
 # zsh completion for holdfast; made by `holdfast completion zsh`
@@ -55,12 +55,12 @@ def _arguments(command: CommandArguments) -> Iterator[str]:
         yield from (_quote(_option(option, name)) for name in option.names)
     for positional in command.positionals:
         end = _VALUE_SPECS.get(
-            positional.kind, f":{_plain_text(positional.name)}:({' '.join(positional.words)})"
+            positional.kind, f":{_plain_text(positional.names[0])}:({' '.join(positional.words)})"
         )
         yield _quote(f"*{end}" if positional is command.positionals[-1] else f":{end}"[1:])
 
 
-def _option(option: Option, name: str) -> str:
+def _option(option: Argument, name: str) -> str:
     head = f"*{name}[{_plain_text(option.purpose)}]"
     if option.kind is Kind.NONE:
         return head

@@ -15,7 +15,7 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
 
     sizes = measure_sizes(memory)
     if as_json:
-        screen.json(
+        return screen.json(
             {
                 "disk": sizes.disk,
                 "tables": sizes.tables,
@@ -23,7 +23,6 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
                 "freeable": [one._asdict() for one in sizes.freeable],
             }
         )
-        return
     for what, size in sizes.disk._asdict().items():
         screen.line(f"{amount(size):>10}  {what}")
     if sizes.tables:

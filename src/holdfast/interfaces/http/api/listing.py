@@ -69,9 +69,7 @@ def entities_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: st
 
 def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page[LogEntry]:
     """The log of decisions, the latest first."""
-    id = memory.context.bank_id(bank)
-    banks = [one.id for one in memory.reader.banks()] if id is None else [id]
-    log = read_logs(memory.reader, banks)
+    log = read_logs(memory.reader, memory.context.bank_ids(bank))
     return paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 

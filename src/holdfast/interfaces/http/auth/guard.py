@@ -271,23 +271,21 @@ def _cookie(headers: Headers) -> str:
 
 
 def _refusal_response(refusal: Refusal, scope: Scope) -> Response:
-    error = {
-        "code": refusal.code,
-        "message": refusal.message,
-        "remedy": refusal.remedy,
-        **request_id_field(scope),
-    }
     headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
     headers |= {"retry-after": str(refusal.retry_after_s)} if refusal.retry_after_s else {}
     if "text/html" in Headers(scope=scope).get("accept", ""):
         text = f"{refusal.message} {refusal.remedy}".strip()
         return Response(text, refusal.status, headers, "text/plain; charset=utf-8")
-    return JSONResponse({"error": error}, refusal.status, headers)
+    body = error_json(scope, refusal.code, refusal.message, refusal.remedy)
+    return JSONResponse(body, refusal.status, headers)
 
 
-def request_id_field(scope: Scope) -> dict[str, str]:
-    """The id of a request as a field of an error, where requests have ids."""
-    return {"request_id": scope["request_id"]} if "request_id" in scope else {}
+def error_json(scope: Scope, code: str, message: str, remedy: str) -> dict[str, dict[str, str]]:
+    """An error as every response has it; with the id of the request, where requests have ids."""
+    error = {"code": code, "message": message, "remedy": remedy}
+    return {
+        "error": error | {"request_id": scope["request_id"]} if "request_id" in scope else error
+    }
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

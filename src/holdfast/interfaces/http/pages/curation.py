@@ -189,8 +189,7 @@ async def undo(request: PageRequestDep) -> Response:
     bank, seen = form.get("bank", ""), form.get("seq", "")
 
     def back(memory: Holdfast) -> None:
-        id = memory.context.bank_id(bank or "all")
-        banks = [b.id for b in memory.reader.banks() if id in (None, b.id)]
+        banks = memory.context.bank_ids(bank or "all")
         log = [e for one in banks for e in undoable(memory.reader.curations(one))]
         latest = max((entry.seq for entry in log), default=0)
         if str(latest) != seen:
@@ -215,8 +214,7 @@ async def purge(request: PageRequestDep) -> Response:
         raise InputError("Nothing was erased.", "Say that you are sure; it cannot be undone.")
 
     def erase(memory: Holdfast) -> bool:
-        found = plan_purge(memory, name)
-        if found.seen != form.get("seen", ""):
+        if plan_purge(memory, name)["seen"] != form.get("seen", ""):
             return False
         target = memory.curation.target(name)
         memory.erasure.purge(target.uri, target.bank, request.who)

@@ -68,9 +68,7 @@ class MemoryQuery(NamedTuple):
 
 
 @router.get("/memory")
-async def memory(
-    request: PageRequestDep, given: Annotated[MemoryQuery, Depends()]
-) -> Response:
+async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends()]) -> Response:
     """A list of records; with `id`, a redirect to the page of one record."""
     query = given._replace(
         status=given.status if given.status in STATUSES else CURRENT,
@@ -95,7 +93,7 @@ async def memory(
         "networks": [network.value for network in Network],
     }
     if query.kind == FORGOTTEN:
-        away, more = await request.pool.read(lambda m: hidden_records(m, m.store, query.wanted))
+        away, more = await request.pool.read(lambda m: hidden_records(m, query.wanted))
         return request.render("forgotten.html", away=away, more=more, **usual)
     if query.kind == DECISIONS:
         log, more = await request.pool.read(lambda m: logged_decisions(m, query.wanted))
@@ -111,29 +109,19 @@ async def purge(request: PageRequestDep, uri: str = "") -> HTMLResponse:
     return request.render("purge.html", title="Erase for good", plan=found, changed=False)
 
 
-class PurgePlan(NamedTuple):
-    """What would be erased."""
-
-    uri: str
-    counts: tuple[tuple[str, int], ...]
-    copies: tuple[str, ...]
-    transcripts: tuple[str, ...]
-    words: str = ""
-
-    @property
-    def seen(self) -> str:
-        """A fingerprint of the plan, which the form sends back."""
-        return " ".join(f"{kind}:{count}" for kind, count in self.counts)
-
-
-def plan_purge(memory: Holdfast, name: str) -> PurgePlan:
-    """What erasing a record would erase."""
+def plan_purge(memory: Holdfast, name: str) -> Shown:
+    """What erasing a record would erase; `seen` is a fingerprint, which the form sends back."""
     target = memory.curation.target(name)
-    fields = memory.erasure.plan_purge(target.uri, target.bank)
-    copies = tuple(str(path) for path in fields.copies)
-    counts = tuple(sorted(fields.records.items()))
-    words = current_text(memory, target) if target.shown else ""
-    return PurgePlan(target.uri, counts, copies, fields.transcripts, words)
+    plan = memory.erasure.plan_purge(target.uri, target.bank)
+    counts = sorted(plan.records.items())
+    return {
+        "uri": target.uri,
+        "counts": counts,
+        "copies": plan.copies,
+        "transcripts": plan.transcripts,
+        "words": current_text(memory, target) if target.shown else "",
+        "seen": " ".join(f"{kind}:{count}" for kind, count in counts),
+    }
 
 
 @router.get("/open")

@@ -15,7 +15,7 @@ from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.interfaces.http.server.sockets import open_socket, uvicorn_config
+from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
@@ -50,9 +50,7 @@ def serve(settings: Settings, port: int, idle_s: float, ready: Callable[[Address
     address = Address(url, enter, str(token_file(settings.home)))
 
     async def run() -> None:
-        serving = asyncio.create_task(server.serve([listening]))
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.01)
+        serving = await start(server, listening)
         if server.started:
             ready(address)
         while not serving.done():

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.interfaces.http.auth.guard import error_json
 from holdfast.interfaces.http.auth.permissions import route_of
 from holdfast.interfaces.http.core.metrics import Metrics
 from holdfast.interfaces.http.server.logs import Log, traceback_location
@@ -103,13 +104,9 @@ class RequestMonitor:
                 await self._app(scope, receive, state.send)
         except TimeoutError:
             if not state.status:
-                error = {
-                    "code": "too_slow",
-                    "message": "This took too long.",
-                    "remedy": "Ask for less, or ask again later.",
-                    "request_id": state.id,
-                }
-                answer = JSONResponse({"error": error}, 504, {"retry-after": "5"})
+                remedy = "Ask for less, or ask again later."
+                error = error_json(scope, "too_slow", "This took too long.", remedy)
+                answer = JSONResponse(error, 504, {"retry-after": "5"})
                 await answer(scope, receive, state.send)
         finally:
             # An inner layer has sent the error response; here it is only logged.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from typing import Any
 
@@ -26,6 +27,14 @@ def open_socket(host: str, port: int, backlog: int, name: str, remedy: str) -> s
     listening.listen(backlog)
     listening.setblocking(False)
     return listening
+
+
+async def start(server: uvicorn.Server, listening: socket.socket) -> asyncio.Task[None]:
+    """Start a server; returns its task once it answers, or has failed."""
+    serving = asyncio.create_task(server.serve([listening]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    return serving
 
 
 def uvicorn_config(

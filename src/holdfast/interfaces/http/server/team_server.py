@@ -30,7 +30,7 @@ from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
-from holdfast.interfaces.http.server.sockets import open_socket, uvicorn_config
+from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -169,9 +169,7 @@ async def _run(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    serving = asyncio.create_task(server.serve([listening]))
-    while not server.started and not serving.done():
-        await asyncio.sleep(0.01)
+    serving = await start(server, listening)
     if server.started:
         scheme = "https" if options.certificate else "http"
         host = f"[{options.host}]" if ":" in options.host else options.host

@@ -5,11 +5,10 @@ from __future__ import annotations
 from holdfast.app.memory import open_memory
 from holdfast.app.search.audit import AuditReport, StaleRecord, audit
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
-from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 Hold what is remembered against the code of today: lists the facts, memories, decisions
@@ -57,8 +56,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:
-        screen.json({"bank": name, **shown._asdict()})
-        return
+        return screen.json({"bank": name, **shown._asdict()})
     for one in shown.stale:
         _print(screen, one)
     _print_summary(screen, found, len(shown.stale), name)

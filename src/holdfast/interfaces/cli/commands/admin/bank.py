@@ -9,7 +9,6 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
@@ -62,29 +61,20 @@ def run(screen: Screen, arguments: Arguments) -> None:
             f"Put away sessions older than {changes.retention} months (nothing is erased)?",
         ):
             return
-        bank = arguments.bank
-        found = (
-            memory.banks.change(changes, bank)
-            if arguments.action == "set"
-            else memory.banks.get(bank)
-        )
+        if arguments.action == "set":
+            found = memory.banks.change(changes, arguments.bank)
+        else:
+            found = memory.banks.get(arguments.bank)
     if arguments.json:
         screen.json(found)
     else:
         _print(screen, found)
 
 
-def _changes(arguments: Arguments) -> BankChanges:
-    return BankChanges(
-        arguments.preset,
-        arguments.skepticism,
-        arguments.literalism,
-        arguments.empathy,
-        arguments.background,
-        _months(arguments.retention),
-        tuple(arguments.alias),
-        tuple(arguments.drop_alias),
-    )
+def _changes(a: Arguments) -> BankChanges:
+    traits = (a.skepticism, a.literalism, a.empathy)
+    names = (tuple(a.alias), tuple(a.drop_alias))
+    return BankChanges(a.preset, *traits, a.background, _months(a.retention), *names)
 
 
 def _months(given: str | None) -> int | None:
@@ -99,8 +89,7 @@ def _months(given: str | None) -> int | None:
 
 def _list(screen: Screen, banks: list[Bank], as_json: bool) -> None:
     if as_json:
-        screen.json({"banks": banks})
-        return
+        return screen.json({"banks": banks})
     if not banks:
         screen.line("There are no banks yet.")
     width = max((len(bank.name) for bank in banks), default=0)

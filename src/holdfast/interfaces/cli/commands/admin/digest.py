@@ -46,7 +46,10 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    since, until = _span(arguments)
+    if arguments.until and not arguments.since:
+        raise InputError("--until says where --since ends.", "Give --since too.")
+    days = arguments.days or WEEK
+    since, until = read_period(utc_now(), days, arguments.since, arguments.until)
     with open_memory(create=False) as memory:
         period = digest(memory, arguments.bank, since, until, arguments.limit)
         hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
@@ -59,12 +62,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if hint:
             screen.line()
             screen.wrap(hint)
-
-
-def _span(arguments: Arguments) -> tuple[str, str]:
-    if arguments.until and not arguments.since:
-        raise InputError("--until says where --since ends.", "Give --since too.")
-    return read_period(utc_now(), arguments.days or WEEK, arguments.since, arguments.until)
 
 
 def _print(screen: Screen, period: PeriodDigest) -> None:

@@ -13,7 +13,6 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.model.to_json import to_jsonable
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.export_tables import GROUPS
 from holdfast.store.protocol.export import ExportSelection
@@ -74,8 +73,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         patterns = memory.settings.redact_patterns
         made = write_export(memory.reader, path, wanted, patterns, progress)
     if arguments.json:
-        screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
-        return
+        return screen.json({"path": str(made.path), "counts": made.counts, "bytes": made.bytes})
     counts = ", ".join(f"{count:,} {name}" for name, count in made.counts.items())
     screen.line(f"{made.path}: {made.bytes:,} bytes")
     screen.wrap(counts or "nothing", "  ")
@@ -118,8 +116,7 @@ def _write_folder(
     write(memory.reader, folder, wanted, clean, progress)
     done = folder.write()
     if arguments.json:
-        screen.json(done._replace(folder=str(done.folder)))
-        return
+        return screen.json(done._replace(folder=str(done.folder)))
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
     for left in done.left_alone:
         screen.line(f"  left alone, since you made or changed it: {left}")

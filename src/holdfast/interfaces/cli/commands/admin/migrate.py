@@ -42,8 +42,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     progress.finish()
     if arguments.json:
         counts = {"tables": moved.tables, "rows": moved.rows, "before": moved.before}
-        screen.json({**counts, "compared": True})
-        return
+        return screen.json({**counts, "compared": True})
     rows, tables = number(moved.rows, "row"), number(moved.tables, "table")
     before = f", {number(moved.before, 'row')} of them before" if moved.before else ""
     screen.wrap(

@@ -54,8 +54,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         return
     listed = providers.listed()
     if arguments.json:
-        screen.json(providers_json(providers, settings))
-        return
+        return screen.json(providers_json(providers, settings))
     for item in listed:
         _print(screen, item)
     for problem in providers.problems:
@@ -102,8 +101,7 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         texts = [
             {"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in texts_found
         ]
-        screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
-        return
+        return screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
     for one in texts_found:
         screen.line(f"{one.provider}/{one.tool} · external", "bold")
         screen.wrap(truncate(one.text, _MAX_TEXT), "      ")

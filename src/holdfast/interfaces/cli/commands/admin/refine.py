@@ -117,16 +117,14 @@ def _ask_model(
     if not arguments.json:
         _print_plan(screen, plan)
     calls = plan.estimate.calls
-    if not plan.service or (calls and not _is_agreed(arguments)):
+    if not plan.service:
+        return done
+    if calls and not arguments.yes and not confirm.ask("Ask it?", default=False):
         return done
     bar = _Bar("asking the model", "call", arguments.json)
     report = rebuild.run_model_plan(memory, plan, bar)
     bar.finish()
     return done._replace(by_model=report, asked=bool(calls))
-
-
-def _is_agreed(arguments: Arguments) -> bool:
-    return bool(arguments.yes) or confirm.ask("Ask it?", default=False)
 
 
 def _print_dry_run(
@@ -200,12 +198,10 @@ def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: 
         screen.line(f"{number(done.sessions, 'session')} brought up to date.")
     report = done.by_model
     if done.asked:
-        failed = (
-            f"; {report.failed} came to nothing, and keep what they had" if report.failed else ""
-        )
+        failed = f"; {report.failed} came to nothing, and keep what they had"
         screen.line(
             f"Summed up again: {number(report.exchanges, 'exchange')}, "
-            f"{number(report.digests, 'digest')}{failed}."
+            f"{number(report.digests, 'digest')}{failed if report.failed else ''}."
         )
     if report.stopped:
         screen.wrap(f"Stopped: {report.stopped}")
@@ -219,20 +215,14 @@ def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: 
 
 def _json(older: OutdatedCounts, plan: ModelPlan | None, done: _Done) -> dict[str, object]:
     """`older` counts what is still outdated after what was `done`."""
-    made = plan.estimate if plan is not None else None
-    return {
-        "rules": RULES_VERSION,
-        "prompts": PROMPTS,
-        "older": older,
-        "offer": None
-        if plan is None or made is None
-        else {
-            "service": plan.service or None,
-            **made._asdict(),
-            "sessions": len(made.sessions),
-            "capped": len(made.capped),
-            "held": plan.held or None,
-            "prices_as_of": PRICES_AS_OF,
-        },
-        "done": {"sessions": done.sessions, "by_model": done.by_model},
+    offer = plan and {
+        "service": plan.service or None,
+        **plan.estimate._asdict(),
+        "sessions": len(plan.estimate.sessions),
+        "capped": len(plan.estimate.capped),
+        "held": plan.held or None,
+        "prices_as_of": PRICES_AS_OF,
     }
+    by = {"sessions": done.sessions, "by_model": done.by_model}
+    versions = {"rules": RULES_VERSION, "prompts": PROMPTS}
+    return {**versions, "older": older, "offer": offer, "done": by}

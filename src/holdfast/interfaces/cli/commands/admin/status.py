@@ -51,8 +51,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
             show_sizes(screen, memory, arguments.json)
             return
         if arguments.json:
-            screen.json(status_json(memory, arguments.bank, current_folder(), arguments.cost))
-            return
+            return screen.json(
+                status_json(memory, arguments.bank, current_folder(), arguments.cost)
+            )
         if arguments.cost:
             print_costs(screen, gather_costs(memory))
             return

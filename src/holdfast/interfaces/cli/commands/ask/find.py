@@ -8,7 +8,7 @@ from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.output.records import print_reference
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
@@ -50,15 +50,8 @@ def configure(parser: Parser) -> None:
 
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
-        found = memory.browse.find(
-            arguments.file,
-            arguments.concept,
-            arguments.type,
-            arguments.since,
-            arguments.until,
-            arguments.bank,
-            arguments.limit,
-        )
+        a = arguments
+        found = memory.browse.find(a.file, a.concept, a.type, a.since, a.until, a.bank, a.limit)
         names = memory.context.bank_names()
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
     if arguments.json:

@@ -9,7 +9,7 @@ from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import hit_view, json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import truncate

@@ -89,8 +89,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
 def _list(screen: Screen, sessions: ResearchSessions, arguments: Arguments) -> None:
     found = [sessions.summary(id) for id in sessions.ids()[: arguments.limit]]
     if arguments.json:
-        screen.json({"sessions": found})
-        return
+        return screen.json({"sessions": found})
     for one in found:
         state = _STATES[one.state] if one.state is not SessionState.DONE else one.confidence
         screen.line(f"{screen.paint(one.id, 'cyan')}  {minute(one.last)}  {state}")
@@ -105,8 +104,7 @@ def _show(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         session, lines = memory.answers.research_session(arguments.id)
     if arguments.json:
-        screen.json({**to_jsonable(session), "lines": lines})
-        return
+        return screen.json({**to_jsonable(session), "lines": lines})
     screen.line(f"{session.id}  {minute(session.began)}  {_STATES[session.state]}")
     for line in lines:
         _print_step(screen, line)

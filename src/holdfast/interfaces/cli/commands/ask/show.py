@@ -11,10 +11,9 @@ from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
-from holdfast.interfaces.cli.output import path as path_output
 from holdfast.interfaces.cli.output import thread
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, minute
+from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
@@ -22,7 +21,7 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.records import Turn
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.path import describe_record
+from holdfast.recall.lookup.path import Path, PathStep, describe_record
 from holdfast.recall.lookup.trace import RawState, Trace
 from holdfast.refine.core.passages import turn_text
 
@@ -43,6 +42,8 @@ EXAMPLES = """\
 # The start of a text, in characters: of superseded words and of a raw line about six lines, of a
 # decision two, of a part below the record one.
 _MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
+# How deep a step of a path is indented: facts least, raw lines most.
+_INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
 _RAW_STATES = {
     RawState.PRESENT: "{where}",
     RawState.WITHHELD: "{where} is not shown, because something was scrubbed from it",
@@ -61,9 +62,10 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> int | None:
-    if arguments.path:
-        return path_output.run(screen, arguments.uri, arguments.bank, arguments.json)
     with open_memory(create=False) as memory:
+        if arguments.path:
+            path = memory.browse.path(arguments.uri, arguments.bank)
+            return screen.json(path) if arguments.json else _print_path(screen, path)
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.inventory.without_model(found.record) if arguments.rules else None
         anchor = whole_anchor(memory.reader, found.record)
@@ -202,3 +204,25 @@ def _describe_raw_line(found: Trace) -> str:
         return "raw line: none is known"
     where = f"{found.raw.path}:{found.raw.line}"
     return f"raw line: {_RAW_STATES[found.raw.state].format(where=where)}"
+
+
+def _print_path(screen: Screen, found: Path) -> None:
+    for step in found.up:
+        _print_step(screen, step)
+    _print_step(screen, found.here, "bold")
+    for step in found.down:
+        _print_step(screen, step)
+    for kind, count in found.left_out.items():
+        screen.line(f"and {number(count, kind)} more", "dim")
+
+
+def _print_step(screen: Screen, step: PathStep, *styles: str) -> None:
+    indent = "  " * _INDENT_BY_LEVEL.get(step.level, 0)
+    if step.kind == "line":
+        state = "" if step.state == "present" else f" ({step.state})"
+        screen.line(f"{indent}{step.path}:{step.line}{state}")
+        return
+    name = screen.paint(step.uri, "cyan")
+    head = f"{indent}{step.level:<3} {day(step.time)} "
+    title = truncate(step.title, max(20, screen.width - len(head) - len(step.uri) - 2))
+    screen.line(f"{head}{screen.paint(title, *styles) if styles else title}  {name}")

@@ -38,8 +38,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         found = memory.answers.team_query(question, arguments.bank, arguments.limit)
     if arguments.json:
         more = {"evidence": found.evidence, "people": found.people}
-        screen.json({**to_jsonable(found.answer), **more})
-        return
+        return screen.json({**to_jsonable(found.answer), **more})
     print_answer(screen, found.answer)
     if found.evidence:
         screen.line()

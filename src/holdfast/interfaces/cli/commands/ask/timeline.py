@@ -10,7 +10,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.output.records import print_reference
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
@@ -61,18 +61,12 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    if arguments.anchor and arguments.query:
+    a = arguments
+    if a.anchor and a.query:
         raise InputError("An anchor and a query at once.", "Give one of them.")
     with open_memory(create=False) as memory:
         try:
-            timeline = memory.timeline(
-                arguments.anchor,
-                arguments.query,
-                arguments.bank,
-                arguments.kind,
-                arguments.before,
-                arguments.after,
-            )
+            timeline = memory.timeline(a.anchor, a.query, a.bank, a.kind, a.before, a.after)
         except InputError as error:
             # Words are no anchor, but may be meant as a query.
             anchor: str = arguments.anchor

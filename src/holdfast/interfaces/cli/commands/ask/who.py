@@ -6,7 +6,6 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number, short
-from holdfast.model.to_json import to_jsonable
 from holdfast.research.history.expertise import Expert
 
 HELP = """\
@@ -41,8 +40,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
         commits = memory.reader.counts(id).commits
     if arguments.json:
-        screen.json({"bank": bank, "about": about, "experts": found})
-        return
+        return screen.json({"bank": bank, "about": about, "experts": found})
     for expert in found:
         _print(screen, expert)
     if not found:

@@ -39,14 +39,8 @@ def _configure_retain(parser: Parser) -> None:
 
 def _run_retain(screen: Screen, arguments: Arguments) -> None:
     with open_memory() as memory:
-        stored = memory.retain(
-            " ".join(arguments.text),
-            arguments.network,
-            arguments.confidence,
-            arguments.where,
-            arguments.why,
-            arguments.bank,
-        )
+        text, a = " ".join(arguments.text), arguments
+        stored = memory.retain(text, a.network, a.confidence, a.where, a.why, a.bank)
         bank = memory.context.bank_name(stored.bank)
     head = f"Retained in bank {bank} as {stored.network.value}"
     _print(screen, stored, bank, head, arguments.json)

@@ -6,7 +6,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
-from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
@@ -68,8 +68,7 @@ def _list(screen: Screen, arguments: Arguments) -> None:
         ]
         if arguments.json:
             summary = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
-            screen.json({"reviews": summary, "proposals": len(waiting), "rules": rules})
-            return
+            return screen.json({"reviews": summary, "proposals": len(waiting), "rules": rules})
         for review in found:
             _print(screen, memory.reader, review)
     undecided = sum(not review.decided for review in found)

@@ -8,7 +8,6 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
-from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 Take back the latest decisions: what was remembered, corrected, forgotten, restored or merged.

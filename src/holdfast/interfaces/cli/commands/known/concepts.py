@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.core.context import ALL_BANKS
-from holdfast.app.memory import Holdfast, open_memory
+from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_reference
+from holdfast.interfaces.cli.output.records import print_reference
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
@@ -50,14 +50,19 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         names = memory.context.bank_names()
         if name:
-            return _show(screen, memory, name, arguments.bank, arguments.json, names)
+            concept = memory.browse.concept(name, arguments.bank)
+            trace = memory.show(uri("concept", concept.id))
+            if arguments.json:
+                return screen.json(json_shapes.concept_details_json(concept, trace, names))
+            return _print_one(screen, concept, trace)
         found = memory.browse.concepts(arguments.bank, arguments.limit + 1)
-        bank = memory.context.bank_name(memory.context.bank_id(arguments.bank))
-        hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
+        id = memory.context.bank_id(arguments.bank)
+        bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
     shown = found[: arguments.limit]
     if arguments.json:
-        screen.json({"bank": bank, "concepts": [json_shapes.concept_json(c, names) for c in shown]})
-        return
+        return screen.json(
+            {"bank": bank, "concepts": [json_shapes.concept_json(c, names) for c in shown]}
+        )
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
         screen.line("There are more, see --limit.", "dim")
@@ -75,25 +80,9 @@ def _print(
         screen.line(concept.name, "bold")
         files = f" · {', '.join(concept.files[:_MAX_FILES])}" if concept.files else ""
         screen.line("  " + truncate(f"{count} · {day(concept.updated)}{files}", screen.width - 2))
-        bank_shown = names.get(concept.bank, "")
-        print_reference(screen, uri("concept", concept.id), "  ", bank=bank_shown)
+        name = uri("concept", concept.id)
+        print_reference(screen, name, "  ", bank=names.get(concept.bank, ""))
     screen.line(f"{number(len(found), 'concept')} of bank {bank}", "dim")
-
-
-def _show(
-    screen: Screen,
-    memory: Holdfast,
-    name: str,
-    bank: str | None,
-    json: bool,
-    names: Mapping[str, str],
-) -> None:
-    concept = memory.browse.concept(name, bank)
-    found = memory.show(uri("concept", concept.id))
-    if json:
-        screen.json(json_shapes.concept_details_json(concept, found, names))
-        return
-    _print_one(screen, concept, found)
 
 
 def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:

@@ -50,16 +50,13 @@ def run(screen: Screen, arguments: Arguments) -> None:
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         if name:
             about = memory.browse.about_entity(name, arguments.bank, min(arguments.limit, 10))
-            _print_entity(screen, about, arguments.json)
-            return
+            return _print_entity(screen, about, arguments.json)
         if arguments.communities:
             groups = memory.browse.communities(arguments.bank)[: arguments.limit]
-            _print_communities(screen, groups, arguments.json)
-            return
+            return _print_communities(screen, groups, arguments.json)
         found = memory.browse.entities(arguments.bank, arguments.kind, arguments.limit)
     if arguments.json:
-        screen.json({"entities": [json_shapes.entity_json(entity) for entity in found]})
-        return
+        return screen.json({"entities": [json_shapes.entity_json(entity) for entity in found]})
     for entity in found:
         line = f"{entity.mentions:>5}  {entity.kind.value:<9}  {entity.name}"
         if entity.aliases:
@@ -72,10 +69,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_json: bool) -> None:
     if as_json:
-        screen.json(
-            {"communities": [[json_shapes.entity_json(e) for e in group] for group in groups]}
-        )
-        return
+        listed = [[json_shapes.entity_json(entity) for entity in group] for group in groups]
+        return screen.json({"communities": listed})
     for rank, group in enumerate(groups, start=1):
         names = ", ".join(entity.name for entity in group)
         screen.wrap(f"{rank}. {truncate(names, _MAX_GROUP_CHARACTERS)}", "", "   ")
@@ -83,8 +78,7 @@ def _print_communities(screen: Screen, groups: Sequence[Sequence[Entity]], as_js
 
 def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
     if as_json:
-        screen.json(json_shapes.entity_details_json(about))
-        return
+        return screen.json(json_shapes.entity_details_json(about))
     entity = about.entity
     screen.line(f"{entity.name}  ({entity.kind.value})", "bold")
     screen.line(uri("entity", entity.id), "cyan")
@@ -106,11 +100,11 @@ def _print_links(screen: Screen, about: EntityDetails) -> None:
     records above show that."""
     ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
     links = [link for link in about.links if link.kind not in ordinary]
-    if links:
-        screen.title("links:")
-    for link in links[:_MAX_LINKS]:
-        via = f"  by {link.via}" if link.via else ""
-        kind = link.kind.value.replace("_", " ")
-        screen.line(f"  {short(link.source)} {kind} {short(link.target)}{via}")
+    lines = (
+        f"{short(link.source)} {link.kind.value.replace('_', ' ')} {short(link.target)}"
+        + (f"  by {link.via}" if link.via else "")
+        for link in links[:_MAX_LINKS]
+    )
+    screen.section("links:", lines)
     if len(links) > _MAX_LINKS:
         screen.line(f"  … and {len(links) - _MAX_LINKS} more, see --json")

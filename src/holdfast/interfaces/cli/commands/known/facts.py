@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
-from holdfast.interfaces.cli.output.record_lines import print_record_head
+from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
@@ -45,8 +45,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         listed = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
-        screen.json({"bank": name, "facts": listed, "dropped": dropped})
-        return
+        return screen.json({"bank": name, "facts": listed, "dropped": dropped})
     for fact in found:
         _print(screen, fact)
     screen.line(f"{number(len(found), 'fact')} in {name}.", "dim")

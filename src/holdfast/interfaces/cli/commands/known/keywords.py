@@ -10,7 +10,6 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
-from holdfast.model.to_json import to_jsonable
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.protocol.concepts import Keyword
 
@@ -51,8 +50,7 @@ def _print_leads(
     screen: Screen, found: KeywordHits, bank: str, names: Mapping[str, str], hint: str, json: bool
 ) -> None:
     if json:
-        screen.json(json_shapes.keyword_hits_json(found, bank, names))
-        return
+        return screen.json(json_shapes.keyword_hits_json(found, bank, names))
     if not found.leads:
         screen.line(f"No keyword {found.words!r} in {bank}.")
         screen.wrap(hint or f"`holdfast recall {found.words}` searches all that was said.")
@@ -70,8 +68,7 @@ def _print_list(
     screen: Screen, listed: Sequence[Keyword], bank: str, hint: str, json: bool
 ) -> None:
     if json:
-        screen.json({"bank": bank, "keywords": listed})
-        return
+        return screen.json({"bank": bank, "keywords": listed})
     if not listed:
         screen.line(f"No keywords in {bank} yet.")
         screen.wrap(hint or "`holdfast ingest` reads your sessions.")

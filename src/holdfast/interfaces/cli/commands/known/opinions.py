@@ -38,8 +38,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in opinions]
-        screen.json({"bank": name, "opinions": listed})
-        return
+        return screen.json({"bank": name, "opinions": listed})
     if not opinions:
         screen.line(f"No opinions in {name} yet.")
         screen.wrap(

@@ -6,7 +6,6 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day
-from holdfast.model.to_json import to_jsonable
 
 HELP = """\
 What a bank makes of a question: it recalls, weighs the evidence through its disposition, and
@@ -37,8 +36,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         reflection = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
-        screen.json(reflection)
-        return
+        return screen.json(reflection)
     for line in reflection.answer.split("\n"):
         screen.wrap(line, "", "  " if line.startswith("- ") else "")
     if reflection.citations:

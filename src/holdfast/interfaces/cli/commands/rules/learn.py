@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.curation.rule_proposals import SCOPES, LearnResult
+from holdfast.app.curation.rule_proposals import SCOPES
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import confirm, options
@@ -42,7 +42,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if change is not None:
             if not a.json:
                 screen.line(change.diff)
-                _warn(screen, learned)
+                if learned.opposes:
+                    screen.line(f"Note: {learned.opposes} says the opposite.")
             written = confirm.is_allowed(a.yes, f"Write {change.path}?", dry_run=False)
             if written:
                 memory.teaching.write_rule(change, a.bank)
@@ -52,8 +53,3 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.line(f"{learned.documented} says so already. Nothing was changed.")
     else:
         screen.line(f"Written: {change.file}" if written else "Nothing was changed.")
-
-
-def _warn(screen: Screen, learned: LearnResult) -> None:
-    if learned.opposes:
-        screen.line(f"Note: {learned.opposes} says the opposite.")

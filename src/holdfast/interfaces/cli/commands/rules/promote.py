@@ -51,8 +51,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.json:
-        screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
-        return
+        return screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
     state = memory.rules.state(arguments.bank)
     promotion = memory.settings.promote
     name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
@@ -67,8 +66,7 @@ def _list(
     screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: Arguments
 ) -> None:
     if arguments.json:
-        screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
-        return
+        return screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
     questions = len(memory.browse.reviews(arguments.bank))
     if not candidates:
         screen.line("Nothing waits for you.")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import webbrowser
-from importlib.util import find_spec
 from typing import Any
 
-from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
@@ -26,7 +25,6 @@ EXAMPLES = """\
   holdfast browse --no-open --port 8730
   holdfast browse --no-open --port 0 --json"""
 
-_REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
 _SECONDS_PER_MINUTE = 60.0
 
 
@@ -44,11 +42,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"The pages need {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
-        )
+    require_server_packages("The pages need")
 
     def ready(address: Any) -> None:
         if arguments.json:

@@ -60,18 +60,12 @@ def run(screen: Screen, arguments: Arguments) -> None:
 def _new(screen: Screen, arguments: Arguments) -> None:
     if bool(arguments.bank) == arguments.all_banks:
         raise InputError("For which banks?", "Name some with --bank, or say --all-banks.")
-    wanted = KeyRequest(
-        arguments.name,
-        arguments.bank,
-        Level(arguments.level),
-        arguments.expires,
-        arguments.make_banks,
-    )
+    a = arguments
+    wanted = KeyRequest(a.name, a.bank, Level(a.level), a.expires, a.make_banks)
     with open_memory() as memory:
         shown, key = make_key(memory, wanted)
         if arguments.json:
-            screen.json({"key": shown, **_key_json(memory, key)})
-            return
+            return screen.json({"key": shown, **_key_json(memory, key)})
         screen.line(shown)
         screen.line("It is shown this once. Keep it where secrets are kept.", "dim")
 
@@ -80,8 +74,7 @@ def _list(screen: Screen, as_json: bool) -> None:
     with open_memory(create=False) as memory:
         keys = [_key_json(memory, key) for key in memory.store.api_keys()]
         if as_json:
-            screen.json({"keys": keys})
-            return
+            return screen.json({"keys": keys})
         if not keys:
             screen.line("There is no key yet; `holdfast key new` makes one.")
         for key in keys:

@@ -58,10 +58,8 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.port is not None and not arguments.http:
         raise InputError("--port is for --http.", "Give both, or neither.")
-    for number in (
-        signal.SIGTERM,
-        signal.SIGINT,
-    ):  # a process started in the background ignores SIGINT
+    # SIGINT too: a process started in the background ignores it by default.
+    for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
     companions = _companions if arguments.server == MAIN else no_companions
     serve = _serve_http if arguments.http else _serve_streams

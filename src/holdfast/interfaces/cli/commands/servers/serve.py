@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
-from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
@@ -27,8 +26,6 @@ EXAMPLES = """\
   holdfast serve
   holdfast serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem
   holdfast serve --behind-proxy --name memory.example.org"""
-
-_REQUIRED_PACKAGES = ("fastapi", "jinja2", "uvicorn")
 
 
 def configure(parser: Parser) -> None:
@@ -56,23 +53,14 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    missing = [name for name in _REQUIRED_PACKAGES if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"The server needs {', '.join(missing)}.", "pip install 'holdfast-memory[server]'"
-        )
+    require_server_packages("The server needs")
     from holdfast.interfaces.http.server import team_server
     from holdfast.interfaces.http.server.logs import Log
 
+    a = arguments
+    tls, behind_proxy = (a.tls_cert, a.tls_key), a.behind_proxy or bool(a.proxy)
     listen_options = team_server.ListenOptions(
-        arguments.host,
-        arguments.port,
-        arguments.tls_cert,
-        arguments.tls_key,
-        arguments.behind_proxy or bool(arguments.proxy),
-        tuple(arguments.proxy),
-        tuple(arguments.name),
-        arguments.insecure,
+        a.host, a.port, *tls, behind_proxy, tuple(a.proxy), tuple(a.name), a.insecure
     )
     team_server.check_options(listen_options)
 

@@ -60,8 +60,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> None:
     if as_json:
-        screen.json(injections)
-        return
+        return screen.json(injections)
     if not injections:
         screen.line("Nothing was injected so far.")
         return

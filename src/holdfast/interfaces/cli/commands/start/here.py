@@ -26,12 +26,8 @@ def show(screen: Screen, overview: Overview) -> None:
     screen.line(f"{screen.paint(f'Holdfast {overview.version}', 'bold')} at {overview.home}")
     screen.line()
     colour = {"works": "green", "broken": "red"}.get(overview.capture.state, "yellow")
-    screen.wrap(
-        screen.paint(overview.capture.sentence, colour),
-        f"  {'capture':<{_NAME_COLUMN_WIDTH}}",
-        " " * (_NAME_COLUMN_WIDTH + 2),
-    )
     lines = {
+        "capture": screen.paint(overview.capture.sentence, colour),
         "memory": _describe_memory(overview),
         "this folder": f"bank {overview.bank}" if overview.bank else "no memory of its own yet",
         "last event": ago(overview.last_event) if overview.last_event else "none yet",

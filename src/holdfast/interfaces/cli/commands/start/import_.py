@@ -65,17 +65,10 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
+    actions = {"list": _list, "undo": _undo, "holdfast": _holdfast, "conversation": _conversation}
     read_only = arguments.dry_run or arguments.format == "list"
     with open_memory(create=not read_only) as memory:
-        if arguments.format == "list":
-            return _list(screen, memory, arguments)
-        if arguments.format == "undo":
-            return _undo(screen, memory, arguments)
-        if arguments.format == "holdfast":
-            return _holdfast(screen, memory, arguments)
-        if arguments.format == "conversation":
-            return _conversation(screen, memory, arguments)
-        return _records(screen, memory, arguments)
+        actions.get(arguments.format, _records)(screen, memory, arguments)
 
 
 def _records(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
@@ -144,13 +137,12 @@ def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     found = memory.imports.list_batches(arguments.bank or "all")
     names = memory.context.bank_names()
     if arguments.json:
-        screen.json(
+        return screen.json(
             [
                 {**to_jsonable(one), "uri": uri("importing", one.id), "stands": in_force}
                 for one, in_force in found
             ]
         )
-        return
     if not found:
         screen.line("Nothing was imported yet.")
     for one, in_force in found:
@@ -166,8 +158,8 @@ def _undo(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     undone = memory.imports.undo_import(arguments.path)
     memory.ingestion.update()
     if arguments.json:
-        screen.json({"undone": to_jsonable(undone)})
-    for entry in () if arguments.json else undone:
+        return screen.json({"undone": undone})
+    for entry in undone:
         screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
 
 
@@ -177,8 +169,7 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     progress = Progress("restored", lambda count: number(count, "line"))
     done = memory.imports.import_export(Path(arguments.path), arguments.dry_run, progress)
     if arguments.json:
-        screen.json(to_jsonable(done))
-        return
+        return screen.json(done)
     if arguments.dry_run:
         screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
         screen.line("Nothing was imported: this was a dry run.")
@@ -195,8 +186,7 @@ def _conversation(screen: Screen, memory: Holdfast, arguments: Arguments) -> Non
     path = Path(arguments.path).expanduser()
     report = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:
-        screen.json(to_jsonable(report))
-        return
+        return screen.json(report)
     screen.line(
         f"{number(report.lines, 'line')} read into bank {arguments.bank}: "
         f"{report.captured:,} captured, {report.skipped:,} skipped, {report.failed:,} failed."

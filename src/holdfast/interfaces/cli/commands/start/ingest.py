@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -113,12 +113,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
             memory.rules.sync_all()
             left = embed(memory, arguments.embed, arguments.json, executors.embed)
     if arguments.json:
-        logs = [
-            {"path": str(path), **log._asdict()}
-            for path, log in zip(repositories, commits, strict=True)
-        ]
-        screen.json({"transcripts": report, "without_vectors": left, "repositories": logs})
-        return
+        logs = zip(repositories, commits, strict=True)
+        found = [{"path": str(path), **log._asdict()} for path, log in logs]
+        return screen.json(_report_json(report, left, found))
     if report is not None:
         _print(screen, report)
     _print_histories(screen, repositories, commits)
@@ -129,6 +126,12 @@ def run(screen: Screen, arguments: Arguments) -> None:
             f"{number(left, 'record')} can be found by words but not yet by meaning; "
             "`holdfast ingest --embed all` prepares them."
         )
+
+
+def _report_json(
+    report: IngestReport | None, left: int | None, repositories: list[dict[str, object]]
+) -> dict[str, object]:
+    return {"transcripts": report, "without_vectors": left, "repositories": repositories}
 
 
 def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[HistoryReport]) -> None:
@@ -143,9 +146,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
 
 def _nothing_there(screen: Screen, as_json: bool) -> None:
     if as_json:
-        nothing = {"transcripts": IngestReport(), "without_vectors": None, "repositories": []}
-        screen.json(nothing)
-        return
+        return screen.json(_report_json(IngestReport(), None, []))
     screen.line("None of the agents known here has kept any transcripts.")
     screen.line(
         "Give a path, or set CLAUDE_CONFIG_DIR, CODEX_HOME or the like to where an agent keeps "
@@ -163,8 +164,7 @@ def _estimate(
     new = memory.ingestion.estimate(inputs)  # pyright: ignore[reportArgumentType]
     size = sum(count for _, count in new)
     if as_json:
-        screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
-        return
+        return screen.json({"files": len(inputs), "files_with_news": len(new), "new_bytes": size})
     screen.line(f"{number(len(inputs), 'transcript')} found; {len(new):,} with something new.")
     files, sizes = Counter[str](), Counter[str]()
     for item, count in new:
@@ -192,7 +192,7 @@ def _workers(text: str) -> int | str:
 
 
 @contextmanager
-def _progress(what: str, counts: ProgressColumn, quiet: bool) -> Iterator[Callable[..., None]]:
+def _progress(what: str, counts: ProgressColumn, quiet: bool) -> Generator[Callable[..., None]]:
     """Show a bar at a terminal unless `quiet`; yields what updates it."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeRemainingColumn())

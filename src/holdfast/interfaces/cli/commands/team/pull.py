@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.records import shared_record_json
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import truncate
 from holdfast.learn.share_intake import ShareImportPlan
-from holdfast.model.team import SharedRecord
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
@@ -95,8 +95,8 @@ def _pull_json(planned: ShareImportPlan, import_uri: str) -> dict[str, object]:
     return {
         "place": planned.source.name,
         "taking": import_uri,
-        "added": [_record_json(record) for record in planned.added],
-        "changed": [_record_json(record) for record in planned.changed],
+        "added": [shared_record_json(record, "bank", "id", "gone") for record in planned.added],
+        "changed": [shared_record_json(record, "bank", "id", "gone") for record in planned.changed],
         "taken_back": [uri("shared", record.id) for record in planned.gone],
         "known": planned.known,
         "own": planned.own,
@@ -106,20 +106,12 @@ def _pull_json(planned: ShareImportPlan, import_uri: str) -> dict[str, object]:
     }
 
 
-def _record_json(record: SharedRecord) -> dict[str, object]:
-    fields: dict[str, object] = to_jsonable(record)
-    for name in ("bank", "id", "gone"):
-        del fields[name]
-    return {"uri": uri("shared", record.id), **fields}
-
-
 def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> None:
     found = memory.sharing.pulls(bank)
     if as_json:
-        screen.json(
+        return screen.json(
             {"pulls": [{**to_jsonable(one), "undone": not in_force} for one, in_force in found]},
         )
-        return
     if not found:
         screen.line("Nothing was pulled yet.")
     for one, in_force in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.memory import Holdfast, open_memory
@@ -44,6 +45,7 @@ EXAMPLES = """\
 
 # How long `list` waits for each server: longer than a recall does, and short enough for a person.
 _REACH_TIMEOUT_S = 3.0
+_NO_SERVER = "No server is named here: holdfast remote add URL"
 
 
 def configure(parser: Parser) -> None:
@@ -73,9 +75,8 @@ def run(screen: Screen, arguments: Arguments) -> int:
             case "test":
                 _test(screen, remotes, remotes.named(arguments.name_or_url), arguments.json)
             case "push":
-                return _push(
-                    screen, Outbox(memory.context).push(arguments.name_or_url), arguments.json
-                )
+                done = Outbox(memory.context).push(arguments.name_or_url)
+                return _push(screen, done, arguments.json)
             case "remove":
                 _remove(screen, memory, remotes, arguments)
             case _:
@@ -105,9 +106,15 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argument
     remotes.add(remote)
     if arguments.json:
         missing = list(tested.missing) if tested else []
-        screen.json({"name": remote.name, "url": remote.url, "banks": dict(banks),
-                     "problem": problem, "missing": missing})  # fmt: skip
-        return
+        return screen.json(
+            {
+                "name": remote.name,
+                "url": remote.url,
+                "banks": dict(banks),
+                "problem": problem,
+                "missing": missing,
+            }
+        )
     listed = ", ".join(here if here == there else f"{here} as {there}" for here, there in banks)
     screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
     if problem:
@@ -157,9 +164,9 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
             or "Check the address and the key; `holdfast remote remove` and `add` change them.",
         ) from error
     if as_json:
-        screen.json({"name": remote.name, "ms": tested.ms, "banks": tested.banks,
-                     "missing": tested.missing})  # fmt: skip
-        return
+        return screen.json(
+            {"name": remote.name, "ms": tested.ms, "banks": tested.banks, "missing": tested.missing}
+        )
     screen.wrap(
         f"{remote.name} answers in {tested.ms} ms. The key opens {', '.join(tested.banks)}."
     )
@@ -171,7 +178,7 @@ def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argum
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
     items = memory.reader.outbox(remote.name)
-    waiting = _count(items, OutboxState.WAITING)
+    waiting = _counts(items)[OutboxState.WAITING]
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
     question = f"Forget {remote.name} and its key?{lost}"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "what is asked", False):
@@ -194,8 +201,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
             _remote_json(item, ms, problem) | _counts(memory.reader.outbox(item.remote.name))
             for item, ms, problem in found
         ]
-        screen.json({"use": use, "remotes": remotes_json})
-        return
+        return screen.json({"use": use, "remotes": remotes_json})
     for item, ms, problem in found:
         remote = item.remote
         screen.line(f"{screen.paint(remote.name, 'bold')}  {remote.url}")
@@ -209,18 +215,19 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         for refused in (p for p in items if p.state is OutboxState.REFUSED):
             screen.item(f"refused: {refused.origin} ({refused.problem})", "  ")
     if not found:
-        screen.line("No server is named here: holdfast remote add URL")
+        screen.line(_NO_SERVER)
     if use == OFF:
         screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
 
 
 def _push(screen: Screen, done: Mapping[str, PushReport], as_json: bool) -> int:
     if as_json:
-        screen.json({name: report._asdict() for name, report in done.items()})
-    for name, report in () if as_json else done.items():
-        screen.wrap(f"{name}: {_describe_push(report)}")
-    if not done and not as_json:
-        screen.line("No server is named here: holdfast remote add URL")
+        screen.json(done)
+    elif not done:
+        screen.line(_NO_SERVER)
+    else:
+        for name, report in done.items():
+            screen.wrap(f"{name}: {_describe_push(report)}")
     return 1 if any(report.problem for report in done.values()) else 0
 
 
@@ -235,11 +242,8 @@ def _describe_push(report: PushReport) -> str:
 
 
 def _counts(items: Sequence[OutboxItem]) -> dict[str, int]:
-    return {state.value: _count(items, state) for state in OutboxState}
-
-
-def _count(items: Sequence[OutboxItem], state: OutboxState) -> int:
-    return sum(item.state is state for item in items)
+    counted = Counter(item.state for item in items)
+    return {state.value: counted[state] for state in OutboxState}
 
 
 def _reached(remotes: Remotes, item: RemoteStatus) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""`holdfast share`."""
+"""`holdfast share` and `holdfast unshare`, over a branch of a git repository."""
 
 from __future__ import annotations
 
@@ -8,46 +8,24 @@ from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.sharing import SharedListing, SharePlan
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options, server_sharing
-from holdfast.interfaces.cli.output.shared_record import print_shared_record
-from holdfast.interfaces.cli.parser import Arguments, Parser
+from holdfast.interfaces.cli.output.records import print_shared_record, shared_record_json
+from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
-from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
-
-HELP = """\
-Offer chosen memories to others: facts, memories, opinions, exchanges, digests, concepts,
-patterns, or a session as its digest and exchanges. They are written, one JSON object a line and
-in your name, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
-Your files, your index and your branches stay as they are.
-
---to NAME of a server (`holdfast remote`) sends them there instead, in the name of your key, for
-whoever may read the bank, or for everybody (--scope organisation). If the server is away they
-wait, and are sent later, once.
-
-Everything is redacted once more and shown first. Nothing leaves your machine without --push, or
-the name of a server. `holdfast pull` takes in what others share; `holdfast unshare` takes back."""
-
-EXAMPLES = """\
-  holdfast share holdfast://fact/5c1f0a9be2d47c33 --note 'we lost a day on this'
-  holdfast share 5c1f0a 77ab01 --dry-run
-  holdfast share 5c1f0a --push
-  holdfast share 5c1f0a --to ~/src/team-memory
-  holdfast share 5c1f0a --to acme --scope organisation
-  holdfast share --list"""
 
 # The start of a shared text in a list: about four lines.
 _MAX_TEXT = 400
 
 
-def configure(parser: Parser) -> None:
+def _configure_share(parser: Parser) -> None:
     parser.add_argument(
         "uri", nargs="*", metavar="URI", help="holdfast://WORD/ID, an id, or the start of one"
     )
     parser.flag("--list", "what is shared here, by whom and since when")
     parser.option("--note", "TEXT", "a word to whoever reads it")
-    add_destination(parser)
+    _add_destination(parser)
     parser.choice(
         "--scope",
         list(SHARED_SCOPES),
@@ -59,8 +37,7 @@ def configure(parser: Parser) -> None:
     options.add(parser, "bank", "yes", "json")
 
 
-def add_destination(parser: Parser) -> None:
-    """Add `--to` and `--push`."""
+def _add_destination(parser: Parser) -> None:
     parser.option(
         "--to",
         "PATH|SERVER|REMOTE",
@@ -70,7 +47,7 @@ def add_destination(parser: Parser) -> None:
     parser.flag("--push", "also push the branch, merged with what others pushed")
 
 
-def destination(arguments: Arguments) -> tuple[str, str]:
+def _destination(arguments: Arguments) -> tuple[str, str]:
     """The repository and the git remote that `--to` names; one of them is ""."""
     given: str = arguments.to
     if not given:
@@ -85,7 +62,7 @@ def destination(arguments: Arguments) -> tuple[str, str]:
     return "", given
 
 
-def run(screen: Screen, arguments: Arguments) -> None:
+def _run_share(screen: Screen, arguments: Arguments) -> None:
     if (server := server_sharing.server_of(arguments)) is not None:
         return server_sharing.share(screen, server, arguments)
     if arguments.scope not in (None, Scope.PROJECT.value):
@@ -93,7 +70,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             "What lies on a branch is read by whoever reads the repository: its scope is project.",
             "Name a server for another scope: --to NAME.",
         )
-    place, remote = destination(arguments)
+    place, remote = _destination(arguments)
     with open_memory(create=False) as memory:
         if arguments.list:
             return _list(screen, memory.sharing.list_shared(place), arguments.json)
@@ -102,12 +79,12 @@ def run(screen: Screen, arguments: Arguments) -> None:
                 "Nothing is named to be shared.", "Name records by their URIs, or use --list."
             )
         if not arguments.uri:
-            return push(screen, memory, place, remote, arguments.json)
+            return _push(screen, memory, place, remote, arguments.json)
         planned = memory.sharing.plan_share(arguments.uri, place, arguments.note, arguments.bank)
-        return carry_out(screen, memory, planned, arguments, (place, remote))
+        return _carry_out(screen, memory, planned, arguments, (place, remote))
 
 
-def carry_out(
+def _carry_out(
     screen: Screen,
     memory: Holdfast,
     planned: SharePlan,
@@ -117,10 +94,10 @@ def carry_out(
     """Print what is planned, ask, write it to the branch and push it if wanted."""
     place, remote = where
     if not arguments.json:
-        show(screen, planned)
+        _show(screen, planned)
     if arguments.dry_run:
         if arguments.json:
-            screen.json(plan_json(planned, "", False))
+            screen.json(_plan_json(planned, "", False))
         return
     if not planned.is_empty and not confirm.confirm_change(
         screen, arguments.yes, default=False, what="what others can see"
@@ -129,7 +106,7 @@ def carry_out(
     commit = memory.sharing.share(planned) if not planned.is_empty else ""
     pushed = memory.sharing.push(remote, place) if arguments.push else ("", False)
     if arguments.json:
-        screen.json(plan_json(planned, commit, bool(pushed[0])))
+        screen.json(_plan_json(planned, commit, bool(pushed[0])))
     elif pushed[0]:
         screen.line(f"Written to holdfast-shared and pushed to {pushed[0]}.")
     elif commit:
@@ -139,8 +116,7 @@ def carry_out(
         )
 
 
-def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> None:
-    """Push what is shared already."""
+def _push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> None:
     name, done = memory.sharing.push(remote, place)
     if as_json:
         screen.json({"pushed": done, "remote": name})
@@ -148,8 +124,7 @@ def push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: boo
         screen.line(f"Pushed to {name}." if done else f"{name} has it all already.")
 
 
-def show(screen: Screen, planned: SharePlan) -> None:
-    """Print what would change on the branch, like a diff."""
+def _show(screen: Screen, planned: SharePlan) -> None:
     for one in planned.added:
         print_shared_record(screen, one.shared, "+", one.redacted)
     for new, old in planned.changed:
@@ -165,8 +140,7 @@ def show(screen: Screen, planned: SharePlan) -> None:
         screen.wrap(f"In the name of {who}, on the branch holdfast-shared of {planned.place}.")
 
 
-def plan_json(planned: SharePlan, commit: str, pushed: bool) -> dict[str, object]:
-    """What was planned and done, as JSON."""
+def _plan_json(planned: SharePlan, commit: str, pushed: bool) -> dict[str, object]:
     return {
         "place": planned.place,
         "added": [_record_json(one.shared) | {"redacted": one.redacted} for one in planned.added],
@@ -179,17 +153,13 @@ def plan_json(planned: SharePlan, commit: str, pushed: bool) -> dict[str, object
 
 
 def _record_json(shared: SharedRecord) -> dict[str, object]:
-    fields: dict[str, object] = to_jsonable(shared)
-    for name in ("bank", "id", "version", "gone", "trust"):
-        del fields[name]
-    return {"uri": uri("shared", shared.id), **fields}
+    return shared_record_json(shared, "bank", "id", "version", "gone", "trust")
 
 
 def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
     if as_json:
         held = [_record_json(shared) for shared in found.held]
-        screen.json({"place": found.place, "shared": held, "refused": found.refused})
-        return
+        return screen.json({"place": found.place, "shared": held, "refused": found.refused})
     if not found.held:
         screen.line(f"Nothing is shared in {found.place} yet.")
     for shared in found.held:
@@ -202,3 +172,61 @@ def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
             f"{number(len(found.refused), 'line')} cannot be read; the first is {first.path}:"
             f"{first.line} ({first.why})."
         )
+
+
+def _configure_unshare(parser: Parser) -> None:
+    parser.add_argument(
+        "uri", nargs="+", metavar="URI", help="what was shared, or what it is called as shared"
+    )
+    _add_destination(parser)
+    parser.flag("--dry-run", "only show what would go")
+    options.add(parser, "yes", "json")
+
+
+def _run_unshare(screen: Screen, arguments: Arguments) -> None:
+    if (server := server_sharing.server_of(arguments)) is not None:
+        return server_sharing.take_back(screen, server, arguments)
+    place, remote = _destination(arguments)
+    with open_memory(create=False) as memory:
+        planned = memory.sharing.plan_unshare(arguments.uri, place)
+        return _carry_out(screen, memory, planned, arguments, (place, remote))
+
+
+SHARE = CommandSpec(
+    help="""\
+Offer chosen memories to others: facts, memories, opinions, exchanges, digests, concepts,
+patterns, or a session as its digest and exchanges. They are written, one JSON object a line and
+in your name, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
+Your files, your index and your branches stay as they are.
+
+--to NAME of a server (`holdfast remote`) sends them there instead, in the name of your key, for
+whoever may read the bank, or for everybody (--scope organisation). If the server is away they
+wait, and are sent later, once.
+
+Everything is redacted once more and shown first. Nothing leaves your machine without --push, or
+the name of a server. `holdfast pull` takes in what others share; `holdfast unshare` takes back.""",
+    examples="""\
+  holdfast share holdfast://fact/5c1f0a9be2d47c33 --note 'we lost a day on this'
+  holdfast share 5c1f0a 77ab01 --dry-run
+  holdfast share 5c1f0a --push
+  holdfast share 5c1f0a --to ~/src/team-memory
+  holdfast share 5c1f0a --to acme --scope organisation
+  holdfast share --list""",
+    configure=_configure_share,
+    run=_run_share,
+)
+
+UNSHARE = CommandSpec(
+    help="""\
+Take back what you shared. A line on the branch says that it is gone, so that whoever pulls next
+does not see it any more; its words go from the branch. They stay in the branch's history, and
+in the history of every clone: what must never be seen should not be shared at all.
+
+With --to NAME of a server it is taken back there; if the server is away, as soon as it is back.""",
+    examples="""\
+  holdfast unshare holdfast://fact/5c1f0a9be2d47c33
+  holdfast unshare holdfast://shared/77ab01c3d2e4f586 --push
+  holdfast unshare holdfast://fact/5c1f0a9be2d47c33 --to acme""",
+    configure=_configure_unshare,
+    run=_run_unshare,
+)

@@ -1,0 +1,152 @@
+"""First prompts: whether one states a goal, and how similar a text is to it.
+
+Small talk, commands, machine text and very short prompts state none: there is nothing to search
+for, and a brief would be noise. Similarity is measured by the words that a text shares: rare ones
+weigh more, synonyms count in part. A prompt is not a query: most of its words describe the symptom,
+and the decision that explains it need not contain them. So words that the memory does not know
+count half, and words of every prompt a quarter.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from holdfast.language import STOPWORDS, code_names, stem, words
+from holdfast.recall.query.expansion import Expansion, expand
+from holdfast.recall.query.terms import Terms
+from holdfast.sources.claude_code.prompts import read_prompt
+from holdfast.store.protocol import Reader
+
+_COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
+# A goal has at least this many different words, so many of them rare or one name of code.
+_MIN_WORDS = 3
+_MIN_RARE_WORDS = 2
+_MAX_PROMPT = 20_000
+# What is read of a long prompt: most of a plan or a log matches everything by chance.
+_HEAD_CHARACTERS = 500
+_TAIL_CHARACTERS = 200
+_CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+# Words of many prompts: they name no subject, so sharing one means next to nothing.
+COMMON_WORDS = frozenset(
+    "able actually add again ahead already also always another answer anything app application "
+    "apply around ask back bad best better big bit bug bugs build came case change changed changes "
+    "check clean code come commit complete correct create current day days different "
+    "does done easy edit end error errors everything exist exists expect expected explain fail "
+    "fails failed feature file files find fine first fix fixed fixes follow following found full "
+    "function give good got great guide handle happen happens help idea implement implementation "
+    "improve include instead issue issues keep know last later leave line list little long "
+    "look looks lot made main make makes making many maybe mean minutes missing move much "
+    "name needed needs never new next nice nothing number old open part parts "
+    "people perhaps place plan point possible problem project properly provide put question "
+    "read ready really reason refactor remove result results return "
+    "review right run running says second see seems set show side simple since "
+    "single small something soon start starts step stop task tell test tests text "
+    "thing things think time times today tomorrow tried two type understand update updated user "
+    "users wait way week whether whole without word words work working works "
+    "write wrong year".split()
+)
+_COMMON_STEMS = frozenset(map(stem, COMMON_WORDS))
+
+
+def goal_of(prompt: str) -> str:
+    """The text of a prompt that states a goal, shortened if it is long; else ""."""
+    read = read_prompt(prompt[:_MAX_PROMPT])
+    text = read.text.strip()
+    if read.skip is not None or not text or text.startswith("<"):
+        return ""
+    if _COMMAND.match(text):
+        return ""
+    distinct = {stem(word) for word in words(text) if word not in STOPWORDS}
+    rare = {word for word in distinct if not is_common(word)}
+    states_goal = len(distinct) >= _MIN_WORDS and (
+        len(rare) >= _MIN_RARE_WORDS or code_names(text, 1)
+    )
+    return _head_and_tail(text) if states_goal else ""
+
+
+def _head_and_tail(text: str) -> str:
+    """The start and the end of a long prompt, where the goal is stated, without code blocks."""
+    longest = _HEAD_CHARACTERS + _TAIL_CHARACTERS
+    if len(text) <= longest:
+        return text
+    text = _CODE_BLOCK.sub("\n", text)
+    head = text[:_HEAD_CHARACTERS].rpartition(" ")[0]
+    tail = text[-_TAIL_CHARACTERS:].partition(" ")[2]
+    return f"{head}\n{tail}" if len(text) > longest else text
+
+
+def is_common(root: str) -> bool:
+    """Whether a stem says nothing about a subject."""
+    return len(root) < 3 or root in _COMMON_STEMS
+
+
+# Counting stops here: a word in more passages is common, however many there are.
+_MAX_COUNTED = 2000
+_MAX_TEXT = 8000
+# Weights of words, against 1 (chosen with the thresholds of `GoalBriefLimits`): one that the memory
+# does not know, one of every prompt, and a synonym in place of the word.
+_UNKNOWN_WORD = 0.5
+_COMMON_WORD = 0.25
+_SYNONYM = 0.7
+# Texts of more stems than this share some by chance: their overlap shrinks with this power.
+_STEMS_WITHOUT_CHANCE = 120
+_CHANCE_POWER = 0.3
+# Words in more than this share of the passages, and in more than so many, are not searched for:
+# they find nothing and cost the most.
+_TOO_FREQUENT_SHARE = 0.2
+_TOO_FREQUENT_COUNT = 100
+
+
+class Overlap(NamedTuple):
+    """What a text shares with a prompt: the share of the prompt's weight, and the number of words
+    that are not common."""
+
+    share: float
+    rare_words: int
+
+
+class PromptSimilarity:
+    """Measures texts against one prompt."""
+
+    def __init__(self, reader: Reader, bank: str, terms: Terms) -> None:
+        size = max(2, reader.count_passages(bank, _MAX_COUNTED))
+        counts = reader.term_frequencies(bank, terms.words, _MAX_COUNTED)
+        self._stems: dict[str, frozenset[str]] = {}
+        self._weights: dict[str, float] = {}
+        self._synonyms: dict[str, frozenset[str]] = {}
+        searched: list[str] = []
+        for word, count in zip(terms.words, counts, strict=True):
+            root = stem(word)
+            rare = count <= max(_TOO_FREQUENT_SHARE * size, _TOO_FREQUENT_COUNT)
+            if rare and not is_common(root):
+                searched.append(word)
+            weight = math.log(1 + size / (0.5 + count)) * (1.0 if count else _UNKNOWN_WORD)
+            self._weights[root] = weight * (_COMMON_WORD if is_common(root) else 1.0)
+            others = expand([word], Expansion.FULL)
+            self._synonyms[root] = frozenset(stem(o) for other in others for o in words(other))
+        self.search_terms = Terms(tuple(searched) or terms.words, terms.phrases)
+        self._total = sum(self._weights.values()) or 1.0
+        self._rare = {root for root in self._weights if not is_common(root)}
+
+    def stems(self, text: str) -> frozenset[str]:
+        """The stems of a text, to be measured alone or with those of others."""
+        known = self._stems.get(text)
+        if known is None:
+            known = frozenset(map(stem, set(words(text[:_MAX_TEXT]))))
+            self._stems[text] = known
+        return known
+
+    def overlap(self, stems: frozenset[str]) -> Overlap:
+        """What some stems share with the prompt."""
+        weight, rare_words = 0.0, 0
+        for root, value in self._weights.items():
+            if root in stems:
+                weight += value
+                rare_words += root in self._rare
+            elif self._synonyms[root] & stems:
+                weight += _SYNONYM * value
+                rare_words += root in self._rare
+        by_chance = min(1.0, (_STEMS_WITHOUT_CHANCE / max(1, len(stems))) ** _CHANCE_POWER)
+        return Overlap(by_chance * weight / self._total, rare_words)

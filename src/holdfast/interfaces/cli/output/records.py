@@ -1,0 +1,43 @@
+"""The lines in which lists of records name a record, and a record that is shared."""
+
+from __future__ import annotations
+
+from holdfast.interfaces.cli.screen import Screen, day, number, short
+from holdfast.model.team import SharedRecord
+from holdfast.model.to_json import to_jsonable
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+
+
+def print_record_head(screen: Screen, head: str, uri: str) -> None:
+    """What a record is, then its whole URI."""
+    screen.line(f"{screen.paint(head, 'bold')}  {screen.paint(uri, 'cyan')}")
+
+
+def print_reference(
+    screen: Screen, uri: str, indent: str, session: str = "", bank: str = ""
+) -> None:
+    """The short URI of a record, then the session and the bank it belongs to, where given."""
+    notes = f" · session {session[:8]}" if session else ""
+    notes += f" · {bank}" if bank else ""
+    screen.line(indent + screen.paint(short(uri), "cyan") + screen.paint(notes, "dim"))
+
+
+def print_shared_record(screen: Screen, shared: SharedRecord, sign: str, redacted: int = 0) -> None:
+    """The record in the words that others will read; `sign` is that of a diff (+, -, ±) and
+    `redacted` counts the secrets that were replaced in it."""
+    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
+    head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
+    screen.line(head, "red" if sign == "-" else "green")
+    screen.wrap(shared.text, f"{sign}   ")
+    if shared.note:
+        screen.wrap(f"note: {shared.note}", f"{sign}   ")
+    if redacted:
+        screen.line(f"    ({number(redacted, 'secret')} taken out)")
+
+
+def shared_record_json(shared: SharedRecord, *left_out: str) -> dict[str, object]:
+    """A shared record with its URI, without the fields of these names."""
+    fields: dict[str, object] = to_jsonable(shared)
+    kept = {name: value for name, value in fields.items() if name not in left_out}
+    return {"uri": uri("shared", shared.id), **kept}
