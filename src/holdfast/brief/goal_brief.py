@@ -265,9 +265,7 @@ class _Entry(NamedTuple):
     replaced: WorkItem | None
 
 
-def _choose(
-    ranked: Sequence[_ScoredItem], items: WorkItems, limits: GoalBriefLimits
-) -> list[_Entry]:
+def _choose(ranked: Sequence[_ScoredItem], items: WorkItems) -> list[_Entry]:
     """The best items, each in its latest version, none twice."""
     latest = _later_versions([s.item for s in ranked])
     best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)

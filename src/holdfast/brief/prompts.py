@@ -29,7 +29,7 @@ _HEAD_CHARACTERS = 500
 _TAIL_CHARACTERS = 200
 _CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 # Words of many prompts: they name no subject, so sharing one means next to nothing.
-COMMON_WORDS = frozenset(
+_COMMON_WORDS = (
     "able actually add again ahead already also always another answer anything app application "
     "apply around ask back bad best better big bit bug bugs build came case change changed changes "
     "check clean code come commit complete correct create current day days different "
@@ -45,9 +45,9 @@ COMMON_WORDS = frozenset(
     "single small something soon start starts step stop task tell test tests text "
     "thing things think time times today tomorrow tried two type understand update updated user "
     "users wait way week whether whole without word words work working works "
-    "write wrong year".split()
+    "write wrong year"
 )
-_COMMON_STEMS = frozenset(map(stem, COMMON_WORDS))
+_COMMON_STEMS = frozenset(map(stem, _COMMON_WORDS.split()))
 
 
 def goal_of(prompt: str) -> str:
