@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from holdfast.capture import inbox
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.hook_commands import home_of_hook, lacks_shell
-from holdfast.locks import LOCKED_BYTE_OFFSET, ByteLocking, FileLocking, is_locked, lock_file
+from holdfast.locks import LOCKED_BYTE_OFFSET, ByteLocking, is_locked, lock_file
 from holdfast.paths import comparable_path
 from holdfast.windows_command_line import join_words, join_words_for_cmd, quote_word, split_words
 from tests.app.homes import make_home
@@ -132,7 +132,7 @@ class Bytes:
 def test_a_byte_far_away_is_locked_and_the_file_stays_where_it_stood(tmp_path: Path) -> None:
     bytes, path = Bytes(), tmp_path / "lock"
     path.write_bytes(b"words")
-    windows: FileLocking = ByteLocking(bytes.locking, 2)
+    windows = ByteLocking(bytes.locking, 2)
     with path.open("rb") as one, path.open("rb") as other:
         one.seek(3)
         assert windows.lock(one.fileno(), wait=False, shared=False)

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import sleep
-from typing import Protocol
 
 # Beyond anything that we write, and within the file sizes that every system supports.
 LOCKED_BYTE_OFFSET = 1 << 30
@@ -24,15 +23,6 @@ _LOCKED_ELSEWHERE = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-class FileLocking(Protocol):
-    """How a system locks an open file."""
-
-    def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
-        """Lock the file until it is closed; False where another process has the lock and `wait`
-        is false."""
-        ...
-
-
 class ByteLocking:
     """Locks as Windows does: `locking` is `msvcrt.locking`, which takes a descriptor, a mode and
     a number of bytes from the current position. There are no shared locks."""
@@ -42,7 +32,8 @@ class ByteLocking:
         self._mode = mode
 
     def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
-        """Lock the far byte; the position in the file stays the same."""
+        """Lock the far byte; the position in the file stays the same. False where another process
+        has the lock and `wait` is false."""
         while True:
             position = os.lseek(descriptor, 0, os.SEEK_CUR)
             os.lseek(descriptor, LOCKED_BYTE_OFFSET, os.SEEK_SET)
@@ -62,28 +53,22 @@ class ByteLocking:
 if sys.platform == "win32":
     import msvcrt
 
-    _SYSTEM: FileLocking = ByteLocking(msvcrt.locking, msvcrt.LK_NBLCK)
+    _lock = ByteLocking(msvcrt.locking, msvcrt.LK_NBLCK).lock
 else:
     import fcntl
 
-    class FlockLocking:
-        """By flock."""
-
-        def lock(self, descriptor: int, wait: bool, shared: bool) -> bool:
-            """Lock the file as a whole."""
-            mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            try:
-                fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            return True
-
-    _SYSTEM: FileLocking = FlockLocking()
+    def _lock(descriptor: int, wait: bool, shared: bool) -> bool:
+        mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def lock_file(descriptor: int, wait: bool = True, shared: bool = False) -> bool:
     """Lock an open file until it is closed. Without `wait` False where another holds it."""
-    return _SYSTEM.lock(descriptor, wait, shared)
+    return _lock(descriptor, wait, shared)
 
 
 def is_locked(path: Path) -> bool:

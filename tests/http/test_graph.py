@@ -13,7 +13,7 @@ from tests.http.server import Server, make_home, serving
 
 from holdfast.interfaces.ui.graph_layout import NodeToPlace, place_labels, place_nodes
 from holdfast.interfaces.ui.graph_view import draw, shorten_name
-from holdfast.recall.lookup.neighbours import Cooccurrence, Neighbour, Neighbourhood
+from holdfast.recall.lookup.entities import Cooccurrence, Neighbour, Neighbourhood
 
 HOSTILE = ("<script>alert(1)</script>.py", 'it\'s "quoted".py', "\u202egnp.py", "x" * 10_000)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.recall.query.landmarks import Landmark, LandmarkKind, is_version, read_landmark
+from holdfast.recall.query.query import Landmark, LandmarkKind, is_version, read_landmark
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.packing import estimate_tokens, hit_tokens, pack
+from holdfast.recall.ranking.hits import estimate_tokens, hit_tokens, pack
 
 WORDS = st.sampled_from("red green blue cyan teal navy lime pink gold grey plum rust".split())
 TEXTS = st.lists(WORDS, max_size=60).map(" ".join)

@@ -13,7 +13,7 @@ from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.conventions import as_rule, find_conventions
 from holdfast.refine.rules.domains import domain_of
 from holdfast.refine.rules.patterns import make_patterns
-from holdfast.sources.globs import any_file_matches
+from holdfast.sources.rule_files import any_file_matches
 from holdfast.store.protocol.rules import Statement
 
 

@@ -32,8 +32,7 @@ from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
-from holdfast.recall.ranking.hits import correction_note
-from holdfast.recall.ranking.packing import estimate_tokens
+from holdfast.recall.ranking.hits import correction_note, estimate_tokens
 from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.rule_locations import MEMORY_FILE

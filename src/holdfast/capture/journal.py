@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,7 +29,8 @@ def append(path: Path, events: Sequence[Event]) -> int:
     descriptor = _open_locked(path)
     try:
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
-            known = set(_ids(file))
+            found = [_EVENT_ID.match(line) for line in file if line.endswith(b"\n")]
+        known = {match[1].decode("utf-8", "replace") for match in found if match}
         new = {event["id"]: event for event in events if event["id"] not in known}
         lines = "".join(f"{to_line(event)}\n" for event in new.values())
         end = _drop_partial_line(descriptor)
@@ -129,13 +130,6 @@ def _drop_partial_line(descriptor: int) -> int:
     if start < end:
         os.ftruncate(descriptor, start)
     return start
-
-
-def _ids(lines: Iterable[bytes]) -> Iterator[str]:
-    for line in lines:
-        found = _EVENT_ID.match(line)
-        if found and line.endswith(b"\n"):
-            yield found.group(1).decode("utf-8", "replace")
 
 
 def read(path: Path) -> Iterator[Event]:

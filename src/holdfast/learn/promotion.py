@@ -24,7 +24,7 @@ from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, R
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
-from holdfast.sources.globs import any_file_matches
+from holdfast.sources.rule_files import any_file_matches
 from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 

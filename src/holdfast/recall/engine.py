@@ -26,8 +26,7 @@ from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import Query, read_query
-from holdfast.recall.ranking import boosts, causes, hits, packing, plugin_hits, remote_hits
-from holdfast.recall.ranking.branches import check_branch, demote_unmerged
+from holdfast.recall.ranking import boosts, causes, external_hits, hits
 from holdfast.recall.ranking.fusion import (
     add_neighbour_scores,
     add_results,
@@ -44,7 +43,7 @@ from holdfast.recall.ranking.rerank import (
     blend_into_scores,
     rerank,
 )
-from holdfast.recall.ranking.status import apply_status
+from holdfast.recall.ranking.status import apply_status, check_branch, demote_unmerged
 from holdfast.recall.retrievers import text as retrievers
 from holdfast.recall.retrievers.graph import graph_retriever
 from holdfast.store.protocol import ReadStore
@@ -116,7 +115,7 @@ def recall(
     run with the others; hits from servers are merged into our own, those from plugins come last."""
     ranking = rank(store, bank, text, plan, now, semantic, external)
     relevant = ranking.relevant
-    shown = packing.pack(relevant, plan.limits.tokens, plan.limit, plan.include_repeats)
+    shown = hits.pack(relevant, plan.limits.tokens, plan.limit, plan.include_repeats)
     remote, plugins = ranking.remote_candidates, ranking.plugin_candidates
     misses = [] if relevant or remote else ranking.candidates[:MAX_MISSES]
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
@@ -125,8 +124,8 @@ def recall(
         bank=bank or "all",
         abstained=not (relevant or plugins or remote),
         hits=(
-            *remote_hits.merge_remote_hits(ours, remote, plan.limit),
-            *plugin_hits.make_plugin_hits(plugins, ours),
+            *external_hits.merge_remote_hits(ours, remote, plan.limit),
+            *external_hits.make_plugin_hits(plugins, ours),
         ),
         strategies=ranking.strategies,
         misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
@@ -187,14 +186,14 @@ def rank(
     if direction is not None:
         candidates, strategy = _add_causes(store, query, candidates, plan, direction)
         strategies.append(strategy)
-    plugin_runs = [run for run in external_runs if not remote_hits.is_remote(run)]
-    remote_runs = [run for run in external_runs if remote_hits.is_remote(run)]
+    plugin_runs = [run for run in external_runs if not external_hits.is_remote(run)]
+    remote_runs = [run for run in external_runs if external_hits.is_remote(run)]
     return Ranking(
         query,
         candidates,
         tuple(strategies),
-        plugin_hits.rank_plugin_texts(query, plugin_runs),
-        remote_hits.rank_remote_texts(query, remote_runs),
+        external_hits.rank_plugin_texts(query, plugin_runs),
+        external_hits.rank_remote_texts(query, remote_runs),
         plan.thresholds,
     )
 

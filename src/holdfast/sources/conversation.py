@@ -27,7 +27,8 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     if not text.strip():
         return skipped(SkipReason.EMPTY)
     session = _session(record, file)
-    ref = _id(record)
+    id: object = record.get("id")
+    ref = str(id) if isinstance(id, str | int) else ""
     speaker = string(record, "speaker")
     role = Role.ASSISTANT if speaker.lower() in _ASSISTANTS else Role.USER
     name = "" if speaker.lower() in (*_ASSISTANTS, "user", "human") else speaker
@@ -46,8 +47,3 @@ def describe_session(record: Record, file: FileInfo) -> DraftSession:
 def _session(record: Record, file: FileInfo) -> str:
     value: object = record.get("session")
     return str(value) if isinstance(value, str | int) and value != "" else file.stem
-
-
-def _id(record: Record) -> str:
-    value: object = record.get("id")
-    return str(value) if isinstance(value, str | int) else ""

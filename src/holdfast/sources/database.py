@@ -39,18 +39,14 @@ def is_database(path: Path, head: bytes | None = None) -> bool:
     return head.startswith(_MAGIC)
 
 
-def query(path: Path, sql: str, *parameters: object) -> Iterator[Any]:
+def query(path: Path, sql: str, *parameters: object) -> list[Any]:
     """The rows of a query; raises OSError where the database cannot be read."""
+    address = f"file:{quote(str(path))}?mode=ro"
     try:
-        yield from _execute(path, sql, parameters)
+        with closing(sqlite3.connect(address, uri=True, timeout=_LOCK_TIMEOUT_S)) as connection:
+            return connection.execute(sql, parameters).fetchall()
     except sqlite3.Error as error:
         raise OSError(f"{path} cannot be read: {error}") from error
-
-
-def _execute(path: Path, sql: str, parameters: tuple[object, ...]) -> list[Any]:
-    address = f"file:{quote(str(path))}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, timeout=_LOCK_TIMEOUT_S)) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 def find_sessions(path: Path, read: ReadStamps, problems: list[str]) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from holdfast.app.search.recall import Search
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
-from holdfast.recall.ranking import remote_hits
+from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
 from holdfast.research.answering.answer import AskRequest
@@ -214,7 +214,7 @@ class _InvestigationSearches:
         found = self._recall(query, self._bank, self._plan)
         if self._plan.remotes:
             self.missing_replies = plugin_evidence.missing_replies(
-                found.strategies, remote_hits.RETRIEVER_PREFIX
+                found.strategies, RETRIEVER_PREFIX
             )
             self._plan = self._plan._replace(remotes=False)
         if not self._plan.asks_plugins:

@@ -36,7 +36,7 @@ from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
-from holdfast.recall.ranking.plugin_hits import KIND
+from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 from holdfast.research.answering.agent_answer import (
     AGENT,
     LookupTools,
@@ -286,8 +286,8 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
     if fields is None:
         return None
     named = parse_uri(uri)
-    kind = named.kind if named is not None else KIND
-    is_stored = named is not None and kind in LAYER_BY_KIND and kind != KIND
+    kind = named.kind if named is not None else PLUGIN_KIND
+    is_stored = named is not None and kind in LAYER_BY_KIND and kind != PLUGIN_KIND
     if named is not None and is_stored and not reader.find(None, kind, named.id, 1):
         return None
     metadata: dict[str, Any] = dict(fields.get("metadata") or {})

@@ -43,6 +43,8 @@ _MAX_CANDIDATES = 60
 _MAX_SCANNED_SESSIONS = 200
 # Tokens of text that the search with fallbacks returns at most.
 _MAX_TOKENS = 20_000
+# The retrievers of a hybrid search.
+_HYBRID = ("fts", "semantic")
 _NO_VECTORS = "Nothing is embedded yet; `holdfast ingest` prepares search by meaning."
 _LAYER_DESCRIPTIONS = {
     "rules": "Sections of the files that people review: .claude/rules, CLAUDE.md, memory.md.",
@@ -60,9 +62,9 @@ class MemoryTools(ReadOnlyMemory):
 
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
-            "memory_search_fts": self._fts,
-            "memory_search_vector": self._vector,
-            "memory_search_hybrid": self._hybrid,
+            "memory_search_fts": lambda given: self._search("fts", given, ("fts",)),
+            "memory_search_vector": lambda given: self._search("vector", given, ("semantic",)),
+            "memory_search_hybrid": lambda given: self._search("hybrid", given, _HYBRID),
             "memory_search_multi_strategy": self._multi_strategy,
             "memory_search_with_fallbacks": self._with_fallbacks,
             "memory_list_layers": self._list_layers,
@@ -70,52 +72,33 @@ class MemoryTools(ReadOnlyMemory):
             "memory_grep_transcripts": self._grep_transcripts,
         }
 
-    def _fts(self, given: Object) -> Object:
+    def _search(self, kind: str, given: Object, names: Sequence[str]) -> Object:
         bank, query = self._read(given)
-        return self._search("fts", given, bank, [self._text_retriever(bank, query, given)])
-
-    def _vector(self, given: Object) -> Object:
-        bank, query = self._read(given)
-        semantic = self._semantic_retriever(bank, query, given)
-        return self._search("vector", given, bank, [semantic] if semantic else [])
-
-    def _hybrid(self, given: Object) -> Object:
-        bank, query = self._read(given)
-        semantic = self._semantic_retriever(bank, query, given)
-        text = self._text_retriever(bank, query, given)
-        return self._search("hybrid", given, bank, [text, semantic] if semantic else [text])
-
-    def _search(
-        self, kind: str, given: Object, bank: str | None, chosen: list[Retriever]
-    ) -> Object:
-        pool, strategies = self._run_retrievers(chosen, DEFAULT_TIMEOUT_MS)
-        hits = self._best(pool, given, by_own_score=len(chosen) == 1)
-        result: Object = {
-            "searchType": kind,
-            "layer": given.get("layer", "all"),
-            "expansion": given.get("expansion", "minimal"),
-        }
-        problems = [s.problem for s in strategies if s.problem]
-        if kind != "fts" and self._semantic is None:
-            problems.append(self._model_problem or _NO_VECTORS)
-        return result | self._results(hits, bank, problems)
+        pool, reports = self._run_retrievers(names, bank, query, given, DEFAULT_TIMEOUT_MS)
+        if len(reports) == 1:
+            for candidate in pool:
+                candidate.score = max(candidate.scores.values())
+        else:
+            fuse_by_ranks(list(pool))
+        reports += self._absent(names)
+        problems = [report.problem for report in reports if report.problem]
+        hits = self._best(pool, given)
+        return {"searchType": kind, **_scope(given), **self._results(hits, bank, problems)}
 
     def _multi_strategy(self, given: Object) -> Object:
         bank, query = self._read(given)
-        wanted = given.get("strategies") or list(STRATEGIES)
-        chosen = [found for name in wanted if (found := self._retriever(name, bank, query, given))]
-        pool, strategies = self._run_retrievers(chosen, given.get("timeout", DEFAULT_TIMEOUT_MS))
+        names = given.get("strategies") or STRATEGIES
+        timeout_ms = given.get("timeout", DEFAULT_TIMEOUT_MS)
+        pool, reports = self._run_retrievers(names, bank, query, given, timeout_ms)
+        fuse_by_ranks(list(pool))
         hits = self._best(pool, given)
-        if "semantic" in wanted and self._semantic is None:
-            absent = self._model_problem or _NO_VECTORS
-            strategies.append(RetrieverReport("semantic", 0, 0, problem=absent))
-        result: Object = {
+        return {
             "searchType": "multi_strategy",
-            "layer": given.get("layer", "all"),
-            "expansion": given.get("expansion", "minimal"),
+            **_scope(given),
             "confidence": confidence(hits),
+            **strategy_results([*reports, *self._absent(names)]),
+            **self._results(hits, bank),
         }
-        return result | strategy_results(strategies) | self._results(hits, bank)
 
     def _with_fallbacks(self, given: Object) -> Object:
         bank, query = self._read(given)
@@ -132,8 +115,9 @@ class MemoryTools(ReadOnlyMemory):
         if found.abstained and bank != "":
             grep_allowed = given.get("enableGrep", True) and self._may_read_raw()
             limit_s = given.get("grepTimeout", DEFAULT_TIMEOUT_MS) / 1000
-            redactor = Redactor(self._settings.redact_patterns)
-            fallen = run_fallbacks(self._reader, bank, query, redactor, plan, grep_allowed, limit_s)
+            fallen = run_fallbacks(
+                self._reader, bank, query, self._redactor, plan, grep_allowed, limit_s
+            )
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
                 prompt = "Nothing in memory speaks of this. Ask in other words."
@@ -182,8 +166,10 @@ class MemoryTools(ReadOnlyMemory):
         limit = given.get("limit", DEFAULT_LIMIT)
         scored = [(p, _session_score(p, query if not temporal else None)) for p in passages]
         chosen = [(p, score) for p, score in scored if score > 0][:limit]
-        hits = [self._hit(Candidate(p, {"recent_sessions": n}, score=score))
-                for n, (p, score) in enumerate(chosen, 1)]  # fmt: skip
+        hits = [
+            make_hit(self._reader, Candidate(p, {"recent_sessions": n}, score=score))
+            for n, (p, score) in enumerate(chosen, 1)
+        ]
         result: Object = {"searchType": "recent_sessions", "isTemporalQuery": temporal}
         return result | _success_since(began) | self._results(hits, bank)
 
@@ -194,19 +180,24 @@ class MemoryTools(ReadOnlyMemory):
         limit = given.get("limit", DEFAULT_LIMIT)
         text = given["query"].strip()
         stored = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
-        hits = [self._hit(Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
-                for n, m in enumerate(stored, 1)]  # fmt: skip
+        hits = [
+            make_hit(self._reader, Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
+            for n, m in enumerate(stored, 1)
+        ]
         result: Object = {"searchType": "grep"}
         problems: list[str] = []
         if not self._may_read_raw():
             problems.append("Raw transcripts are not read: the settings leave something out.")
         elif len(hits) < limit:
-            redactor = Redactor(self._settings.redact_patterns)
             limit_s = given.get("timeout", DEFAULT_TIMEOUT_MS) / 1000
-            raw = grep(self._reader, bank, query, redactor, limit_s)
+            raw = grep(self._reader, bank, query, self._redactor, limit_s)
             seen = {one.uri for one in hits}
             hits += islice((one for one in raw if one.uri not in seen), limit - len(hits))
         return result | _success_since(began) | self._results(hits, bank, problems)
+
+    @property
+    def _redactor(self) -> Redactor:
+        return Redactor(self._settings.redact_patterns)
 
     def _read(self, given: Object) -> tuple[str | None, Query]:
         bank = self.bank()
@@ -216,54 +207,45 @@ class MemoryTools(ReadOnlyMemory):
         """Whether the settings exclude nothing: a raw line does not say whether it was excluded."""
         return not (self._settings.exclude_tools or self._settings.exclude_paths)
 
-    def _text_retriever(self, bank: str | None, query: Query, given: Object) -> Retriever:
-        more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
-        if not more:
-            return retrievers.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
-        return retrievers.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
-
-    def _semantic_retriever(
-        self, bank: str | None, query: Query, given: Object
-    ) -> Retriever | None:
-        semantic = self._load_model()
-        if semantic is None:
-            return None
-        return retrievers.semantic(bank, semantic, query.text, _layers(given), _MAX_CANDIDATES)
-
     def _retriever(
         self, name: str, bank: str | None, query: Query, given: Object
     ) -> Retriever | None:
-        """The retriever of a strategy; None for the semantic one if it cannot be used."""
+        """The retriever of a strategy, or of "fts", which expands a query if it can be; None for
+        the semantic one if it cannot be used."""
+        layers = _layers(given)
         if name == "semantic":
-            return self._semantic_retriever(bank, query, given)
+            model = self._load_model()
+            if model is None:
+                return None
+            return retrievers.semantic(bank, model, query.text, layers, _MAX_CANDIDATES)
         if name == "summaries":
-            return retrievers.summaries(bank, query.terms, _layers(given), _MAX_CANDIDATES)
-        if name == "direct_fts":
-            return retrievers.direct(bank, query.terms, _layers(given), _MAX_CANDIDATES)
+            return retrievers.summaries(bank, query.terms, layers, _MAX_CANDIDATES)
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
-        return retrievers.expanded(bank, query.terms, more, _layers(given), _MAX_CANDIDATES)
+        if name == "direct_fts" or (name == "fts" and not more):
+            return retrievers.direct(bank, query.terms, layers, _MAX_CANDIDATES)
+        return retrievers.expanded(bank, query.terms, more, layers, _MAX_CANDIDATES)
 
     def _run_retrievers(
-        self, chosen: Sequence[Retriever], timeout_ms: float
+        self, names: Sequence[str], bank: str | None, query: Query, given: Object, timeout_ms: float
     ) -> tuple[Pool, list[RetrieverReport]]:
+        chosen = [found for name in names if (found := self._retriever(name, bank, query, given))]
         runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
         for run in runs:
-            add_results(pool, run.report.name, run.result.passages, run.result.lowest_score)
+            add_results(pool, run.strategy.name, run.result.passages, run.result.lowest_score)
         apply_status(self._reader, pool, "", self._now)
-        return pool, [run.report for run in runs]
+        return pool, [run.strategy for run in runs]
 
-    def _best(self, pool: Pool, given: Object, by_own_score: bool = False) -> list[Hit]:
-        """The best hits: by the score of the only retriever, or fused by rank."""
-        if by_own_score:
-            for candidate in pool:
-                candidate.score = max(candidate.scores.values())
-        else:
-            fuse_by_ranks(list(pool))
-        return [self._hit(one) for one in pool.ranked()[: given.get("limit", DEFAULT_LIMIT)]]
+    def _absent(self, names: Sequence[str]) -> list[RetrieverReport]:
+        """The report of the semantic retriever, if it was wanted and could not be run."""
+        if "semantic" not in names or self._semantic is not None:
+            return []
+        problem = self._model_problem or _NO_VECTORS
+        return [RetrieverReport("semantic", 0, 0, problem=problem)]
 
-    def _hit(self, candidate: Candidate) -> Hit:
-        return make_hit(self._reader, candidate)
+    def _best(self, pool: Pool, given: Object) -> list[Hit]:
+        ranked = pool.ranked()[: given.get("limit", DEFAULT_LIMIT)]
+        return [make_hit(self._reader, one) for one in ranked]
 
     def _results(
         self, hits: Sequence[Hit], bank: str | None, problems: Sequence[str] = ()
@@ -283,6 +265,14 @@ def open_memory_tools(settings: Settings | None = None, bank: str = "") -> Memor
 def _layers(given: Object) -> tuple[Layer, ...]:
     layer = given.get("layer", "all")
     return () if layer == "all" else (Layer(layer),)
+
+
+def _scope(given: Object) -> Object:
+    """Where a search looked and how, as its result says it."""
+    return {
+        "layer": given.get("layer", "all"),
+        "expansion": given.get("expansion", "minimal"),
+    }
 
 
 def _session_score(passage: Passage, query: Query | None) -> float:

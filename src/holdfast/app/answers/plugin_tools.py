@@ -14,7 +14,7 @@ from holdfast.inference.chat import Tool
 from holdfast.language import truncate
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.ranking.plugin_hits import KIND
+from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 
 # Every tool's description is part of each request to the model: more tools cost more tokens.
 _MAX_TOOLS = 12
@@ -55,7 +55,7 @@ class PluginTools:
             "provider": provider,
             "results": [
                 {
-                    "uri": uri(KIND, f"{one.provider}/{one.tool}/{_text_hash(one.text)}"),
+                    "uri": uri(PLUGIN_KIND, f"{one.provider}/{one.tool}/{_text_hash(one.text)}"),
                     "content": one.text,
                     "metadata": {"trust": Trust.EXTERNAL.value},
                 }

@@ -13,7 +13,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
 from holdfast.recall.lookup.trace import find_by_uri
-from holdfast.recall.ranking.packing import estimate_tokens
+from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.core.passages import turn_text
 from holdfast.store.protocol import Reader, Record
 

@@ -19,8 +19,7 @@ from holdfast.refine.git.forge_sync import (
     read_forge,
 )
 from holdfast.sources.forge.client import Pace
-from holdfast.sources.forge.github import GitHub, web_host
-from holdfast.sources.forge.login import gh_token
+from holdfast.sources.forge.github import GitHub, gh_token, web_host
 from holdfast.sources.project import normal_remote, run_git
 
 OnMessage = Callable[[str], None]

@@ -19,7 +19,7 @@ from holdfast.learn.share_drafts import TextCleaner
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
-from holdfast.recall.ranking.remote_hits import KIND, RETRIEVER_PREFIX
+from holdfast.recall.ranking.external_hits import REMOTE_KIND, RETRIEVER_PREFIX
 from holdfast.settings import Settings
 from holdfast.sources.providers.reliability import PausePolicy, Reliability, ReliabilityFile
 from holdfast.sources.remote.client import (
@@ -214,7 +214,7 @@ class RemoteSearch:
     def _passage(self, remote: Remote, record: RemoteRecord) -> ScoredPassage:
         text = self._redactor.redact(record.text).text
         id = f"{remote.name}/{record.name}"
-        passage = Passage("", KIND, id, "", record.time, text, trust=record.trust)
+        passage = Passage("", REMOTE_KIND, id, "", record.time, text, trust=record.trust)
         return ScoredPassage(passage, record.score, self._redactor.redact(record.shared).text)
 
 

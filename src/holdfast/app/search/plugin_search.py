@@ -21,7 +21,7 @@ from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import RETRIEVER_TIMEOUT_S, Retriever, RetrieverResult
 from holdfast.recall.core.plan import RecallPlan
-from holdfast.recall.ranking.plugin_hits import KIND
+from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
 from holdfast.sources.providers.client import ProviderClient, Tool
 from holdfast.sources.providers.discover import find_plugins
@@ -315,7 +315,7 @@ def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
 def _passage(found: PluginText) -> Passage:
     mark = sha256(found.text.encode()).hexdigest()[:16]
     id = f"{found.provider}/{found.tool}/{mark}"
-    return Passage("", KIND, id, "", "", found.text, trust=Trust.EXTERNAL)
+    return Passage("", PLUGIN_KIND, id, "", "", found.text, trust=Trust.EXTERNAL)
 
 
 def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:

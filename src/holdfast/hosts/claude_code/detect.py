@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.hook_commands import EVENTS, SCRIPT, home_of_hook
+from holdfast.sources.claude_code.files import find_project
 from holdfast.sources.json_fields import items, mapping
 
 # Claude Code's own default of `cleanupPeriodDays`.
@@ -48,7 +49,11 @@ def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
     problems: list[str] = []
     kept: float = DEFAULT_TRANSCRIPT_DAYS
     off: Path | None = None
-    for path in _settings_files(claude_dir, folder):
+    project = find_project(claude_dir, folder)
+    names = ("settings.json", "settings.local.json") if project else ()
+    # Those with the highest priority last.
+    files = [claude_dir / "settings.json", *(project / ".claude" / name for name in names)]
+    for path in files:
         settings = _load_settings(path, problems)
         for event, script in _our_hooks(settings.get("hooks")):
             scripts.setdefault(event, []).append(script)
@@ -62,17 +67,6 @@ def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
             kept = float(days)
     found = {event: tuple(paths) for event, paths in scripts.items()}
     return HookStatus(found, tuple(plugins), kept, tuple(problems), off)
-
-
-def _settings_files(claude_dir: Path, folder: Path | None) -> Iterator[Path]:
-    """The settings files that apply, those with the highest priority last."""
-    yield claude_dir / "settings.json"
-    for parent in (folder, *folder.parents) if folder else ():
-        own = parent / ".claude"
-        if own != claude_dir and own.is_dir():
-            yield own / "settings.json"
-            yield own / "settings.local.json"
-            return
 
 
 def _load_settings(path: Path, problems: list[str]) -> dict[str, Any]:

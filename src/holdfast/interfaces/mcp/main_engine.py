@@ -24,7 +24,7 @@ from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
-from holdfast.recall.ranking.remote_hits import RETRIEVER_PREFIX
+from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.research.answering.plugin_evidence import missing_replies
 from holdfast.research.history.expertise import Expert
 

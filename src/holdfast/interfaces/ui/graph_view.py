@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.interfaces.ui.graph_layout import Label, NodeToPlace, place_labels, place_nodes
-from holdfast.recall.lookup.neighbours import Neighbour, Neighbourhood
+from holdfast.recall.lookup.entities import Neighbour, Neighbourhood
 
 WIDTH = 860.0
 _MIN_HEIGHT, _HEIGHT_PER_ENTITY = 600.0, 1.7

@@ -1,3 +1,3 @@
 """Opening records without a ranked search: by URI or id (`trace`, `path`), by time (`timeline`,
-`histogram`), by file or type (`filters`), by entity (`entities`, `neighbours`), by concept or
-keyword (`topics`), and what belongs to a commit (`commits`, `commit_links`). Start with `trace`."""
+`histogram`), by file or type (`filters`), by entity (`entities`), by concept or keyword (`topics`),
+and what belongs to a commit (`commits`). Start with `trace`."""

@@ -1,9 +1,15 @@
-"""Entities by any of their names, with the records that mention them and the entities beside
-them."""
+"""Entities by any of their names, the records that mention them, and the entities around them.
+
+Two entities are connected by the records that mention both. The store finds the nearest ones, hop
+by hop; how often those shown occur together is counted over the latest records of each, so the cost
+does not grow with the bank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from holdfast.errors import NotFoundError
@@ -105,3 +111,146 @@ def describe_entity(
     }
     record_links = [link for node, _ in shown for link in links.all(places[node], kinds)]
     return EntityDetails(entity, records, together, tuple(record_links))
+
+
+# What one page shows at most.
+MAX_ENTITIES = 300
+MAX_HOPS = 3
+# How many companions of each entity are followed, by the distance from the focus: fewer further
+# out, so that the nearest take most of the page.
+_COMPANIONS_PER_HOP = (40, 14, 8)
+# Where only some kinds are wanted, so many times more are asked for.
+_OVERSAMPLING = 4
+# The latest records of each entity over which connections are counted.
+_MAX_RECORDS_COUNTED = 120
+# A record that mentions more entities than this connects none of them.
+_MAX_ENTITIES_OF_RECORD = 40
+# Connections drawn for each entity: more make the graph unreadable.
+_CONNECTIONS_PER_ENTITY = 3
+
+
+class Neighbour(NamedTuple):
+    """An entity at a distance from the focus; `via` is the index in the list of the one through
+    which it was reached, its own for the first."""
+
+    bank: str
+    id: str
+    name: str
+    kind: str
+    records: int
+    hops: int
+    via: int
+
+
+class Cooccurrence(NamedTuple):
+    """Two entities by their index in the list, and the number of records that mention both."""
+
+    one: int
+    other: int
+    records: int
+
+
+class Neighbourhood(NamedTuple):
+    """The entities and connections to show; `left` tells that there are more."""
+
+    entities: tuple[Neighbour, ...] = ()
+    ties: tuple[Cooccurrence, ...] = ()
+    left: bool = False
+
+
+def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entity]:
+    """The entities that a URI, an id or a spelling may mean, the most mentioned first."""
+    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    found = [
+        entity
+        for one in banks
+        for known in entities_named(reader, one, name)
+        for entity in reader.find(one, "entity", known.id, 1)
+        if isinstance(entity, Entity)
+    ]
+    return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.bank))
+
+
+def neighbourhood_of(
+    reader: Reader,
+    focus: Entity,
+    hops: int = 2,
+    kinds: Sequence[str] = (),
+    most: int = MAX_ENTITIES,
+) -> Neighbourhood:
+    """A focus, and the entities around it of some kinds."""
+    known = reader.entity(focus.bank, focus.id)
+    if known is None:
+        return Neighbourhood()
+    index_of = {known.number: 0}
+    found = [_neighbour(focus.bank, known, 0, 0)]
+    frontier, left = [known], False
+    for hop in range(1, min(hops, MAX_HOPS) + 1):
+        fan, further = _COMPANIONS_PER_HOP[hop - 1], list[GraphEntity]()
+        for one in frontier:
+            # Where only some kinds are wanted, more are asked for to find enough.
+            asked = fan * _OVERSAMPLING if kinds else fan
+            beside = [k for k, _ in reader.cooccurring_entities(focus.bank, one.number, asked)]
+            beside = [k for k in beside if not kinds or k.kind in kinds][:fan]
+            for other in beside:
+                if other.number in index_of:
+                    continue
+                if len(found) >= most:
+                    left = True
+                    break
+                index_of[other.number] = len(found)
+                found.append(_neighbour(focus.bank, other, hop, index_of[one.number]))
+                further.append(other)
+        frontier = further
+    return Neighbourhood(tuple(found), _connections(reader, focus.bank, index_of), left)
+
+
+def most_mentioned(
+    reader: Reader, bank: str | None, kinds: Sequence[str] = (), most: int = 120
+) -> Neighbourhood:
+    """The most mentioned entities, without a focus."""
+    asked = most * _OVERSAMPLING + 1 if kinds else most + 1
+    entities = [e for e in reader.entities(bank, asked) if not kinds or e.kind in kinds]
+    found: list[Neighbour] = []
+    index_of: dict[str, dict[int, int]] = {}
+    for entity in entities[:most]:
+        known = reader.entity(entity.bank, entity.id)
+        if known is not None:
+            index_of.setdefault(entity.bank, {})[known.number] = len(found)
+            found.append(_neighbour(entity.bank, known, 0, len(found)))
+    ties = [tie for one, held in index_of.items() for tie in _connections(reader, one, held)]
+    return Neighbourhood(tuple(found), tuple(ties), len(entities) > most)
+
+
+def _neighbour(bank: str, known: GraphEntity, hops: int, via: int) -> Neighbour:
+    return Neighbour(bank, known.id, known.name, known.kind, known.records, hops, via)
+
+
+def _connections(reader: Reader, bank: str, index_of: dict[int, int]) -> tuple[Cooccurrence, ...]:
+    """The strongest connections of each entity shown."""
+    mentioned: dict[int, list[int]] = {}
+    for number, place in index_of.items():
+        for bond in reader.mentions_of(bank, number, _MAX_RECORDS_COUNTED):
+            mentioned.setdefault(bond.node, []).append(place)
+    counted = Counter(
+        pair
+        for held in mentioned.values()
+        if len(held) <= _MAX_ENTITIES_OF_RECORD
+        for pair in combinations(sorted(held), 2)
+    )
+    return tuple(
+        Cooccurrence(one, other, n) for (one, other), n in sorted(_strongest(counted.items()))
+    )
+
+
+def _strongest(
+    counted: Iterable[tuple[tuple[int, int], int]],
+) -> list[tuple[tuple[int, int], int]]:
+    """Those that are among the strongest few of one of their ends: all would be unreadable."""
+    counts: Counter[int] = Counter()
+    kept: list[tuple[tuple[int, int], int]] = []
+    for pair, n in sorted(counted, key=lambda item: (-item[1], item[0])):
+        if min(counts[pair[0]], counts[pair[1]]) < _CONNECTIONS_PER_ENTITY:
+            counts.update(pair)
+            kept.append((pair, n))
+    return kept

@@ -19,7 +19,7 @@ from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.commit_links import records_below
+from holdfast.recall.lookup.commits import records_below
 from holdfast.recall.lookup.trace import find_record, raw_line, records_named
 from holdfast.store.protocol import Reader, Record
 

@@ -26,8 +26,14 @@ from holdfast.model.opinions import OpinionRevision
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
-from holdfast.recall.lookup.commit_links import names_above, records_below
-from holdfast.recall.lookup.commits import CommitDetails, SessionCommit, commit_details, commits_of
+from holdfast.recall.lookup.commits import (
+    CommitDetails,
+    SessionCommit,
+    commit_details,
+    commits_of,
+    names_above,
+    records_below,
+)
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.protocol import Reader, Record
 

@@ -39,7 +39,7 @@ from holdfast.model.query import (
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.relevance import coverage, weigh_terms
-from holdfast.recall.lookup.commit_links import web_address
+from holdfast.recall.lookup.commits import web_address
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (

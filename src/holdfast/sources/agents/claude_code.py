@@ -24,10 +24,6 @@ def _find(path: Path, problems: list[str]) -> Iterable[Path]:
     return files.find_transcripts(path, problems) if path.is_dir() else [path]
 
 
-def _recognises(path: Path, head: bytes) -> bool:
-    return path.suffix == ".jsonl"
-
-
 def _read_session(path: Path, head: bytes) -> DraftSession:
     """The folder that the first lines name. It is searched for in the bytes, because the first line
     may be a screenshot of many megabytes; inside a JSON string the quotes would be escaped."""
@@ -44,7 +40,7 @@ AGENT = Agent(
     title="Claude Code",
     folders=_folders,
     find=_find,
-    recognises=_recognises,
+    recognises=lambda path, head: path.suffix == ".jsonl",
     read_session=_read_session,
     read_record=records.read_record,
     skip_line=records.skip_unparsed,

@@ -14,7 +14,7 @@ from pathlib import Path
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, UserEnvironment, find_files, has_marks
+from holdfast.sources.agent import Agent, find_files, has_marks
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     WRONG_SHAPE,
@@ -57,10 +57,6 @@ _HOUSEKEEPING = (
 _EXIT_LINE = re.compile(
     r"\s*<(?:shellId: \S+ |command with id: .*? )?[^<>]*exit(?:ed with)? code (-?\d+)[^<>]*>\s*\Z"
 )
-
-
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    return [Path(user.env.get("COPILOT_HOME") or user.home / ".copilot") / "session-state"]
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -204,7 +200,9 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="copilot",
     title="Copilot CLI",
-    folders=_folders,
+    folders=lambda user: [
+        Path(user.env.get("COPILOT_HOME") or user.home / ".copilot") / "session-state"
+    ],
     find=find_files("*/events.jsonl", "*.jsonl"),
     recognises=has_marks(600, b'"type":"session.start"', b'"copilotVersion"'),
     read_session=_read_session,

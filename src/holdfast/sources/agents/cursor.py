@@ -9,7 +9,7 @@ conversations that the database has are left out. Neither format is documented.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -80,10 +80,6 @@ def _user_folder(user: UserEnvironment) -> Path:
         return Path(roaming) / "Cursor" / "User"
     config = user.env.get("XDG_CONFIG_HOME") or user.home / ".config"
     return Path(config) / "Cursor" / "User"
-
-
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    return [_user_folder(user) / "globalStorage", user.home / ".cursor" / "projects"]
 
 
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
@@ -341,7 +337,10 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="cursor",
     title="Cursor",
-    folders=_folders,
+    folders=lambda user: [
+        _user_folder(user) / "globalStorage",
+        user.home / ".cursor" / "projects",
+    ],
     find=_find,
     recognises=_recognises,
     read_session=_read_session,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import orjson
 
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, LineLayout, UserEnvironment, find_files, has_marks
+from holdfast.sources.agent import Agent, LineLayout, find_files, has_marks
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     WRONG_SHAPE,
@@ -60,10 +60,6 @@ _SHELL_TAIL = re.compile(
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
 _WORKSPACE = re.compile(rb"Workspace Directories:\*\*\\n\s+- (.*?)\\n")
 _SESSION_FIELDS = ("sessionId", "projectHash", "startTime", "kind", "directories", "summary")
-
-
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    return [Path(user.env.get("GEMINI_CLI_HOME") or user.home) / ".gemini" / "tmp"]
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -244,7 +240,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="gemini",
     title="Gemini CLI",
-    folders=_folders,
+    folders=lambda user: [Path(user.env.get("GEMINI_CLI_HOME") or user.home) / ".gemini" / "tmp"],
     find=find_files("*/chats/**/*.json", "*/chats/**/*.jsonl"),
     recognises=has_marks(2000, b'"sessionId"', b'"projectHash"'),
     read_session=_read_session,

@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its transcripts, and which files of a folder are transcripts."""
+"""Where Claude Code keeps its transcripts and the settings of a project."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ _SUBAGENT = regex(r"agent-[0-9A-Za-z_-]+\Z")
 def default_folder(config_dir: Path) -> Path:
     """The folder with one subfolder per project."""
     return config_dir / "projects"
+
+
+def find_project(claude_dir: Path, folder: Path | None) -> Path | None:
+    """The nearest folder, from this one upwards, that has settings of its own."""
+    for parent in (folder, *folder.parents) if folder else ():
+        own = parent / ".claude"
+        if own != claude_dir and own.is_dir():
+            return parent
+    return None
 
 
 def find_transcripts(

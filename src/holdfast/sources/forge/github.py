@@ -9,6 +9,8 @@ time has advanced, and by its link where it has not. The parts of a pull take fo
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar, cast
@@ -26,6 +28,8 @@ PAGE_SIZE = 100
 # Pages of the parts of one pull. The API itself lists no more than 250 commits of a pull; a pull
 # with more than 500 files or 1,000 reviews is cut there.
 _MAX_PAGES = {"commits": 3, "files": 5, "reviews": 10}
+# The `gh` program only reads its own files or the keyring for its token.
+_GH_TIMEOUT_S = 10.0
 # Two million entries: a list that goes on is one that leads in circles.
 _MAX_LIST_PAGES = 20_000
 _TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
@@ -40,6 +44,25 @@ _Draft = TypeVar("_Draft", ThreadDraft, RemarkDraft)
 def web_host(url: str) -> str:
     """The host as people and git remotes write it, from the address of the API."""
     return (urlsplit(url).hostname or "").lower().removeprefix("api.")
+
+
+def gh_token(host: str) -> str:
+    """The token that `gh` keeps for a host; "" where there is no gh, or no login."""
+    program = shutil.which("gh")
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, "auth", "token", "--hostname", host],
+            capture_output=True,
+            timeout=_GH_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    token = done.stdout.decode("utf-8", "replace").strip()
+    return token if done.returncode == 0 and token.isprintable() and " " not in token else ""
 
 
 class GitHub:

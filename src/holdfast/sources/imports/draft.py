@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.sources.json_fields import mapping
 
 # A longer text is no memory but a whole file; the record fails.
 MAX_TEXT_CHARS = 200_000
@@ -94,16 +95,12 @@ def load_json(path: Path, what: str) -> Any:
                 f"{path} is not whole JSON, so not {what}: {error}.",
                 "Export it again; nothing was imported.",
             ) from error
-        if _is_own_export(lines[0]):
+        if mapping(lines[0]).get("format") == _OWN_FORMAT:
             raise InputError(
                 f"{path} is an export of Holdfast's, not {what}.",
                 "`holdfast import holdfast FILE` brings it back; nothing was imported.",
             ) from error
         return lines
-
-
-def _is_own_export(first: object) -> bool:
-    return isinstance(first, dict) and cast(dict[str, object], first).get("format") == _OWN_FORMAT
 
 
 def _parse_lines(text: str) -> list[Any] | None:

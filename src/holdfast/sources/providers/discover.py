@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.sources.claude_code.files import find_project
 from holdfast.sources.json_fields import items, mapping
 
 # A larger file is not one that Claude Code wrote.
@@ -43,17 +44,18 @@ def find_plugins(claude_dir: Path, folder: Path | None, given: Sequence[Path] = 
     home = claude_dir / "plugins"
     installed = mapping(load_json(home / "installed_plugins.json", problems).get("plugins"))
     markets = load_json(home / "known_marketplaces.json", problems)
-    project = _project(claude_dir, folder)
+    project = find_project(claude_dir, folder)
     found: dict[str, Plugin] = {}
     for id, enabled_by_user in _enabled(claude_dir, project, problems):
         name, _, market = id.rpartition("@")
         copies = _install_paths(installed.get(id), project)
         if not name or (not copies and not enabled_by_user):
             continue
-        source = _in_market(market, name, mapping(markets.get(market)), problems)
+        known = mapping(markets.get(market))
+        source = _in_market(name, known, problems)
         # A plugin from a local folder is run from there, not from a copy.
         sources = [source] if source else []
-        is_local = _is_local(markets.get(market))
+        is_local = mapping(known.get("source")).get("source") in ("directory", "file")
         roots = [*sources, *copies] if is_local else [*copies, *sources]
         root = next((root for root in roots if root.is_dir()), None)
         if root is None:
@@ -89,15 +91,6 @@ def _given(root: Path, home: Path) -> Plugin:
     return Plugin(name, f"{name}@{INLINE}", root, home / "data" / f"{name}-{INLINE}")
 
 
-def _project(claude_dir: Path, folder: Path | None) -> Path | None:
-    """The nearest folder above that has settings of its own."""
-    for parent in (folder, *folder.parents) if folder else ():
-        own = parent / ".claude"
-        if own != claude_dir and own.is_dir():
-            return parent
-    return None
-
-
 def _enabled(
     claude_dir: Path, project: Path | None, problems: list[str]
 ) -> Iterator[tuple[str, bool]]:
@@ -124,11 +117,7 @@ def _install_paths(value: object, project: Path | None) -> list[Path]:
     return [Path(path) for path in paths if isinstance(path, str) and path]
 
 
-def _is_local(market: object) -> bool:
-    return mapping(mapping(market).get("source")).get("source") in ("directory", "file")
-
-
-def _in_market(market: str, name: str, known: dict[str, Any], problems: list[str]) -> Path | None:
+def _in_market(name: str, known: dict[str, Any], problems: list[str]) -> Path | None:
     """The folder of a plugin inside its marketplace."""
     location: object = known.get("installLocation")
     if not isinstance(location, str) or not location:

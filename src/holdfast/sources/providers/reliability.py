@@ -132,12 +132,10 @@ class ReliabilityFile:
                 if problem
                 else after_success(before, ms, now)
             )
-            self._write({**known, id: after})
+            providers = {id: asdict(item) for id, item in {**known, id: after}.items()}
+            content = json.dumps({"version": 1, "providers": providers}, indent=1)
+            write_private(self._path, content.encode())
         return after
-
-    def _write(self, known: dict[str, Reliability]) -> None:
-        content = {"version": 1, "providers": {id: asdict(item) for id, item in known.items()}}
-        write_private(self._path, json.dumps(content, indent=1).encode())
 
     @contextmanager
     def _locked(self) -> Generator[None]:

@@ -15,10 +15,11 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.model.uris import parse_uri
-from holdfast.recall.lookup.entities import MentioningRecord, describe_entity
-from holdfast.recall.lookup.neighbours import (
+from holdfast.recall.lookup.entities import (
     MAX_HOPS,
+    MentioningRecord,
     Neighbourhood,
+    describe_entity,
     entities_matching,
     most_mentioned,
     neighbourhood_of,

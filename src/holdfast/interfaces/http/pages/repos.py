@@ -16,8 +16,12 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.lookup.commit_links import names_above, records_below, threads_of_commit
-from holdfast.recall.lookup.commits import commit_details
+from holdfast.recall.lookup.commits import (
+    commit_details,
+    names_above,
+    records_below,
+    threads_of_commit,
+)
 from holdfast.research.history.expertise import Expert
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.overview import CommitFilter

@@ -129,7 +129,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _report_json(
-    report: IngestReport | None, left: int | None, repositories: list[dict[str, object]]
+    report: IngestReport | None, left: int | None, repositories: Sequence[object]
 ) -> dict[str, object]:
     return {"transcripts": report, "without_vectors": left, "repositories": repositories}
 
