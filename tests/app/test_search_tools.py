@@ -7,7 +7,7 @@ import pytest
 from tests.support.transcripts import Script
 
 from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
-from holdfast.app.answers.search_tools import SearchTools, open_search_tools
+from holdfast.app.answers.search_tools import SearchTools
 from holdfast.app.core.foreign_uris import RESOLVERS
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError, NotFoundError
@@ -41,7 +41,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def search(settings: Settings) -> Iterator[SearchTools]:
-    with open_search_tools(settings, "all") as made:
+    with SearchTools.open(settings, "all") as made:
         yield made
 
 

@@ -16,6 +16,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelBusyError, ModelError, ModelRefusedError
 from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
+from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.by_model.summarise import Summariser, SummaryLimits, SummaryReport
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Settings, SpendCaps
@@ -78,7 +79,8 @@ class Home:
         governor = Governor(chat, store, caps, lambda: NOW, wait=lambda s: None)
         limits = SummaryLimits(tokens, uses, "")
         redactor = Redactor()
-        made = Summariser(store, governor, limits, redactor, lambda: NOW, lambda session: over)
+        run = ModelRun(store, governor, redactor, lambda: NOW, lambda session: over)
+        made = Summariser(run, limits)
         return made.run()
 
     def exchanges(self) -> list[Exchange]:

@@ -148,8 +148,12 @@ def json_hooks(
             text = _without_own(text, event, holdfast.home)
         return text
 
-    # Hooks have no names that could be taken; those of others are beside ours.
-    return SettingsChange(path, add, remove_entry, lambda text: False)
+    return SettingsChange(path, add, remove_entry, _never)
+
+
+def _never(text: str) -> bool:
+    """Hooks have no names; those of others are beside ours."""
+    return False
 
 
 def _groups(text: str, event: str) -> list[tuple[int, Object]]:

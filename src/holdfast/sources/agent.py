@@ -25,6 +25,10 @@ class UserEnvironment(NamedTuple):
     env: Mapping[str, str]
     system: str
 
+    def folder(self, variable: str, default: str) -> Path:
+        """The folder that a variable names, or else this one in the user's home."""
+        return Path(self.env.get(variable) or self.home / default)
+
 
 class LineLayout(NamedTuple):
     """How a document or a database is read as lines. `stamp` is cheap, changes whenever the lines
@@ -33,6 +37,13 @@ class LineLayout(NamedTuple):
 
     stamp: Callable[[Path], str]
     to_lines: Callable[[Path], bytes]
+
+
+def home_folders(
+    variable: str, default: str, *names: str
+) -> Callable[[UserEnvironment], Sequence[Path]]:
+    """A `folders` for folders in one that a variable names, or else in `default` in the home."""
+    return lambda user: [user.folder(variable, default) / name for name in names]
 
 
 def find_files(*patterns: str) -> Callable[[Path, list[str]], Iterator[Path]]:

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
-from holdfast.app.answers.memory_tools import MemoryTools, open_memory_tools
+from holdfast.app.answers.memory_tools import MemoryTools
 from holdfast.app.answers.plugin_tools import PluginTools
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.backends import checkpoint_and_close, open_store
@@ -162,7 +162,7 @@ class MemoryAgent:
         except ModelAnswerError as error:
             problem = f"The model's answer cannot be used: {error.message}"
         except HoldfastError as error:
-            problem = f"{error.message} {error.remedy}".strip()
+            problem = error.full_text
         return _rule_answer_because(request.rule_answer, problem)
 
     def _answer(self, request: AgentRequest, on_event: Callable[[ResearchEvent], None]) -> Answer:
@@ -227,7 +227,7 @@ class _LookupThread:
 
     def __init__(self, settings: Settings, bank: str) -> None:
         self._thread = ThreadPoolExecutor(1, "lookups")
-        self._access = self._thread.submit(open_memory_tools, settings, bank).result()
+        self._access = self._thread.submit(MemoryTools.open, settings, bank).result()
 
     def __enter__(self) -> Self:
         return self

@@ -20,7 +20,6 @@ from holdfast.app.answers.memory_tool_results import confidence, hit_result, str
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.backends import open_read_only
 from holdfast.capture.redact import Redactor
 from holdfast.model.query import Hit, Layer, Passage, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
@@ -35,7 +34,6 @@ from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as retrievers
-from holdfast.settings import Settings, load_settings
 
 # Hits per retriever before fusion: somewhat more than the largest limit a caller may ask for.
 _MAX_CANDIDATES = 60
@@ -232,9 +230,9 @@ class MemoryTools(ReadOnlyMemory):
         runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
         for run in runs:
-            add_results(pool, run.strategy.name, run.result.passages, run.result.lowest_score)
+            add_results(pool, run.report.name, run.result.passages, run.result.lowest_score)
         apply_status(self._reader, pool, "", self._now)
-        return pool, [run.strategy for run in runs]
+        return pool, [run.report for run in runs]
 
     def _absent(self, names: Sequence[str]) -> list[RetrieverReport]:
         """The report of the semantic retriever, if it was wanted and could not be run."""
@@ -254,12 +252,6 @@ class MemoryTools(ReadOnlyMemory):
         result: Object = {"resultCount": len(shown), "results": shown}
         result |= {"leftOut": left} if left else {}
         return result | self._notes(bank, *problems)
-
-
-def open_memory_tools(settings: Settings | None = None, bank: str = "") -> MemoryTools:
-    """Open the memory of this user, or of the given settings."""
-    settings = settings or load_settings()
-    return MemoryTools(open_read_only(settings), settings, bank)
 
 
 def _layers(given: Object) -> tuple[Layer, ...]:

@@ -6,15 +6,15 @@ It is given a `ReadStore`, which has no method that writes, on a connection that
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import ClassVar, Self
 
 from holdfast.app.answers.tool import Object, Tool, check_arguments, find_tool
+from holdfast.app.core.backends import open_read_only
 from holdfast.app.core.context import missing_bank_hint, resolve_bank, utc_now
 from holdfast.errors import HoldfastError
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.refine.core.banks import Banks
-from holdfast.settings import Settings
+from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Reader, ReadStore
 
 
@@ -40,6 +40,12 @@ class ReadOnlyMemory:
         self._model_problem = ""
         self._handlers = self.handlers()
 
+    @classmethod
+    def open(cls, settings: Settings | None = None, bank: str = "") -> Self:
+        """Open the memory of this user, or of the given settings."""
+        settings = settings or load_settings()
+        return cls(open_read_only(settings), settings, bank)
+
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
         """The function that runs each tool, by the tool's name."""
         return {}
@@ -56,12 +62,7 @@ class ReadOnlyMemory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -86,7 +87,7 @@ class ReadOnlyMemory:
             try:
                 self._semantic = models.load_semantic_search(self._settings)
             except HoldfastError as error:
-                self._model_problem = f"{error.message} {error.remedy}".strip()
+                self._model_problem = error.full_text
         return self._semantic
 
     def _notes(self, bank: str | None, *notes: str) -> Object:

@@ -128,7 +128,7 @@ class Investigation:
                     yield last
                     return
         except HoldfastError as error:
-            last = ResearchEvent(ResearchStage.FAILED, f"{error.message} {error.remedy}".strip())
+            last = ResearchEvent(ResearchStage.FAILED, error.full_text)
             raise
         finally:
             if last.stage not in FINAL_STAGES:

@@ -25,7 +25,6 @@ from holdfast.app.answers.search_tool_list import (
 )
 from holdfast.app.answers.search_tool_results import event_entry, index_entry
 from holdfast.app.answers.tool import Object
-from holdfast.app.core.backends import open_read_only
 from holdfast.app.core.context import current_folder
 from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.errors import InputError
@@ -37,8 +36,8 @@ from holdfast.recall.engine import rank
 from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.query.iso_dates import read_iso_span
-from holdfast.settings import Settings, load_settings
 from holdfast.store.protocol import Record
+from holdfast.times import format_time
 
 # Ranked candidates of a query, before filters by type, file, time and so on are applied; with
 # fewer, a narrow filter may find nothing although something matches.
@@ -75,11 +74,15 @@ class SearchTools(ReadOnlyMemory):
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
             "search_observations": self._observations,
-            "search_sessions": self._sessions,
-            "search_user_prompts": self._prompts,
+            "search_sessions": lambda given: self._search(
+                given, Layer.SUMMARIES, lambda passage, record: isinstance(record, Digest)
+            ),
+            "search_user_prompts": lambda given: self._search(
+                given, Layer.TRANSCRIPTS, lambda passage, record: passage.role == "user"
+            ),
             "find_by_concept": lambda given: self._find(given, concept=given["concept"]),
             "find_by_file": self._by_file,
-            "find_by_type": self._by_type,
+            "find_by_type": lambda given: self._find(given, types=_as_list(given["type"])),
             "get_recent_context": self._recent,
             "get_context_timeline": self._timeline,
             "get_timeline_by_query": self._timeline_by_query,
@@ -106,18 +109,10 @@ class SearchTools(ReadOnlyMemory):
 
         return self._search(given, Layer.OBSERVATIONS, wanted)
 
-    def _sessions(self, given: Object) -> Object:
-        return self._search(given, Layer.SUMMARIES, lambda passage, record: _is_digest(record))
-
-    def _prompts(self, given: Object) -> Object:
-        return self._search(
-            given, Layer.TRANSCRIPTS, lambda passage, record: passage.role == "user"
-        )
-
     def _search(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        found = self._ranked(bank, given["query"], layer, wanted)
+        found = self._ranked(bank, given["query"], (layer,), wanted)
         inside = [(p, record) for p, record in found if span.contains(p.time)]
         order = given.get("orderBy", "relevance")
         if order != "relevance":
@@ -126,10 +121,9 @@ class SearchTools(ReadOnlyMemory):
         return self._page(given, bank, [record for _, record in inside], span, left)
 
     def _ranked(
-        self, bank: str | None, query: str, layer: Layer | None, wanted: RecordTest
+        self, bank: str | None, query: str, layers: tuple[Layer, ...], wanted: RecordTest
     ) -> list[tuple[Passage, Record]]:
         """The relevant records for a query that pass a test, best first."""
-        layers = (layer,) if layer else ()
         plan = RecallPlan(layers, _MAX_CANDIDATES, Budget.HIGH)
         ranking = rank(self._reader, bank, query, plan, self._now, self._load_model())
         chosen: list[tuple[Passage, Record]] = []
@@ -152,9 +146,6 @@ class SearchTools(ReadOnlyMemory):
             if digest is not None:
                 sessions.setdefault(session, index_entry(self._reader, digest))
         return result | {"sessions": fit(sessions.values(), _MAX_FILE_SESSION_CHARS)[0]}
-
-    def _by_type(self, given: Object) -> Object:
-        return self._find(given, types=_as_list(given["type"]))
 
     def _find(
         self, given: Object, concept: str = "", file: str = "", types: Sequence[str] = ("",)
@@ -216,9 +207,7 @@ class SearchTools(ReadOnlyMemory):
                     index_entry(self._reader, one) for one in exchanges[-_MAX_SESSION_EXCHANGES:]
                 ]
                 sessions.append(entry)
-        items, left = fit(sessions)
-        result: Object = {"items": items, "total": len(sessions)}
-        return result | ({"left_out": left} if left else {}) | self._notes(bank)
+        return _fitted(sessions) | self._notes(bank)
 
     def _timeline(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -229,7 +218,7 @@ class SearchTools(ReadOnlyMemory):
     def _timeline_by_query(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        every = self._ranked(bank, given["query"], None, lambda p, r: p.kind in KINDS)
+        every = self._ranked(bank, given["query"], (), lambda p, r: p.kind in KINDS)
         found = [record for p, record in every if p.time and span.contains(p.time)]
         if given.get("mode", MODES[0]) == MODES[1] or not found:
             page = {"limit": given.get("limit", DEFAULT_SUGGESTIONS)}
@@ -247,9 +236,8 @@ class SearchTools(ReadOnlyMemory):
             given.get("depth_after", DEFAULT_DEPTH),
         )
         found = timeline(self._reader, bank, anchor, (), before, after)
-        items, left = fit(event_entry(self._reader, event) for event in found.events)
-        result: Object = {"anchor": found.anchor, "items": items, "total": len(found.events)}
-        return result | ({"left_out": left} if left else {}) | self._notes(bank, *found.notes)
+        fitted = _fitted([event_entry(self._reader, event) for event in found.events])
+        return {"anchor": found.anchor, **fitted, **self._notes(bank, *found.notes)}
 
     def _span(self, given: Object) -> _TimeSpan:
         span: Object = given.get("dateRange", {})
@@ -258,21 +246,18 @@ class SearchTools(ReadOnlyMemory):
         if since or not days:
             return _TimeSpan(since, until)
         start = datetime.fromisoformat(until or self._now()) - timedelta(days=days)
-        return _TimeSpan(_format_time(start), until, "days" not in given)
+        return _TimeSpan(format_time(start), until, "days" not in given)
 
 
-def open_search_tools(settings: Settings | None = None, bank: str = "") -> SearchTools:
-    """Open the memory of this user, or of the given settings."""
-    settings = settings or load_settings()
-    return SearchTools(open_read_only(settings), settings, bank)
+def _fitted(entries: Sequence[Object]) -> Object:
+    """The entries that fit into one result."""
+    items, left = fit(entries)
+    result: Object = {"items": items, "total": len(entries)}
+    return result | ({"left_out": left} if left else {})
 
 
 def _as_list(value: Any) -> list[str]:
     return [] if not value else [value] if isinstance(value, str) else list(value)
-
-
-def _is_digest(record: Record) -> bool:
-    return isinstance(record, Digest)
 
 
 def _start_time(record: Exchange | Commit) -> str:
@@ -297,10 +282,6 @@ def _read_time(value: Any, end: bool = False) -> str:
         span = read_iso_span(value)
         return span.end if end else span.first
     try:
-        return _format_time(datetime.fromtimestamp(value / 1000, UTC))
+        return format_time(datetime.fromtimestamp(value / 1000, UTC))
     except (ValueError, OverflowError, OSError) as error:
         raise InputError(f"{value} is not a date.", "Give milliseconds since 1970.") from error
-
-
-def _format_time(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

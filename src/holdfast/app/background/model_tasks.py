@@ -18,6 +18,7 @@ from holdfast.inference.chat import Chat
 from holdfast.inference.service_choice import choose_chat
 from holdfast.model.records import Session
 from holdfast.refine.by_model.memory_extraction import EXTRACTION, ExtractionReport, Extractor
+from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.by_model.review_advice import OPERATION as ADVICE
 from holdfast.refine.by_model.review_advice import advise
 from holdfast.refine.by_model.summarise import SUMMARIES, Summariser, SummaryLimits, SummaryReport
@@ -43,12 +44,14 @@ class ModelTask(NamedTuple):
         paths, ended = HomePaths(self.memory.settings.home), session.ended or session.started
         return has_ended(paths, session.host, ended, self.memory.now())
 
+    def run(self) -> ModelRun:
+        store, now = self.memory.store, self.memory.now
+        return ModelRun(store, self.governor, self.redactor, now, self.is_over)
+
     def summariser(self) -> Summariser:
-        memory, models = self.memory, self.memory.settings.models
+        models = self.memory.settings.models
         limits = SummaryLimits(models.input_tokens, models.tool_uses, self.since)
-        return Summariser(
-            memory.store, self.governor, limits, self.redactor, memory.now, self.is_over
-        )
+        return Summariser(self.run(), limits)
 
 
 def open_model(memory: Holdfast, operation: str = SUMMARIES) -> ModelTask | None:
@@ -94,9 +97,7 @@ def extract_memories(memory: Holdfast, on_progress: OnProgress) -> ExtractionRep
     if task is None:
         return ExtractionReport()
     tokens = memory.settings.models.input_tokens
-    return Extractor(
-        memory.store, task.governor, task.redactor, memory.now, task.is_over, tokens, task.since
-    ).run(on_progress)
+    return Extractor(task.run(), tokens, task.since).run(on_progress)
 
 
 def advise_reviews(memory: Holdfast, on_progress: OnProgress) -> int:

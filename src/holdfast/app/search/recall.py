@@ -232,7 +232,7 @@ class Search:
             try:
                 self._meaning = load_semantic_search(settings)
             except HoldfastError as error:
-                self._model_problem = f"{error.message} {error.remedy}".strip()
+                self._model_problem = error.full_text
             self._model_loaded = True
         return self._meaning
 

@@ -49,10 +49,10 @@ def detect_hooks(claude_dir: Path, folder: Path | None = None) -> HookStatus:
     problems: list[str] = []
     kept: float = DEFAULT_TRANSCRIPT_DAYS
     off: Path | None = None
-    project = find_project(claude_dir, folder)
-    names = ("settings.json", "settings.local.json") if project else ()
-    # Those with the highest priority last.
-    files = [claude_dir / "settings.json", *(project / ".claude" / name for name in names)]
+    files = [claude_dir / "settings.json"]
+    if project := find_project(claude_dir, folder):
+        # Those with the highest priority last.
+        files += [project / ".claude" / name for name in ("settings.json", "settings.local.json")]
     for path in files:
         settings = _load_settings(path, problems)
         for event, script in _our_hooks(settings.get("hooks")):

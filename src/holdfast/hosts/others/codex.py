@@ -7,7 +7,6 @@ its output.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.hosts import toml_text
 from holdfast.hosts.claude_code.settings_entries import SERVER, starts_holdfast
@@ -27,7 +26,7 @@ _TIMEOUT_S = 10
 
 
 def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
-    home = Path(user.env.get("CODEX_HOME") or user.home / ".codex")
+    home = user.folder("CODEX_HOME", ".codex")
     entry = holdfast.server_entry
 
     def add(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.hosts.host import HoldfastCommand, Host, Object, SettingsChange, json_server
 from holdfast.sources.agent import UserEnvironment
 
 
 def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
-    home = Path(user.env.get("COPILOT_HOME") or user.home / ".copilot")
+    home = user.folder("COPILOT_HOME", ".copilot")
     entry: Object = {"tools": ["*"], "type": "local", **holdfast.server_entry}
     return (json_server(home / "mcp-config.json", ("mcpServers",), entry, holdfast),)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.hosts.host import HoldfastCommand, Host, SettingsChange, json_hooks, json_server
 from holdfast.sources.agent import UserEnvironment
@@ -14,11 +13,9 @@ _TIMEOUT_MS = 10_000
 
 
 def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
-    home = Path(user.env.get("GEMINI_CLI_HOME") or user.home)
-    path = home / ".gemini" / "settings.json"
-    entry = holdfast.server_entry
+    path = user.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json"
     return (
-        json_server(path, ("mcpServers",), entry, holdfast),
+        json_server(path, ("mcpServers",), holdfast.server_entry, holdfast),
         json_hooks(path, holdfast, _EVENTS, _TIMEOUT_MS),
     )
 

@@ -4,14 +4,13 @@ which we have none."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from holdfast.hosts.host import HoldfastCommand, Host, Object, SettingsChange, json_server
 from holdfast.sources.agent import UserEnvironment
 
 
 def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[SettingsChange]:
-    config = Path(user.env.get("XDG_CONFIG_HOME") or user.home / ".config")
+    config = user.folder("XDG_CONFIG_HOME", ".config")
     entry: Object = {"type": "local", "command": holdfast.server_command, "enabled": True}
     if holdfast.env:
         entry["environment"] = holdfast.env

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from holdfast.app.answers.memory_tools import open_memory_tools
+from holdfast.app.answers.memory_tools import MemoryTools
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
-from holdfast.app.answers.search_tools import open_search_tools
+from holdfast.app.answers.search_tools import SearchTools
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.mcp import resources
@@ -55,8 +55,8 @@ class ReadOnlyEngine:
 def make_engine(server: str) -> ReadOnlyEngine:
     """The engine of `holdfast mcp memory`, whose results are JSON as text too, or of `search`."""
     if server == "search":
-        return ReadOnlyEngine(open_search_tools, entries_text)
-    return ReadOnlyEngine(open_memory_tools, lambda data: json.dumps(data, ensure_ascii=False))
+        return ReadOnlyEngine(SearchTools.open, entries_text)
+    return ReadOnlyEngine(MemoryTools.open, lambda data: json.dumps(data, ensure_ascii=False))
 
 
 def entries_text(data: Object) -> str:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
-from holdfast.capture.redact import Redactor
-from holdfast.errors import ModelAnswerError, ModelError, SpendError
-from holdfast.inference.chat import Question
+from holdfast.errors import ModelAnswerError
 from holdfast.model.knowledge import Network
-from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session, Turn
+from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence
 from holdfast.refine.model_output.prompts import (
@@ -26,9 +24,6 @@ from holdfast.refine.model_output.prompts import (
     split_exchange,
 )
 from holdfast.refine.model_output.responses import parse_object, text_field
-from holdfast.refine.sessions.derive import derive_stale
-from holdfast.spend.governor import CallPurpose, Governor
-from holdfast.store.protocol import Store
 
 EXTRACTION = "extraction"
 VERSION = 1
@@ -83,24 +78,12 @@ class _PendingExchange(NamedTuple):
 
 
 class Extractor:
-    """Extracts memories from exchanges that were not tried yet, with one spending governor.
-    `is_over` says whether a session has ended; sessions that ended before `since` are skipped."""
+    """Extracts memories from exchanges that were not tried yet. Sessions that ended before `since`
+    are skipped."""
 
-    def __init__(
-        self,
-        store: Store,
-        governor: Governor,
-        redactor: Redactor,
-        now: Callable[[], str],
-        is_over: Callable[[Session], bool],
-        input_tokens: int,
-        since: str,
-    ) -> None:
-        self._store = store
-        self._governor = governor
-        self._redactor = redactor
-        self._now = now
-        self._is_over = is_over
+    def __init__(self, run: ModelRun, input_tokens: int, since: str) -> None:
+        self._run = run
+        self._store = run.store
         self._tokens = input_tokens
         self._since = since
         self._done = ExtractionReport()
@@ -108,21 +91,17 @@ class Extractor:
     def run(self, on_progress: Callable[[], None] = lambda: None) -> ExtractionReport:
         """Process the latest sessions that are over, until a spending cap is reached or the service
         fails. Calls `on_progress` before each call."""
-        for session in self._store.sessions(None, _MAX_SESSIONS):
-            if session.parent or session.ended < self._since or not self._is_over(session):
-                continue
+
+        def extract(session: Session) -> None:
             pending = list(self._pending(session))
-            try:
-                for start in range(0, len(pending), _BATCH):
-                    on_progress()
-                    self._extract(session, pending[start : start + _BATCH])
-            except ModelError as error:
-                self._done = self._done._replace(stopped=error.message)
-                # The cap of one session does not stop the others.
-                if not (isinstance(error, SpendError) and error.session):
-                    break
-        derive_stale(self._store)
-        return self._done
+            for start in range(0, len(pending), _BATCH):
+                on_progress()
+                self._extract(session, pending[start : start + _BATCH])
+
+        latest = (s for s in self._store.sessions(None, _MAX_SESSIONS) if not s.parent)
+        over = (s for s in latest if s.ended >= self._since and self._run.is_over(s))
+        stopped = self._run.each_session(over, extract)
+        return self._done._replace(stopped=stopped)
 
     def _pending(self, session: Session) -> Iterator[_PendingExchange]:
         for x in self._store.exchanges(session.bank, session.id):
@@ -133,36 +112,17 @@ class Extractor:
             yield _PendingExchange(x, turns, hash, split_exchange(turns, self._tokens // _BATCH)[0])
 
     def _extract(self, session: Session, batch: Sequence[_PendingExchange]) -> None:
-        question = memories_question([one.text for one in batch])
-        purpose = CallPurpose(EXTRACTION, session.bank, session.id)
-        drafts: dict[int, list[MemoryDraft]] = {}
-        problem = ""
-        try:
-            drafts = self._governor.ask(purpose, question, parse_memories)
-        except ModelAnswerError as error:
-            problem = f"the answer could not be used: {error.message}"
-        for number, one in enumerate(batch, 1):
-            evidence = Evidence.from_turns(one.turns)
-            content = checked_memories(drafts.get(number, []), evidence, self._redactor)
-            self._store_memories(one, content, problem or ("" if content else _UNSUPPORTED))
-
-    def _store_memories(self, one: _PendingExchange, content: str, problem: str) -> None:
-        x = one.exchange
-        summary = ModelSummary(
-            x.bank, one.hash, VERSION, KIND, x.id, x.last_seq, self._governor.model, self._now(),
-            content, problem,
-        )  # fmt: skip
-        with self._store.transaction():
-            self._store.put_summary(summary, x.session, x.first_seq)
-        done = self._done
-        self._done = done._replace(
-            exchanges=done.exchanges + bool(content), failed=done.failed + (not content)
-        )
-
-
-def memories_question(texts: Sequence[str]) -> Question:
-    """Ask for the memories in exchanges, numbered from 1."""
-    return build_question(_TASK, texts, SCHEMA, MAX_ANSWER_TOKENS)
+        texts = [one.text for one in batch]
+        question = build_question(_TASK, texts, SCHEMA, MAX_ANSWER_TOKENS)
+        answer = self._run.ask(EXTRACTION, session, question, parse_memories)
+        drafts, problem = ({}, answer) if isinstance(answer, str) else (answer, _UNSUPPORTED)
+        for number, (x, turns, hash, _) in enumerate(batch, 1):
+            evidence = Evidence.from_turns(turns)
+            content = checked_memories(drafts.get(number, []), evidence, self._run.redactor)
+            why_not = "" if content else problem
+            self._run.store_answer(KIND, VERSION, hash, x.id, x, content, why_not)
+            exchanges, failed, _ = self._done
+            self._done = ExtractionReport(exchanges + bool(content), failed + (not content))
 
 
 def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.capture.redact import Redactor
-from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
+from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.ids import content_id
-from holdfast.model.ledgers.model_calls import ModelSummary
-from holdfast.model.records import Digest, Exchange, Session
+from holdfast.model.records import Exchange, Session
+from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,
     PendingExchange,
@@ -30,8 +29,6 @@ from holdfast.refine.model_output.evidence import Evidence
 from holdfast.refine.model_output.responses import ExchangeDraft, parse_digest, parse_exchanges
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.model_summaries import check_digest, check_exchange
-from holdfast.spend.governor import CallPurpose, Governor
-from holdfast.store.protocol import Store
 
 SUMMARIES, DIGESTS = "summaries", "digests"
 # The input is halved until it fits the model, but not below this: a model that accepts less cannot
@@ -61,24 +58,12 @@ class SummaryReport(NamedTuple):
 
 
 class Summariser:
-    """Summarises what is pending, with one spending governor. `is_over` says whether a session has
-    ended."""
+    """Summarises what is pending."""
 
-    def __init__(
-        self,
-        store: Store,
-        governor: Governor,
-        limits: SummaryLimits,
-        redactor: Redactor,
-        now: Callable[[], str],
-        is_over: Callable[[Session], bool],
-    ) -> None:
-        self._store = store
-        self._governor = governor
+    def __init__(self, run: ModelRun, limits: SummaryLimits) -> None:
+        self._run = run
+        self._store = run.store
         self._limits = limits
-        self._redactor = redactor
-        self._now = now
-        self._is_over = is_over
         self._done = SummaryReport()
         self._is_rerun = False
 
@@ -99,19 +84,11 @@ class Summariser:
     def _run_sessions(
         self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None]
     ) -> SummaryReport:
-        for bank, id in sessions:
-            session = self._store.session(bank, id)
-            if session is None:
-                continue
-            try:
-                self._summarise_to_fit(session, on_progress)
-            except ModelError as error:
-                self._done = self._done._replace(stopped=error.message)
-                # The cap of one session does not stop the others.
-                if not (isinstance(error, SpendError) and error.session):
-                    break
-        derive_stale(self._store)
-        return self._done
+        known = (self._store.session(bank, id) for bank, id in sessions)
+        stopped = self._run.each_session(
+            filter(None, known), lambda session: self._summarise_to_fit(session, on_progress)
+        )
+        return self._done._replace(stopped=stopped)
 
     def _summarise_to_fit(self, session: Session, on_progress: Callable[[], None]) -> None:
         """Summarise a session, and halve the size of prompts while the model rejects them as too
@@ -126,11 +103,11 @@ class Summariser:
                 self._limits = self._limits._replace(input_tokens=half)
 
     def _summarise(self, session: Session, on_progress: Callable[[], None]) -> None:
-        over, tokens = self._is_over(session), self._limits.input_tokens
+        over, tokens = self._run.is_over(session), self._limits.input_tokens
         pending = list(pending_exchanges(self._store, session, over, tokens, self._is_rerun))
         for one in pending:
             if one.size < MIN_SUMMARY_BYTES:
-                self._store_summary(one.exchange, one.hash, "", _TOO_SHORT)
+                self._store_summary("exchange", one.exchange, one.hash, "", _TOO_SHORT)
         pending = [one for one in pending if one.size >= MIN_SUMMARY_BYTES]
         uses = sum(turn.tool is not None for one in pending for turn in one.turns)
         if not over and not self._is_rerun and uses < self._limits.tool_uses:
@@ -157,9 +134,9 @@ class Summariser:
                 problem = _MISSING
             else:
                 evidence = Evidence.from_turns(one.turns)
-                content = check_exchange(drafts[number], evidence, self._redactor)
+                content = check_exchange(drafts[number], evidence, self._run.redactor)
                 problem = "" if content else _UNSUPPORTED
-            self._store_summary(one.exchange, one.hash, content, problem)
+            self._store_summary("exchange", one.exchange, one.hash, content, problem)
 
     def _ask_in_parts(
         self, session: Session, one: PendingExchange
@@ -178,21 +155,16 @@ class Summariser:
             drafts = self._ask_exchanges(session, prompts.exchanges_question([part], notes), 1)
             if isinstance(drafts, str):
                 return drafts
-            notes = self._redactor.redact(prompts.draft_to_json(drafts[1])).text
-            self._store_summary(one.exchange, hash, notes, "", kind="part")
+            notes = self._run.redactor.redact(prompts.draft_to_json(drafts[1])).text
+            self._store_summary("part", one.exchange, hash, notes, "")
         return drafts
 
     def _ask_exchanges(
         self, session: Session, question: Question, wanted: int
     ) -> dict[int, ExchangeDraft] | str:
         """The drafts by number, or why there are none."""
-        purpose = CallPurpose(SUMMARIES, session.bank, session.id)
-        try:
-            return self._governor.ask(
-                purpose, self._limit_answer(question), lambda text: parse_exchanges(text, wanted)
-            )
-        except ModelAnswerError as error:
-            return f"the answer could not be used: {error.message}"
+        limited = self._limit_answer(question)
+        return self._run.ask(SUMMARIES, session, limited, lambda t: parse_exchanges(t, wanted))
 
     def _limit_answer(self, question: Question) -> Question:
         """Limit the answer to the size of the prompt: many models count both together."""
@@ -203,52 +175,31 @@ class Summariser:
         if pending is None:
             return
         digest, last, hash, text = pending
-        if not text:
-            self._store_summary(digest, hash, "", _TOO_SHORT, last)
-            return
-        content, problem = "", ""
-        purpose = CallPurpose(DIGESTS, session.bank, session.id)
-        try:
+        content, problem = "", _TOO_SHORT
+        if text:
             question = self._limit_answer(prompts.digest_question(text))
-            draft = self._governor.ask(purpose, question, parse_digest)
-            content = check_digest(draft, Evidence([text], [text]), self._redactor)
-            problem = "" if content else _UNSUPPORTED
-        except ModelAnswerError as error:
-            problem = f"the answer could not be used: {error.message}"
-        self._store_summary(digest, hash, content, problem, last)
+            draft = self._run.ask(DIGESTS, session, question, parse_digest)
+            if isinstance(draft, str):
+                problem = draft
+            else:
+                content = check_digest(draft, Evidence([text], [text]), self._run.redactor)
+                problem = "" if content else _UNSUPPORTED
+        self._store_summary("digest", last, hash, content, problem, digest.id)
 
     def _store_summary(
-        self,
-        record: Exchange | Digest,
-        hash: str,
-        content: str,
-        problem: str,
-        last: Exchange | None = None,
-        kind: str = "",
+        self, kind: str, last: Exchange, hash: str, content: str, problem: str, digest: str = ""
     ) -> None:
-        """Store the summary of a record, or why there is none, and mark its session as stale."""
-        last = record if isinstance(record, Exchange) else last
-        assert last is not None
-        own = kind or ("exchange" if isinstance(record, Exchange) else "digest")
-        summary = ModelSummary(
-            record.bank,
-            hash,
-            prompts.PROMPT_VERSION,
-            own,
-            record.id if own != "part" else "",
-            last.last_seq,
-            self._governor.model,
-            self._now(),
-            content,
-            problem,
+        """Store the summary of an exchange, of a part of one, or of the digest with this id whose
+        last exchange it is."""
+        id = {"exchange": last.id, "part": "", "digest": digest}[kind]
+        self._run.store_answer(
+            kind, prompts.PROMPT_VERSION, hash, id, last, content, problem
         )
-        with self._store.transaction():
-            self._store.put_summary(summary, record.session, last.first_seq)
-        done = self._done
-        if own == "part" or problem == _TOO_SHORT:
+        if kind == "part" or problem == _TOO_SHORT:
             return
+        done = self._done
         self._done = done._replace(
-            exchanges=done.exchanges + (own == "exchange" and bool(content)),
-            digests=done.digests + (own == "digest" and bool(content)),
+            exchanges=done.exchanges + (kind == "exchange" and bool(content)),
+            digests=done.digests + (kind == "digest" and bool(content)),
             failed=done.failed + (not content),
         )

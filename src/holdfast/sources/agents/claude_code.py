@@ -4,24 +4,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
-from holdfast.sources.agent import Agent, UserEnvironment
+from holdfast.sources.agent import Agent, home_folders
 from holdfast.sources.claude_code import files, records, tools
 from holdfast.sources.draft import DraftSession
 
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    return [files.default_folder(Path(user.env.get("CLAUDE_CONFIG_DIR") or user.home / ".claude"))]
-
-
 def _find(path: Path, problems: list[str]) -> Iterable[Path]:
     return files.find_transcripts(path, problems) if path.is_dir() else [path]
+
+
+def _recognises(path: Path, head: bytes) -> bool:
+    return path.suffix == ".jsonl"
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -38,9 +38,9 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
 AGENT = Agent(
     name=files.AGENT,
     title="Claude Code",
-    folders=_folders,
+    folders=home_folders("CLAUDE_CONFIG_DIR", ".claude", "projects"),
     find=_find,
-    recognises=lambda path, head: path.suffix == ".jsonl",
+    recognises=_recognises,
     read_session=_read_session,
     read_record=records.read_record,
     skip_line=records.skip_unparsed,

@@ -7,12 +7,12 @@ for the screen. Each file of an `apply_patch` call is a turn of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, UserEnvironment, find_files, has_marks
+from holdfast.sources.agent import Agent, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts, tools
 from holdfast.sources.draft import (
     WRONG_SHAPE,
@@ -57,11 +57,6 @@ _EXIT_CODE_WITHIN = 200
 _FAILED_STARTS = ("apply_patch verification failed", "exec_command failed", "execution error",
                   "failed to", "unsupported call", "Error:", "err:", "tool call error",
                   "patch rejected", "aborted by user")  # fmt: skip
-
-
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    home = Path(user.env.get("CODEX_HOME") or user.home / ".codex")
-    return [home / "sessions", home / "archived_sessions"]
 
 
 def _read_session(path: Path, head: bytes) -> DraftSession:
@@ -312,7 +307,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="codex",
     title="Codex CLI",
-    folders=_folders,
+    folders=home_folders("CODEX_HOME", ".codex", "sessions", "archived_sessions"),
     find=find_files("**/rollout-*.jsonl"),
     recognises=has_marks(4000, b'"type":"session_meta"', b'"payload":{'),
     read_session=_read_session,

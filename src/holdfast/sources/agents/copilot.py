@@ -14,7 +14,7 @@ from pathlib import Path
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, find_files, has_marks
+from holdfast.sources.agent import Agent, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     WRONG_SHAPE,
@@ -200,9 +200,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="copilot",
     title="Copilot CLI",
-    folders=lambda user: [
-        Path(user.env.get("COPILOT_HOME") or user.home / ".copilot") / "session-state"
-    ],
+    folders=home_folders("COPILOT_HOME", ".copilot", "session-state"),
     find=find_files("*/events.jsonl", "*.jsonl"),
     recognises=has_marks(600, b'"type":"session.start"', b'"copilotVersion"'),
     read_session=_read_session,

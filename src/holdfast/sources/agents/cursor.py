@@ -9,7 +9,7 @@ conversations that the database has are left out. Neither format is documented.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -76,10 +76,12 @@ def _user_folder(user: UserEnvironment) -> Path:
     if user.system == "darwin":
         return user.home / "Library" / "Application Support" / "Cursor" / "User"
     if user.system == "win32":
-        roaming = user.env.get("APPDATA") or user.home / "AppData" / "Roaming"
-        return Path(roaming) / "Cursor" / "User"
-    config = user.env.get("XDG_CONFIG_HOME") or user.home / ".config"
-    return Path(config) / "Cursor" / "User"
+        return user.folder("APPDATA", "AppData/Roaming") / "Cursor" / "User"
+    return user.folder("XDG_CONFIG_HOME", ".config") / "Cursor" / "User"
+
+
+def _folders(user: UserEnvironment) -> Sequence[Path]:
+    return [_user_folder(user) / "globalStorage", user.home / ".cursor" / "projects"]
 
 
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
@@ -337,10 +339,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="cursor",
     title="Cursor",
-    folders=lambda user: [
-        _user_folder(user) / "globalStorage",
-        user.home / ".cursor" / "projects",
-    ],
+    folders=_folders,
     find=_find,
     recognises=_recognises,
     read_session=_read_session,

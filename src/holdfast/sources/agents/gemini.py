@@ -17,7 +17,7 @@ import orjson
 
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.sources import tool_mapping
-from holdfast.sources.agent import Agent, LineLayout, find_files, has_marks
+from holdfast.sources.agent import Agent, LineLayout, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import (
     WRONG_SHAPE,
@@ -240,7 +240,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="gemini",
     title="Gemini CLI",
-    folders=lambda user: [Path(user.env.get("GEMINI_CLI_HOME") or user.home) / ".gemini" / "tmp"],
+    folders=home_folders("GEMINI_CLI_HOME", "", ".gemini/tmp"),
     find=find_files("*/chats/**/*.json", "*/chats/**/*.jsonl"),
     recognises=has_marks(2000, b'"sessionId"', b'"projectHash"'),
     read_session=_read_session,

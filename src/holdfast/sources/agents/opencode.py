@@ -17,7 +17,7 @@ import orjson
 
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources import database, tool_mapping
-from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
+from holdfast.sources.agent import Agent, LineLayout, home_folders
 from holdfast.sources.claude_code import prompts
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine, captured, skipped
 from holdfast.sources.fingerprint import stamp_of
@@ -72,11 +72,6 @@ class _Message(NamedTuple):
 class _Session(NamedTuple):
     info: Record
     messages: Sequence[_Message]
-
-
-def _folders(user: UserEnvironment) -> Sequence[Path]:
-    data = Path(user.env.get("XDG_DATA_HOME") or user.home / ".local" / "share")
-    return [data / "opencode"]
 
 
 def _find(path: Path, problems: list[str]) -> Iterator[Path]:
@@ -303,7 +298,7 @@ def _tool_outputs(record: Record) -> Iterator[tuple[str, str]]:
 AGENT = Agent(
     name="opencode",
     title="OpenCode",
-    folders=_folders,
+    folders=home_folders("XDG_DATA_HOME", ".local/share", "opencode"),
     find=_find,
     recognises=_recognises,
     read_session=_read_session,

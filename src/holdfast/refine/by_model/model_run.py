@@ -1,0 +1,66 @@
+"""What every run of a model over stored sessions does: ask, store the answer, stop at a cap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
+
+from holdfast.capture.redact import Redactor
+from holdfast.errors import ModelAnswerError, ModelError, SpendError
+from holdfast.inference.chat import Question
+from holdfast.model.ledgers.model_calls import ModelSummary
+from holdfast.model.records import Exchange, Session
+from holdfast.refine.sessions.derive import derive_stale
+from holdfast.spend.governor import CallPurpose, Governor
+from holdfast.store.protocol import Store
+
+_Answer = TypeVar("_Answer")
+
+
+class ModelRun(NamedTuple):
+    """A store, and a model behind one spending governor. `is_over` says whether a session has
+    ended."""
+
+    store: Store
+    governor: Governor
+    redactor: Redactor
+    now: Callable[[], str]
+    is_over: Callable[[Session], bool]
+
+    def each_session(self, sessions: Iterable[Session], work: Callable[[Session], None]) -> str:
+        """Do the work for each session, until a spending cap is reached or the service fails.
+        Returns why it stopped, or why the last session of several did; "" if none."""
+        stopped = ""
+        for session in sessions:
+            try:
+                work(session)
+            except ModelError as error:
+                stopped = error.message
+                # The cap of one session does not stop the others.
+                if not (isinstance(error, SpendError) and error.session):
+                    break
+        derive_stale(self.store)
+        return stopped
+
+    def ask(
+        self, operation: str, session: Session, question: Question, parse: Callable[[str], _Answer]
+    ) -> _Answer | str:
+        """The parsed answer, or why it could not be used."""
+        try:
+            purpose = CallPurpose(operation, session.bank, session.id)
+            return self.governor.ask(purpose, question, parse)
+        except ModelAnswerError as error:
+            return f"the answer could not be used: {error.message}"
+
+    def store_answer(
+        self, kind: str, version: int, hash: str, id: str, last: Exchange, content: str,
+        problem: str,
+    ) -> None:  # fmt: skip
+        """Store a checked answer about a record, or the problem with it, and mark its session as
+        stale from the exchange `last` on."""
+        summary = ModelSummary(
+            last.bank, hash, version, kind, id, last.last_seq, self.governor.model, self.now(),
+            content, problem,
+        )  # fmt: skip
+        with self.store.transaction():
+            self.store.put_summary(summary, last.session, last.first_seq)
