@@ -19,6 +19,7 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model.memory_extraction import Extractor
+from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.core.commands import find_error, parse_command
 from holdfast.refine.memories.memory_stage import update_memories
 from holdfast.refine.memories.stances import find_judgements
@@ -313,19 +314,17 @@ def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Pa
         ingest_and_update(memory, bug_hunt())
         now = "2026-09-02T00:00:00.000Z"
 
-        def run() -> None:
+        def extract() -> None:
             governor = Governor(chat, memory.store, SpendCaps(), lambda: now)
-            extractor = Extractor(
-                memory.store, governor, Redactor(()), lambda: now, lambda session: True, 8000, ""
-            )
-            extractor.run()
+            run = ModelRun(memory.store, governor, Redactor(()), lambda: now, lambda session: True)
+            Extractor(run, 8000, "").run()
             memory.ingestion.update()
 
-        run()
+        extract()
         (kept,) = all_retained(memory)
         assert kept.what == "The retry wrapper calls load() again after a timeout."
         assert kept.where == "src/importer.py"
-        run()
+        extract()
         assert len(chat.asked) == 1
         memory.erasure.purge(kept.evidence_for[0])
         assert all_retained(memory) == []

@@ -192,9 +192,7 @@ class Summariser:
         """Store the summary of an exchange, of a part of one, or of the digest with this id whose
         last exchange it is."""
         id = {"exchange": last.id, "part": "", "digest": digest}[kind]
-        self._run.store_answer(
-            kind, prompts.PROMPT_VERSION, hash, id, last, content, problem
-        )
+        self._run.store_answer(kind, prompts.PROMPT_VERSION, hash, id, last, content, problem)
         if kind == "part" or problem == _TOO_SHORT:
             return
         done = self._done
