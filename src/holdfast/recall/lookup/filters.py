@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.model.forge import Pull
+from holdfast.model.kinds import record_kind
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.protocol import Reader
 
@@ -64,7 +65,7 @@ def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int
     if not records and filter.file and not filter.file.endswith("/"):
         filter = filter._replace(file=f"{filter.file}/")
         records = _passing(reader, bank, filter, limit + 1)
-    findings = _findings(reader, records[:limit])
+    findings = tuple(_finding(reader, record) for record in records[:limit])
     return Found(bank or "", filter, findings, len(records) > limit)
 
 
@@ -100,39 +101,16 @@ def matches_path(path: str, file: str) -> bool:
 
 
 def _time(record: Exchange | Commit | Pull) -> str:
-    return record.started if isinstance(record, Exchange) else record.time
+    return describe_record(record)[1]
 
 
-def _findings(reader: Reader, records: Sequence[Exchange | Commit | Pull]) -> tuple[Finding, ...]:
-    return tuple(
-        _of_exchange(reader, record)
-        if isinstance(record, Exchange)
-        else _of_pull(record)
-        if isinstance(record, Pull)
-        else _of_commit(record)
-        for record in records
-    )
-
-
-def _of_exchange(reader: Reader, exchange: Exchange) -> Finding:
-    x = exchange
-    session = reader.session(x.bank, x.session)
-    return Finding(
-        uri("exchange", x.id), "exchange", x.started, x.type.value, x.title, x.files_modified,
-        x.files_read, session.host if session else x.session, x.bank,
-    )  # fmt: skip
-
-
-def _of_commit(commit: Commit) -> Finding:
-    c = commit
-    return Finding(
-        uri("commit", c.id), "commit", c.time, "commit", c.subject, c.files, (), "", c.bank
-    )
-
-
-def _of_pull(pull: Pull) -> Finding:
-    p = pull
-    return Finding(
-        uri("pull", p.id), "pull", p.time, p.state.value, f"#{p.number} {p.title}", p.files, (),
-        "", p.bank,
-    )  # fmt: skip
+def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
+    kind, (title, time) = record_kind(record), describe_record(record)
+    name = uri(kind, record.id)
+    if isinstance(record, Exchange):
+        session = reader.session(record.bank, record.session)
+        host, type = session.host if session else record.session, record.type.value
+        files, read = record.files_modified, record.files_read
+        return Finding(name, kind, time, type, title, files, read, host, record.bank)
+    type = record.state.value if isinstance(record, Pull) else "commit"
+    return Finding(name, kind, time, type, title, record.files, (), "", record.bank)

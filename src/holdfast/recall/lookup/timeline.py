@@ -19,6 +19,7 @@ from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_record
 from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
 from holdfast.store.protocol import Reader, Record
@@ -31,7 +32,6 @@ TITLE_LIMIT = 200
 _END = TimelinePosition("~")
 _ForgeRecord = Pull | Issue | Remark
 _Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _ForgeRecord
-_WithTime = Turn | Commit | Claim | _ForgeRecord
 _SortKey = tuple[str, str, int, str, str]
 
 
@@ -159,17 +159,8 @@ def _sort_key(moment: TimelinePosition) -> _SortKey:
 
 def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     """The time by which a record is ordered: when it began."""
-    if isinstance(record, Memory):
-        return record.when
-    if isinstance(record, Concept):
-        return record.updated
-    if isinstance(record, Fact):
-        return record.validity.learned
-    if isinstance(record, Rule | Pattern):
-        time = record.updated if isinstance(record, Rule) else record.last
-    else:
-        time = record.time if isinstance(record, _WithTime) else record.started
-    if not time:
+    time = describe_record(record)[1]
+    if not time and not isinstance(record, Memory | Concept | Fact):
         name = uri(record_kind(record), record.id)
         raise InputError(
             f"{name} has no time, so nothing lies before or after it.",
@@ -179,7 +170,9 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
 
 
 def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
-    title, note = _title_and_note(record)
+    title = describe_record(record)[0]
+    if isinstance(record, Remark):
+        title = title or record.state
     host = ""
     if not isinstance(record, Commit | Memory | Concept | Fact | _ForgeRecord):
         session = reader.session(record.bank, record.session)
@@ -189,37 +182,30 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         kind=record_kind(record),
         time=_time_of(record),
         title=truncate(title, TITLE_LIMIT),
-        note=note,
+        note=_note(record),
         session=host,
         bank=record.bank,
         anchor=anchor,
     )
 
 
-def _forge_title_and_note(record: _ForgeRecord) -> tuple[str, str]:
-    if isinstance(record, Remark):
-        return record.text or record.state, record.author
-    return f"#{record.number} {record.title}", f"{record.state.value}, {record.author}"
-
-
-def _title_and_note(record: _Timed) -> tuple[str, str]:
-    """Title and note."""
-    if isinstance(record, Digest):
-        return record.request, record.outcome.value
-    if isinstance(record, Exchange):
-        return record.title, record.type.value
-    if isinstance(record, Commit):
-        return record.subject, record.author
-    if isinstance(record, _ForgeRecord):
-        return _forge_title_and_note(record)
-    if isinstance(record, Memory):
-        return record.what, record.who
-    if isinstance(record, Concept):
-        return record.name, f"{len(record.members)} records"
-    if isinstance(record, Fact):
-        return record.content, f"{record.kind.value}, {record.status.value}"
-    if isinstance(record, Claim):
-        return record.text, record.kind.value
-    if record.tool is not None:
-        return f"{record.tool.name} {record.tool.target or record.tool.action}", record.role.value
-    return record.text, record.speaker or record.role.value
+def _note(record: _Timed) -> str:
+    match record:
+        case Digest():
+            return record.outcome.value
+        case Exchange():
+            return record.type.value
+        case Commit() | Remark():
+            return record.author
+        case Pull() | Issue():
+            return f"{record.state.value}, {record.author}"
+        case Memory():
+            return record.who
+        case Concept():
+            return f"{len(record.members)} records"
+        case Fact():
+            return f"{record.kind.value}, {record.status.value}"
+        case Claim():
+            return record.kind.value
+        case Turn():
+            return (record.speaker if record.tool is None else "") or record.role.value
