@@ -6,7 +6,6 @@ a call exceeds it by the time of one pair at most.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -44,9 +43,6 @@ class CrossEncoder:
                 f"{path} asks for {', '.join(self._session.inputs)}.",
                 f"A reranker takes {', '.join(_INPUTS)}; choose another in the settings.",
             )
-        with path.open("rb") as file:
-            digest = expected_sha256 or hashlib.file_digest(file, "sha256").hexdigest()
-        self.name: str = f"{path.stem}-{digest[:12]}"
 
     def score(
         self,

@@ -10,9 +10,6 @@ class Reranker(Protocol):
     """Scores how well texts answer a question by reading both together: slower than comparing
     vectors, and more accurate."""
 
-    @property
-    def name(self) -> str: ...
-
     def score(
         self,
         query: str,

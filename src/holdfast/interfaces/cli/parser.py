@@ -20,6 +20,7 @@ _MISSING = "the following arguments are required: "
 _MIN_SIMILARITY = 0.6
 
 Arguments = argparse.Namespace
+Parse = Callable[[str], object]
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,9 +30,11 @@ class Parser(argparse.ArgumentParser):
         """Add an option without a value."""
         self.add_argument(name, action="store_true", help=help)
 
-    def option(self, name: str, metavar: str, help: str, default: str | None = "") -> None:
-        """Add an option with any text as its value."""
-        self.add_argument(name, metavar=metavar, default=default, help=help)
+    def option(
+        self, name: str, metavar: str, help: str, default: object = "", type: Parse = str
+    ) -> None:
+        """Add an option with any text as its value, or with what `type` makes of it."""
+        self.add_argument(name, metavar=metavar, default=default, type=type, help=help)
 
     def choice(
         self, name: str, choices: Iterable[str], help: str, default: str | None = ""

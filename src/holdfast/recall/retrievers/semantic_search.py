@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from holdfast.inference.embedder import Embedder, Vectors
+from holdfast.inference.reranker import Reranker
+from holdfast.inference.token_vectors import TokenVectors
+from holdfast.inference.tokenizer import Tokenizer
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import PassageKey, ScoredPassage, passage_key
 from holdfast.recall.core.parallel import RetrieverResult
@@ -25,8 +28,6 @@ from holdfast.recall.retrievers.vector_matrix import (
 )
 from holdfast.store.protocol import Reader
 
-Floats = npt.NDArray[np.float32]
-
 # In soft matching, tokens with a lower cosine do not match at all: lower, and long texts match
 # everything a little.
 MIN_SIMILARITY = 0.35
@@ -35,42 +36,6 @@ _MAX_TOKENS = 400
 _MAX_TOKENS_PER_WORD = 8
 # The vectors of the last queries are kept: one search asks for the same several times.
 _MAX_QUERIES_CACHED = 32
-
-
-class Embedder(Protocol):
-    """Makes vectors of texts."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    def embed(self, texts: Sequence[str]) -> Floats: ...
-
-
-class Tokenizer(Protocol):
-    """Cuts texts into tokens."""
-
-    def pieces(self, text: str, limit: int | None = None) -> list[int]: ...
-
-
-class TokenVectors(Protocol):
-    """The vectors of tokens."""
-
-    def vectors(self, ids: Sequence[int]) -> Floats: ...
-
-
-class Reranker(Protocol):
-    """A cross-encoder."""
-
-    def score(
-        self,
-        query: str,
-        texts: Iterable[str],
-        deadline: float | None = None,
-        tokens: int | None = None,
-    ) -> list[float] | None: ...
 
 
 class SemanticModels(NamedTuple):
@@ -89,7 +54,7 @@ class ModelSemanticSearch:
         self._folder = folder
         self._parts = parts
         self._matrices: dict[str, VectorMatrix] = {}
-        self._queries: dict[str, Floats] = {}
+        self._queries: dict[str, Vectors] = {}
 
     @property
     def has_reranker(self) -> bool:
@@ -177,7 +142,7 @@ class ModelSemanticSearch:
         reranker = self._parts.reranker
         return reranker.score(query, texts, deadline, tokens) if reranker is not None else None
 
-    def _vector(self, embedder: Embedder, query: str) -> Floats:
+    def _vector(self, embedder: Embedder, query: str) -> Vectors:
         known = self._queries.get(query)
         if known is None:
             if len(self._queries) >= _MAX_QUERIES_CACHED:
@@ -190,7 +155,7 @@ class ModelSemanticSearch:
         reader: Reader,
         embedder: Embedder,
         bank: str,
-        vector: Floats,
+        vector: Vectors,
         limit: int,
         kinds: Sequence[str] = (),
     ) -> ScanResult:

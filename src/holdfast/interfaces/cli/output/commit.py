@@ -14,11 +14,6 @@ _CHANGE_NAMES = {"A": "new", "D": "deleted", "R": "renamed", "C": "copied", "T":
 _MAX_FILES, _MAX_HUNK_LINES = 15, 40
 
 
-def fields(record: dict[str, object]) -> dict[str, object]:
-    """The fields of a commit, except those that `print_details` prints."""
-    return {name: value for name, value in record.items() if name != "files"}
-
-
 def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
     """Print tags, reverts, sessions, files and hunks of a commit; all of them with `full`."""
     if details.astray:

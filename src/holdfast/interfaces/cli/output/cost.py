@@ -22,11 +22,9 @@ def print_summary(screen: Screen, costs: Costs) -> None:
         screen.line("models: none is asked (models.use in config.toml)")
     else:
         today = costs.today
-        calls = number(today.calls, "call")
-        waiting = number(costs.waiting, "session")
         screen.item(
-            f"models: {costs.service}; today {calls}, {today.tokens:,} tokens, {money(today)}; "
-            f"{waiting} waiting"
+            f"models: {costs.service}; today {number(today.calls, 'call')}, {today.tokens:,} "
+            f"tokens, {money(today)}; {number(costs.waiting, 'session')} waiting"
         )
     if costs.held:
         screen.item(f"held: {costs.held}", "  ")

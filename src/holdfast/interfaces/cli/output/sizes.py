@@ -15,14 +15,7 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
 
     sizes = measure_sizes(memory)
     if as_json:
-        return screen.json(
-            {
-                "disk": sizes.disk,
-                "tables": sizes.tables,
-                "banks": [bank._asdict() for bank in sizes.banks],
-                "freeable": [one._asdict() for one in sizes.freeable],
-            }
-        )
+        return screen.json(sizes)
     for what, size in sizes.disk._asdict().items():
         screen.line(f"{amount(size):>10}  {what}")
     if sizes.tables:

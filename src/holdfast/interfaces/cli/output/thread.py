@@ -16,14 +16,6 @@ _MAX_FILES = 20
 _MAX_REMARK_CHARACTERS = 2000
 
 
-def print_record(screen: Screen, record: Pull | Issue | Remark) -> None:
-    """A thread, or one remark."""
-    if isinstance(record, Remark):
-        print_remark(screen, record)
-    else:
-        print_thread(screen, record)
-
-
 def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     """Title, state, labels, branches, files and text."""
     t = thread
@@ -52,12 +44,9 @@ def print_remark(screen: Screen, remark: Remark) -> None:
     screen.line(f"  {_author(r)} · {_time(r.time)}{verdict}{location}")
     screen.line(f"    {screen.paint(uri('remark', r.id), 'cyan')}")
     if r.text:
-        shown = (
-            r.text
-            if len(r.text) <= _MAX_REMARK_CHARACTERS
-            else truncate(r.text, _MAX_REMARK_CHARACTERS)
-        )
-        screen.wrap(shown, "    ", "    ")
+        # Only a text that is cut is put on one line.
+        too_long = len(r.text) > _MAX_REMARK_CHARACTERS
+        screen.wrap(truncate(r.text, _MAX_REMARK_CHARACTERS) if too_long else r.text, "    ")
 
 
 def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:

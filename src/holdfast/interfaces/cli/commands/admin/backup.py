@@ -39,8 +39,7 @@ def _run_backup(screen: Screen, arguments: Arguments) -> None:
         size = disk.database + disk.journals
         if arguments.json:
             return screen.json({"path": str(path), "bytes": size, "made": False})
-        screen.line(f"Would write about {amount(size)} to {path}. Nothing was written.")
-        return
+        return screen.line(f"Would write about {amount(size)} to {path}. Nothing was written.")
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
@@ -84,14 +83,8 @@ def _run_restore(screen: Screen, arguments: Arguments) -> None:
         return
     done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:
-        return screen.json(
-            {
-                "restored": True,
-                **_backup_json(backup),
-                "aside": done.aside or None,
-                "wrote": done.files,
-            }
-        )
+        result = {"restored": True, **_backup_json(backup), "aside": done.aside or None}
+        return screen.json({**result, "wrote": done.files})
     screen.line("Put back.")
     if done.aside:
         screen.line(f"  What was remembered before is in {done.aside}.")

@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
     options.add_action(parser, ("show", "set", "list"), "show")
     parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
-        parser.add_argument(f"--{name}", type=int, metavar="N", help="1 to 5")
+        parser.option(f"--{name}", "N", "1 to 5", None, int)
     parser.option("--background", "TEXT", 'who the bank speaks for; "" for none', None)
     parser.option("--retention", "MONTHS", "a number of months, or all", None)
     parser.repeated("--alias", "one more name of the bank", metavar="NAME")

@@ -58,11 +58,8 @@ def configure(parser: Parser) -> None:
     )
     parser.flag("--own", "ask your own memory instead of a set")
     parser.option("--bank", "NAME", "with --own: which bank (default: all banks)", None)
-    parser.add_argument(
-        "--limit-questions",
-        type=options.positive,
-        metavar="N",
-        help="ask only so many, taken evenly over all",
+    parser.option(
+        "--limit-questions", "N", "ask only so many, taken evenly over all", None, options.positive
     )
     parser.choice("--budget", BUDGETS, "how much work recall may do", "mid")
     parser.repeated(
@@ -70,17 +67,19 @@ def configure(parser: Parser) -> None:
         "change a number of the ranking, such as weights.words=0.3; may be given again",
         metavar="NAME=VALUE",
     )
-    parser.add_argument(
+    parser.option(
         "--out",
-        type=options.some_path,
-        metavar="FILE",
-        help="write every ranking, one JSON object a line, to be scored anew",
+        "FILE",
+        "write every ranking, one JSON object a line, to be scored anew",
+        None,
+        options.some_path,
     )
-    parser.add_argument(
+    parser.option(
         "--keep",
-        type=options.some_path,
-        metavar="HOME",
-        help="keep what was read in this folder, and use it again",
+        "HOME",
+        "keep what was read in this folder, and use it again",
+        None,
+        options.some_path,
     )
     parser.option(
         "--store",

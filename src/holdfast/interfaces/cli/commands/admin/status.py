@@ -48,15 +48,13 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         if arguments.size:
-            show_sizes(screen, memory, arguments.json)
-            return
+            return show_sizes(screen, memory, arguments.json)
         if arguments.json:
             return screen.json(
                 status_json(memory, arguments.bank, current_folder(), arguments.cost)
             )
         if arguments.cost:
-            print_costs(screen, gather_costs(memory))
-            return
+            return print_costs(screen, gather_costs(memory))
         status = gather_status(memory, arguments.bank, current_folder())
         _print_verdict(screen, status.core.health, status.core.verdict)
         _print(screen, memory, status)
@@ -75,15 +73,11 @@ def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
         screen.line("Nothing is remembered yet. `holdfast ingest` reads your sessions.")
         return
     _print_banks(screen, memory, status.core)
+    forge = f", {number(counts.pulls, 'pull')}, {number(counts.issues, 'issue')}"
     screen.line(
         f"  {number(counts.sessions, 'session')}, {number(counts.turns, 'turn')}, "
         f"{number(counts.exchanges, 'exchange')}, {number(counts.digests, 'digest')}, "
-        f"{number(counts.commits, 'commit')}"
-        + (
-            f", {number(counts.pulls, 'pull')}, {number(counts.issues, 'issue')}"
-            if counts.pulls or counts.issues
-            else ""
-        )
+        f"{number(counts.commits, 'commit')}{forge if counts.pulls or counts.issues else ''}"
     )
     known = (
         (counts.facts, "fact", "facts"),

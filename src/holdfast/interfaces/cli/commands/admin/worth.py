@@ -31,12 +31,12 @@ EXAMPLES = """\
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument(
+    parser.option(
         "--days",
-        type=options.positive,
-        default=DEFAULT_DAYS,
-        metavar="N",
-        help=f"how far to look back (default: {DEFAULT_DAYS})",
+        "N",
+        f"how far to look back (default: {DEFAULT_DAYS})",
+        DEFAULT_DAYS,
+        options.positive,
     )
     parser.flag("--measure", "also ask what your own history should have led to")
     options.add(parser, "bank_or_all", "json")

@@ -56,9 +56,7 @@ def configure(parser: Parser) -> None:
     options.add_action(parser, ACTIONS, "list")
     parser.add_argument("id", nargs="?", default="", metavar="mem-…", help="which session")
     options.add_limit(parser, 20)
-    parser.add_argument(
-        "--after", type=options.count, default=0, metavar="N", help="attach behind so many lines"
-    )
+    parser.option("--after", "N", "attach behind so many lines", 0, options.count)
     options.add(parser, "json")
 
 

@@ -104,10 +104,13 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
         screen.line()
         screen.wrap(turn_text(record), "  ")
     elif found.story is not None:
-        _print_fields(screen, commit_output.fields(to_jsonable(record)))
+        # The files are among the details.
+        _print_fields(screen, to_jsonable(record) | {"files": []})
         commit_output.print_details(screen, found.story, full)
-    elif isinstance(record, Pull | Issue | Remark):
-        thread.print_record(screen, record)
+    elif isinstance(record, Pull | Issue):
+        thread.print_thread(screen, record)
+    elif isinstance(record, Remark):
+        thread.print_remark(screen, record)
     else:
         _print_fields(screen, to_jsonable(record))
     commit_output.print_commits(screen, found.commits)

@@ -45,13 +45,7 @@ def configure(parser: Parser) -> None:
     )
     parser.option("--query", "Q", "around what speaks best of this")
     for name, which in (("--before", "earlier"), ("--after", "later")):
-        parser.add_argument(
-            name,
-            type=options.count,
-            default=5,
-            metavar="N",
-            help=f"how many {which} ones (default: 5)",
-        )
+        parser.option(name, "N", f"how many {which} ones (default: 5)", 5, options.count)
     parser.repeated(
         "--kind",
         "only these; may be given several times (default: all but turns and facts)",

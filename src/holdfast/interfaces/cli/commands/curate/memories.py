@@ -29,9 +29,7 @@ def _run_remember(screen: Screen, arguments: Arguments) -> None:
 def _configure_retain(parser: Parser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to keep")
     parser.choice("--network", Network, "default: world", "world")
-    parser.add_argument(
-        "--confidence", type=float, metavar="X", help="how sure you are of an opinion, 0 to 1"
-    )
+    parser.option("--confidence", "X", "how sure you are of an opinion, 0 to 1", None, float)
     parser.option("--where", "PLACE", "files or places it is about")
     parser.option("--why", "REASON", "why it is so, or was done")
     options.add(parser, "one_bank", "json")

@@ -29,14 +29,14 @@ _SECONDS_PER_MINUTE = 60.0
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: any)")
+    parser.option("--port", "N", "the port (default: any)", 0, int)
     parser.flag("--no-open", "print the link, open no browser")
-    parser.add_argument(
+    parser.option(
         "--idle",
-        type=float,
-        default=30.0,
-        metavar="MINUTES",
-        help="end when nobody asked for so long (default: 30; 0: never)",
+        "MINUTES",
+        "end when nobody asked for so long (default: 30; 0: never)",
+        30.0,
+        float,
     )
     options.add(parser, "json")
 

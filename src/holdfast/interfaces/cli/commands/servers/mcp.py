@@ -48,9 +48,7 @@ def configure(parser: Parser) -> None:
         "server", nargs="?", choices=SERVERS, default=MAIN, help="which one (default: main)"
     )
     parser.flag("--http", "answer over HTTP, with a token")
-    parser.add_argument(
-        "--port", type=int, metavar="N", help="with --http: the port (default: any)"
-    )
+    parser.option("--port", "N", "with --http: the port (default: any)", None, int)
     # Not options.add_json: what that module imports would slow down the start of every session.
     parser.flag("--json", "with --http: print JSON")
 

@@ -30,9 +30,9 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8080, metavar="N", help="default: 8080; 0: any")
-    parser.add_argument("--tls-cert", type=Path, metavar="FILE", help="certificate chain, PEM")
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its private key, PEM")
+    parser.option("--port", "N", "default: 8080; 0: any", 8080, int)
+    parser.option("--tls-cert", "FILE", "certificate chain, PEM", None, Path)
+    parser.option("--tls-key", "FILE", "its private key, PEM", None, Path)
     parser.flag(
         "--behind-proxy", "a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it"
     )

@@ -65,13 +65,13 @@ def configure(parser: Parser) -> None:
     parser.flag("--dry-run", "only say what would be read")
     parser.choice("--agent", sorted(agents()), "only what this agent wrote")
     parser.option("--bank", "NAME", "put it all in this bank (default: by project)")
-    parser.add_argument(
+    parser.option(
         "--workers",
-        type=_workers,
-        default=os.cpu_count() or 1,
-        metavar="N|dask://HOST:PORT",
-        help="how many processes read and refine (default: one a core), or a Dask cluster that "
+        "N|dask://HOST:PORT",
+        "how many processes read and refine (default: one a core), or a Dask cluster that "
         "refines and embeds (see docs/operations.md)",
+        os.cpu_count() or 1,
+        _workers,
     )
     parser.choice(
         "--embed",
