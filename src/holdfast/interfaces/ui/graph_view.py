@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.interfaces.ui.graph_layout import Label, NodeToPlace, place_labels, place_nodes
 from holdfast.recall.lookup.entities import Neighbour, Neighbourhood
 
-WIDTH = 860.0
+_WIDTH = 860.0
 _MIN_HEIGHT, _HEIGHT_PER_ENTITY = 600.0, 1.7
 _MAX_LABEL_CHARS = 24
 # The name of each kind, singular and plural.
@@ -54,17 +54,17 @@ class Picture(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def draw(found: Neighbourhood, width: float = WIDTH) -> Picture:
+def draw(found: Neighbourhood) -> Picture:
     """Lay out and label a neighbourhood; more entities make a higher picture."""
     height = _MIN_HEIGHT + _HEIGHT_PER_ENTITY * len(found.entities)
     most = max((one.records for one in found.entities), default=1)
-    radii = [_radius(one, most) for one in found.entities]
+    radii = [round(4 + 9 * math.sqrt(one.records / max(1, most)), 1) for one in found.entities]
     spots = [
         NodeToPlace(one.via, one.hops, radius)
         for one, radius in zip(found.entities, radii, strict=True)
     ]
-    points = place_nodes(spots, found.ties, width, height)
-    labels = _place_labels(found.entities, points, radii, width, height)
+    points = place_nodes(spots, found.ties, _WIDTH, height)
+    labels = _place_labels(found.entities, points, radii, height)
     nodes = tuple(
         Drawn(one, x, y, radius, text)
         for one, (x, y), radius, text in zip(found.entities, points, radii, labels, strict=True)
@@ -80,19 +80,13 @@ def draw(found: Neighbourhood, width: float = WIDTH) -> Picture:
         )
         for tie in sorted(found.ties, key=lambda tie: tie.records)
     )
-    return Picture(width, height, nodes, lines, sum(not node.label.shown for node in nodes))
-
-
-def _radius(one: Neighbour, most: int) -> float:
-    size = 4 + 9 * math.sqrt(one.records / max(1, most))
-    return round(size, 1)
+    return Picture(_WIDTH, height, nodes, lines, sum(not node.label.shown for node in nodes))
 
 
 def _place_labels(
     entities: Sequence[Neighbour],
     points: Sequence[tuple[float, float]],
     radii: Sequence[float],
-    width: float,
     height: float,
 ) -> list[Label]:
     """Labels; the nearest and most mentioned entities get room first."""
@@ -104,7 +98,7 @@ def _place_labels(
         order.sort(key=lambda n: n != 0)
     texts = [shorten_name(entities[n].name) for n in order]
     at, sizes = [points[n] for n in order], [radii[n] for n in order]
-    made = place_labels(texts, at, sizes, width, height, 0 if focused else -1)
+    made = place_labels(texts, at, sizes, _WIDTH, height, 0 if focused else -1)
     back = dict(zip(order, made, strict=True))
     return [back[n] for n in range(len(entities))]
 

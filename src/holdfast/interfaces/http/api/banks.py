@@ -11,7 +11,6 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.interfaces.http.api.requests import ApiRouter, JsonObject, RequestBody, author
 from holdfast.interfaces.http.api.schema import model_of, open_model
-from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Bank
@@ -49,7 +48,7 @@ def bank(memory: Holdfast, name: Name) -> Bank:
     return memory.banks.get(name)
 
 
-@router.task("PATCH /banks/{name:path}", model_of(Bank), "Change a bank", MemoryPool.run)
+@router.task("PATCH /banks/{name:path}", model_of(Bank), "Change a bank")
 def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
     """What it is like, how long sessions stay, what else it is called."""
     settings = body.model_dump(exclude={"aliases", "dropped"})

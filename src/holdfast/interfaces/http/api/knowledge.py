@@ -10,7 +10,13 @@ from pydantic import Field
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.search.audit import AuditReport, audit
-from holdfast.interfaces.http.api.listing import concepts_page, entities_page, facts_page, latest
+from holdfast.interfaces.http.api.listing import (
+    concepts_page,
+    entities_page,
+    facts_page,
+    latest_records,
+    page_json,
+)
 from holdfast.interfaces.http.api.requests import (
     ApiRouter,
     Bank,
@@ -68,12 +74,11 @@ def facts(
     cursor: Cursor = "",
 ) -> JsonObject:
     """Those in force, the latest first; with `all` also those that ended."""
-    page, more = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
+    found = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
     return {
         "bank": _bank_name(memory, bank),
-        "facts": [json_shapes.record_json("fact", fact) for fact in page],
+        **page_json("facts", "fact", found),
         "dropped": memory.reader.dropped_claims(memory.context.bank_id(bank)),
-        "cursor": more,
     }
 
 
@@ -180,14 +185,14 @@ class EntitySplit(RequestBody):
 _Decided = open_model("EntityDecided", decision=Curation, entity=_Entity)
 
 
-@router.task("POST /entities/merge", _Decided, "Let two entities be one", MemoryPool.run)
+@router.task("POST /entities/merge", _Decided, "Let two entities be one")
 def merge_entities(memory: Holdfast, body: EntityMerge) -> JsonObject:
     """Each named by any of its spellings; `POST /undo` takes it back."""
     decision = memory.curation.merge_entities(body.name, body.into, body.bank, author())
     return _decided_entity(memory, decision, body)
 
 
-@router.task("POST /entities/split", _Decided, "Let a spelling stand by itself", MemoryPool.run)
+@router.task("POST /entities/split", _Decided, "Let a spelling stand by itself")
 def split_entity(memory: Holdfast, body: EntitySplit) -> JsonObject:
     """`POST /undo` takes it back."""
     decision = memory.curation.split_entity(body.name, body.alias, body.bank, author())
@@ -211,12 +216,8 @@ def opinions(
 ) -> JsonObject:
     """What is believed, the firmest first; with `all` also what has faded."""
     known = memory.opinions.opinions(bank, all)
-    page, more = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
-    return {
-        "bank": _bank_name(memory, bank),
-        "opinions": [json_shapes.record_json("memory", one) for one in page],
-        "cursor": more,
-    }
+    page = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
+    return {"bank": _bank_name(memory, bank), **page_json("opinions", "memory", page)}
 
 
 @router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "Memories")
@@ -224,7 +225,8 @@ def memories(
     memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
 ) -> JsonObject:
     """What was remembered and retained, the latest first."""
-    return latest(memory, "memory", bank, limit, cursor)
+    found = latest_records(memory, "memory", bank, limit, cursor)
+    return page_json("memories", "memory", found)
 
 
 _MemoryText = Annotated[
@@ -255,13 +257,13 @@ def _stored_memory_json(memory: Holdfast, stored: Memory) -> JsonObject:
     return json_shapes.memory_json(stored, memory.context.bank_name(stored.bank))
 
 
-@router.task("POST /memories", _StoredMemory, "Remember a text", MemoryPool.run, status=201)
+@router.task("POST /memories", _StoredMemory, "Remember a text", status=201)
 def remember(memory: Holdfast, body: Remembered) -> JsonObject:
     """Kept with the secrets out; the same text is kept once."""
     return _stored_memory_json(memory, memory.remember(body.text, body.bank, author()))
 
 
-@router.task("POST /memories/retain", _StoredMemory, "Retain a text", MemoryPool.run, status=201)
+@router.task("POST /memories/retain", _StoredMemory, "Retain a text", status=201)
 def retain(memory: Holdfast, body: Retained) -> JsonObject:
     """As a memory of a network; an opinion needs a confidence."""
     s = body
@@ -274,7 +276,8 @@ def exchanges(
     memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
 ) -> JsonObject:
     """Of all sessions, the latest first."""
-    return latest(memory, "exchange", bank, limit, cursor)
+    found = latest_records(memory, "exchange", bank, limit, cursor)
+    return page_json("exchanges", "exchange", found)
 
 
 @router.task("GET /commits", page_model("commits", model_with_uri(Commit)), "Commits")
@@ -283,7 +286,8 @@ def commits(
 ) -> JsonObject:
     """Of the histories that were read, the latest first. `GET /records/commit/{sha}` tells all of
     one."""
-    return latest(memory, "commit", bank, limit, cursor)
+    found = latest_records(memory, "commit", bank, limit, cursor)
+    return page_json("commits", "commit", found)
 
 
 @router.task(

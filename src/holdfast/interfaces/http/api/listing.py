@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
@@ -24,7 +24,6 @@ T = TypeVar("T")
 # The items of a page, and the next cursor; None at the end.
 Page = tuple[list[T], str | None]
 _ALL = 1 << 31
-_PLURALS = {"memory": "memories", "exchange": "exchanges", "commit": "commits"}
 
 
 def sessions_page(
@@ -73,10 +72,10 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
     return paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 
-def latest(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> JsonObject:
-    """A page of the records of a kind as JSON, the latest first."""
-    records, more = latest_records(memory, kind, bank, limit, cursor)
-    return {_PLURALS[kind]: [json_shapes.record_json(kind, one) for one in records], "cursor": more}
+def page_json(name: str, kind: str, page: Page[Any]) -> JsonObject:
+    """A page of the records of a kind as JSON, under a name."""
+    records, more = page
+    return {name: [json_shapes.record_json(kind, one) for one in records], "cursor": more}
 
 
 def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Page[Record]:

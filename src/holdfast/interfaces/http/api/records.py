@@ -133,31 +133,31 @@ def show(
     return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
 
 
-@router.task("POST /records/{id:path}/correct", _Decision, "Say it anew", MemoryPool.run)
+@router.task("POST /records/{id:path}/correct", _Decision, "Say it anew")
 def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> JsonObject:
     """Its old words are kept as superseded."""
     return {"decision": memory.correct(id, body.text, bank, author())}
 
 
-@router.task("POST /records/{id:path}/forget", _Decision, "Forget it", MemoryPool.run)
+@router.task("POST /records/{id:path}/forget", _Decision, "Forget it")
 def forget(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """It, and all that is made of it, is left out of everything until it is restored."""
     return {"decision": memory.forget(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/restore", _Decision, "Bring it back", MemoryPool.run)
+@router.task("POST /records/{id:path}/restore", _Decision, "Bring it back")
 def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """What was forgotten or merged."""
     return {"decision": memory.restore(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/confirm", _Decision, "Say that it holds", MemoryPool.run)
+@router.task("POST /records/{id:path}/confirm", _Decision, "Say that it holds")
 def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     """Whatever became of its code since."""
     return {"decision": memory.curation.confirm(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/merge", _Decision, "Merge it", MemoryPool.run)
+@router.task("POST /records/{id:path}/merge", _Decision, "Merge it")
 def merge(memory: Holdfast, id: Id, body: MergeTarget, bank: Bank = "all") -> JsonObject:
     """Let another record stand for this one."""
     return {"decision": memory.curation.merge(id, body.into, bank, author())}
@@ -185,7 +185,6 @@ def scrub(memory: Holdfast, body: Scrub) -> JsonObject:
     "POST /undo",
     open_model("Undone", undone=list[Curation]),
     "Take back the latest decisions",
-    MemoryPool.run,
 )
 def undo(memory: Holdfast, body: Undo) -> JsonObject:
     """The latest first; what was erased stays erased."""

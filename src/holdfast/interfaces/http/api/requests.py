@@ -116,13 +116,14 @@ class ApiRouter(APIRouter):
         route: str,
         model: type[BaseModel],
         summary: str,
-        run: Run = MemoryPool.read,
+        run: Run | None = None,
         status: int = 200,
     ) -> Callable[[Route], Route]:
         """Add a function as a route, such as "GET /facts". Its first parameter is the memory, the
-        others are those of the request; `run` is how the pool runs it. Its result is sent as
-        JSON, which `model` describes."""
+        others are those of the request. Its result is sent as JSON, which `model` describes.
+        Without `run` a GET only reads, and all else searches or changes something."""
         method, _, path = route.partition(" ")
+        run_task = run or (MemoryPool.read if method == "GET" else MemoryPool.run)
 
         def add(task: Route) -> Route:
             hints = get_type_hints(task, include_extras=True)
@@ -130,7 +131,7 @@ class ApiRouter(APIRouter):
 
             async def endpoint(http_request: Request, **given: Any) -> Response:
                 pool: MemoryPool = http_request.app.state.web.pool
-                result = await run(pool, lambda memory: task(memory, **given))
+                result = await run_task(pool, lambda memory: task(memory, **given))
                 return json_response(result, status)
 
             parameters = [Parameter("http_request", Parameter.KEYWORD_ONLY, annotation=Request)] + [

@@ -21,7 +21,6 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model, page_model
 from holdfast.interfaces.http.api.search import Question
-from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
@@ -102,7 +101,6 @@ async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
     "POST /research/{id}/useful",
     open_model("Useful", session_id=str, records=int),
     "Say that its answer was of use",
-    MemoryPool.run,
 )
 def useful(memory: Holdfast, id: ResearchId) -> JsonObject:
     """What the answer cites is borne out by it; `records` tells how many."""

@@ -56,7 +56,6 @@ class Verdict(RequestBody):
     "POST /rules",
     open_model("Learned", written=bool, path=str | None, diff=str),
     "Teach a rule",
-    MemoryPool.run,
 )
 def learn(memory: Holdfast, body: Lesson) -> JsonObject:
     """Added to a file of rules, if none says so yet. Without `confirm` nothing is written, and
@@ -96,7 +95,6 @@ def promote(memory: Holdfast, bank: str, id: str = "") -> JsonObject:
     "POST /rules/candidates/{id}/approve",
     open_model("Approved", approved=str, path=str, diff=str),
     "Write a candidate into its file",
-    MemoryPool.run,
 )
 def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> JsonObject:
     """In its own words or in others. A file that changed since is left alone, unless the new diff
@@ -111,7 +109,6 @@ def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> Json
     "POST /rules/candidates/{id}/reject",
     open_model("Rejected", rejected=str, text=str),
     "Turn a candidate down",
-    MemoryPool.run,
 )
 def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> JsonObject:
     """The same is not proposed again, in whatever words."""
@@ -145,7 +142,6 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> JsonObje
     "POST /reviews/{id}/decide",
     open_model("Decided", decided=Curation),
     "Keep a fact in force, or retire it",
-    MemoryPool.run,
 )
 def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> JsonObject:
     """`POST /undo` takes it back."""

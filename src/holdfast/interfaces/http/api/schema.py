@@ -20,7 +20,7 @@ def model_of(kind: type, name: str = "") -> type[BaseModel]:
     hints = get_type_hints(kind)
     bare = cast(Any, kind)
     names = [f.name for f in fields(bare)] if is_dataclass(bare) else list(bare._fields)
-    shape: dict[str, Any] = {field: (schema_type(hints[field]), ...) for field in names}
+    shape = _required({field: hints[field] for field in names})
     return create_model(name or kind.__name__, __doc__=kind.__doc__, **shape)
 
 
@@ -48,31 +48,27 @@ def page_model(items: str, model: Any, /, **beside: Any) -> type[BaseModel]:
 @cache
 def open_model(name: str, doc: str = "", /, **shape: Any) -> type[BaseModel]:
     """A model with these fields, which allows further ones."""
-    shapes: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
     config = ConfigDict(extra="allow")
-    return create_model(name, __config__=config, __doc__=doc or None, **shapes)
+    return create_model(name, __config__=config, __doc__=doc or None, **_required(shape))
 
 
 def extend_model(
     base: type[BaseModel], name: str, doc: str = "", /, **shape: Any
 ) -> type[BaseModel]:
     """A model with the fields of another and more."""
-    shapes: dict[str, Any] = {field: (schema_type(kind), ...) for field, kind in shape.items()}
-    return create_model(name, __base__=base, __doc__=doc or base.__doc__, **shapes)
+    return create_model(name, __base__=base, __doc__=doc or base.__doc__, **_required(shape))
 
 
-def _is_model(kind: type) -> bool:
-    return issubclass(kind, BaseModel)
+def _required(shape: dict[str, Any]) -> dict[str, Any]:
+    return {field: (_schema_type(kind), ...) for field, kind in shape.items()}
 
 
-def schema_type(hint: Any) -> Any:
+def _schema_type(hint: Any) -> Any:
     """A type in which our records are replaced by their models."""
     if isinstance(hint, type):
         kind: Any = cast(Any, hint)
-        if _is_model(kind):
-            return kind
         return model_of(kind) if is_dataclass(kind) or hasattr(kind, "_fields") else kind
-    origin, within = get_origin(hint), tuple(map(schema_type, get_args(hint)))
+    origin, within = get_origin(hint), tuple(map(_schema_type, get_args(hint)))
     if origin in (Union, types.UnionType):
         return Union[within]  # noqa: UP007 - made of what is known only now
     if origin in (tuple, list, frozenset, set):

@@ -10,7 +10,7 @@ from fastapi import Path, Query
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.api.listing import exchanges_page, sessions_page
+from holdfast.interfaces.http.api.listing import exchanges_page, page_json, sessions_page
 from holdfast.interfaces.http.api.requests import (
     ApiRouter,
     Bank,
@@ -58,8 +58,8 @@ def sessions(
     cursor: Cursor = "",
 ) -> JsonObject:
     """The latest first."""
-    page, more = sessions_page(memory, bank, limit, cursor, agent, branch)
-    return {"sessions": [json_shapes.record_json("session", one) for one in page], "cursor": more}
+    page = sessions_page(memory, bank, limit, cursor, agent, branch)
+    return page_json("sessions", "session", page)
 
 
 @router.task("GET /sessions/{id}", _FullSession, "One session")
@@ -92,9 +92,8 @@ def messages(
     start = _place(cursor) if cursor else first
     one = find_session(memory, id, bank)
     turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
-    page = turns[:limit]
-    more = write_cursor(page[-1].seq + 1) if len(turns) > limit else None
-    return {"messages": [json_shapes.record_json("turn", turn) for turn in page], "cursor": more}
+    more = write_cursor(turns[limit - 1].seq + 1) if len(turns) > limit else None
+    return page_json("messages", "turn", (turns[:limit], more))
 
 
 def _place(cursor: str) -> int:
@@ -119,5 +118,5 @@ def exchanges(
 ) -> JsonObject:
     """In their order: each one request and its resolution."""
     one = find_session(memory, id, bank)
-    page, more = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
-    return {"exchanges": [json_shapes.record_json("exchange", e) for e in page], "cursor": more}
+    page = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
+    return page_json("exchanges", "exchange", page)

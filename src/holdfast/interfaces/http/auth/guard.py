@@ -75,34 +75,6 @@ _TOO_MANY_AT_ONCE = Refusal(
 )
 
 
-def _too_many(retry_after_s: float) -> Refusal | None:
-    """The refusal of a request that would be accepted after so many seconds; None for 0."""
-    if not retry_after_s:
-        return None
-    seconds = max(1, ceil(retry_after_s))
-    remedy = f"Ask again in {seconds} second{'s' * (seconds > 1)}."
-    return Refusal(429, "too_many", "Too many requests.", remedy, seconds)
-
-
-class _TokenBucket:
-    """A rate limit: `burst` requests at once, and `rate` more a second."""
-
-    def __init__(self, rate: float, burst: float) -> None:
-        self._rate = rate
-        self._burst = self._left = burst
-        self._at = time.monotonic()
-
-    def take(self) -> float:
-        """Count a request; returns 0, or after how many seconds there is room for it."""
-        now = time.monotonic()
-        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
-        self._at = now
-        if self._left < 1:
-            return (1 - self._left) / self._rate
-        self._left -= 1
-        return 0.0
-
-
 class Authenticator(Protocol):
     """Knows the principal of a token or a cookie."""
 
@@ -147,19 +119,26 @@ class GuardRules(NamedTuple):
 
 
 class _RateLimits:
-    """A token bucket for each name."""
+    """A token bucket for each name: `burst` requests at once, and `rate` more a second."""
 
     def __init__(self, rate: float, burst: float) -> None:
-        self._limits = (rate, burst)
-        self._buckets: OrderedDict[str, _TokenBucket] = OrderedDict()
+        self._rate, self._burst = rate, burst
+        # How many requests are left, as of which time.
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> Refusal | None:
         """Count a request of `name`; returns a refusal if there are too many."""
-        found = self._buckets.pop(name, None) or _TokenBucket(*self._limits)
-        self._buckets[name] = found
+        now = time.monotonic()
+        left, at = self._buckets.pop(name, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        self._buckets[name] = (left - 1 if left >= 1 else left, now)
         if len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
-        return _too_many(found.take())
+        if left >= 1:
+            return None
+        seconds = max(1, ceil((1 - left) / self._rate))
+        remedy = f"Ask again in {seconds} second{'s' * (seconds > 1)}."
+        return Refusal(429, "too_many", "Too many requests.", remedy, seconds)
 
 
 class Guard:

@@ -60,9 +60,8 @@ class _ChangePoller:
         queue: asyncio.Queue[ServerEvent] = asyncio.Queue(_MAX_UNREAD)
         self._listeners.add(queue)
         try:
-            yield ServerEvent(
-                "hello", _without_latest(await self._pool.read(_memory_state)), str(self._number)
-            )
+            state, _ = await self._pool.read(_memory_state)
+            yield ServerEvent("hello", state, str(self._number))
             if self._polling is None or self._polling.done():
                 self._polling = asyncio.create_task(self._poll())
             while True:
@@ -80,17 +79,19 @@ class _ChangePoller:
 
     async def _poll(self) -> None:
         seen_version = await self._version()
-        known: dict[str, Any] = await self._pool.read(_memory_state)
+        _, known = await self._pool.read(_memory_state)
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             try:
                 version = await self._version()
                 if version == seen_version:
                     continue
-                found = await self._pool.read(_memory_state)
+                state, latest = await self._pool.read(_memory_state)
             except HoldfastError:
                 continue  # busy, or being replaced; try again after the next interval
-            seen_version, known = version, self._publish(known, found)
+            changed = [one for id, one in latest.items() if known.get(id) != one]
+            self._publish({**state, "changed": changed})
+            seen_version, known = version, latest
 
     async def _version(self) -> str:
         """A text that changes when the memory does: from the size and time of the file, or from the
@@ -100,33 +101,26 @@ class _ChangePoller:
             return await self._pool.read(lambda memory: memory.reader.generation())
         return database_state(settings.database)
 
-    def _publish(self, known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-        changed = [one for id, one in found["latest"].items() if known["latest"].get(id) != one]
+    def _publish(self, data: dict[str, Any]) -> None:
         self._number += 1
-        event = ServerEvent(
-            "changed", {**_without_latest(found), "changed": changed}, str(self._number)
-        )
+        event = ServerEvent("changed", data, str(self._number))
         for queue in self._listeners:
             if queue.full():
                 queue.get_nowait()
             queue.put_nowait(event)
-        return found
 
 
-def _memory_state(memory: Holdfast) -> dict[str, Any]:
+def _memory_state(memory: Holdfast) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """The counts of the memory, and its latest sessions by id."""
     counts = memory.inventory.counts()
     latest = {
         one.id: {"id": one.id, "bank": one.bank, "title": one.title, "ended": one.ended}
         for one in memory.reader.sessions(None, _LATEST_SESSIONS)
     }
-    return {
+    state = {
         "last_event": memory.reader.last_session_end() or None,
         "sessions": counts.sessions,
         "turns": counts.turns,
         "exchanges": counts.exchanges,
-        "latest": latest,
     }
-
-
-def _without_latest(state: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in state.items() if name != "latest"}
+    return state, latest

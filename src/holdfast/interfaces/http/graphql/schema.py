@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import strawberry
-from graphql import GraphQLError, GraphQLSyntaxError, parse
+from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSyntaxError, parse
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
 from strawberry.types import ExecutionContext
@@ -18,7 +19,7 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.views.decision_log import channel_of
-from holdfast.errors import HoldfastError, InputError
+from holdfast.errors import ForbiddenError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.api.listing import (
     Page,
     concepts_page,
@@ -29,9 +30,10 @@ from holdfast.interfaces.http.api.listing import (
 )
 from holdfast.interfaces.http.api.requests import JsonObject, author
 from holdfast.interfaces.http.api.sessions import find_session
+from holdfast.interfaces.http.auth import permissions
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.graphql import limits
-from holdfast.interfaces.http.graphql.permissions import PermissionCheck, error_code
 from holdfast.interfaces.http.graphql.types import (
     Bank,
     Citation,
@@ -315,6 +317,25 @@ def _read_enum(among: type[EnumT], name: str) -> EnumT:
         raise InputError(str(error), f"One of: {', '.join(among)}.") from error
 
 
+class _PermissionCheck(SchemaExtension):
+    """Checks every mutation, under whatever alias or fragment it is called."""
+
+    def resolve(
+        self,
+        _next: Callable[..., Any],
+        root: Any,
+        info: GraphQLResolveInfo[Any],
+        *args: str,
+        **kwargs: Any,
+    ) -> Any:
+        """Resolve a field if that is allowed."""
+        if info.parent_type.name == "Mutation":
+            permissions.check(
+                permissions.MUTATIONS.get(info.field_name, permissions.UNLISTED), principal()
+            )
+        return _next(root, info, *args, **kwargs)
+
+
 class _Names(NameConverter):
     def from_generic(
         self, generic_type: StrawberryObjectDefinition, types: list[StrawberryType | type]
@@ -335,7 +356,7 @@ SCHEMA = _Schema(
     Query,
     Mutation,
     config=StrawberryConfig(name_converter=_Names()),
-    extensions=[PermissionCheck],
+    extensions=[_PermissionCheck],
 )
 
 
@@ -362,7 +383,10 @@ def _error_json(error: Exception) -> dict[str, Any]:
     known_error = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
     if known_error is not None:
-        aside = {"code": error_code(known_error), "remedy": known_error.remedy}
+        code = "unavailable" if isinstance(known_error, StoreError) else "bad_input"
+        if isinstance(known_error, ForbiddenError):
+            code = permissions.NOT_PERMITTED
+        aside = {"code": code, "remedy": known_error.remedy}
         return {"message": known_error.message, **place, "extensions": aside}
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}

@@ -7,7 +7,7 @@ To add a page:
    models or changes something; a task is a function of the memory. Return
    `request.render(template, …)`. A form first calls `await request.form()`, which checks that it
    came from one of our pages, and ends with `redirect_with_note`.
-2. Add the module to `ROUTERS` below.
+2. Add the module to `_PAGES` below.
 3. Enter its routes in `interfaces/http/auth/permissions`; a route that is missing there needs an
    admin key for every bank.
 4. Write the template in `interfaces/ui/templates`; it extends `base.html`. Texts are escaped, and a
@@ -34,18 +34,8 @@ from holdfast.interfaces.http.pages import (
     worth,
 )
 
-ROUTERS = (
-    ask.router,
-    sessions.router,
-    search.router,
-    record.router,
-    memory.router,
-    curation.router,
-    review.router,
-    banks.router,
-    graph.router,
-    timeline.router,
-    repos.router,
-    status.router,
-    worth.router,
-)
+_PAGES = (
+    ask, sessions, search, record, memory, curation, review, banks, graph, timeline, repos, status,
+    worth,
+)  # fmt: skip
+ROUTERS = tuple(page.router for page in _PAGES)

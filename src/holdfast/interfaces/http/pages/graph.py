@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.page_urls import page_url
-from holdfast.interfaces.http.pages.page_request import PageRequestDep
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.model.uris import parse_uri
@@ -38,17 +38,6 @@ _LINK_TEXTS = {
 }
 
 
-class LinkText(NamedTuple):
-    """A link between two records as text."""
-
-    source: str
-    source_at: str
-    how: str
-    target: str
-    target_at: str
-    via: str
-
-
 class GraphView(NamedTuple):
     """What the page shows."""
 
@@ -57,7 +46,7 @@ class GraphView(NamedTuple):
     focus: Entity | None
     found: Neighbourhood
     records: list[tuple[MentioningRecord, str]]
-    links: list[LinkText]
+    links: list[Shown]
 
 
 def _load_drawing() -> ModuleType:
@@ -117,7 +106,7 @@ def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
 
 def _records_and_links(
     memory: Holdfast, entity: Entity
-) -> tuple[list[tuple[MentioningRecord, str]], list[LinkText]]:
+) -> tuple[list[tuple[MentioningRecord, str]], list[Shown]]:
     """The records that mention an entity, with their pages, and the causal links between them."""
     reader, bank = memory.reader, entity.bank
     mentions = describe_entity(reader, entity, _MAX_RECORDS, kinds=tuple(_LINK_TEXTS))
@@ -127,14 +116,14 @@ def _records_and_links(
         if link.target not in names:
             names[link.target] = _title(reader, bank, link.target)
     return [(record, page_url(reader, bank, record.uri)) for record in mentions.records], [
-        LinkText(
-            names[link.source],
-            page_url(reader, bank, link.source),
-            _LINK_TEXTS[link.kind],
-            names[link.target],
-            page_url(reader, bank, link.target),
-            link.via,
-        )
+        {
+            "source": names[link.source],
+            "source_at": page_url(reader, bank, link.source),
+            "how": _LINK_TEXTS[link.kind],
+            "target": names[link.target],
+            "target_at": page_url(reader, bank, link.target),
+            "via": link.via,
+        }
         for link in links
     ]
 

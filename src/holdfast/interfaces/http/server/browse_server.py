@@ -19,8 +19,6 @@ from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
-# Without a request for so long, nobody uses the server any more; `--idle` sets another time.
-IDLE_S = 1800.0
 # How late an idle server notices that it should stop.
 _IDLE_CHECK_S = 1.0
 # How long requests may take to finish when the server stops.
