@@ -9,13 +9,14 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
+from holdfast.inference.embedder import Vectors
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
 from holdfast.recall.query.query import read_query
-from holdfast.recall.retrievers.semantic_search import Floats, ModelSemanticSearch, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
@@ -328,7 +329,7 @@ class _Forgetful:
     name = "forgetful"
     dimension = 4
 
-    def embed(self, texts: Sequence[str]) -> Floats:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         raise ModelError("The embedder does not answer.")
 
 

@@ -21,8 +21,14 @@ from holdfast.errors import (
     ModelRefusedError,
     ModelTooLongError,
 )
-from holdfast.inference.chat import MAX_ANSWER_BYTES, Question, Reply, Usage
-from holdfast.inference.tool_dialogue import CompletionsDialect, MessagesDialect, run_tool_dialogue
+from holdfast.inference.chat import MAX_ANSWER_BYTES, Question, Reply
+from holdfast.inference.tool_dialogue import (
+    CompletionsDialect,
+    Dialect,
+    MessagesDialect,
+    read_turn,
+    run_tool_dialogue,
+)
 
 Json = dict[str, Any]
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -173,114 +179,58 @@ class _SchemaEndpoint:
         return self.plain.post(body)
 
 
-class MessagesChat:
+class _HttpChat:
+    """A `Chat` over HTTP in one of the dialects."""
+
+    def __init__(self, dialect: Dialect, service: str, endpoint: _JsonEndpoint) -> None:
+        self.model = dialect.model
+        self.service = service
+        self._dialect = dialect
+        self._endpoint = _SchemaEndpoint(endpoint, dialect.schema_field)
+
+    def ask(self, question: Question) -> Reply:
+        dialect, plain = self._dialect, self._endpoint.plain
+        if question.toolbox is not None:
+            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
+        schema = json.dumps(question.schema, ensure_ascii=False)
+        instruction = f"Answer with one JSON object and nothing else. Its schema: {schema}"
+        asked = question._replace(system=f"{question.system}\n\n{instruction}")
+        body = dialect.body(asked)
+        body["messages"] = [*body.get("messages", ()), {"role": "user", "content": asked.text}]
+        reply = self._endpoint.post(body, *dialect.schema_forms(dict(question.schema)))
+        turn = read_turn(dialect, reply, plain.unexpected)
+        return Reply(turn.text, turn.usage, turn.model, turn.truncated)
+
+
+class MessagesChat(_HttpChat):
     """A `Chat` behind Anthropic's Messages API."""
 
     def __init__(
         self, model: str, key: str, url: str = ANTHROPIC_URL, timeout_s: float = 120.0
     ) -> None:
-        self.model = model
-        self.service = _service_name("anthropic", url, ANTHROPIC_URL)
         address = f"{url.rstrip('/').removesuffix('/v1')}/v1/messages"
         headers = {"x-api-key": key, "anthropic-version": _ANTHROPIC_VERSION}
-        self._endpoint = _SchemaEndpoint(
-            _JsonEndpoint(address, headers, timeout_s), "output_config"
-        )
-
-    def ask(self, question: Question) -> Reply:
-        if question.toolbox is not None:
-            plain, dialect = self._endpoint.plain, MessagesDialect(self.model, _messages_usage)
-            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
-        body = {
-            "model": self.model,
-            "max_tokens": question.tokens,
-            "system": f"{question.system}\n\n{_schema_instruction(question)}",
-            "messages": [{"role": "user", "content": question.text}],
-        }
-        form = {"format": {"type": "json_schema", "schema": dict(question.schema)}}
-        reply = self._endpoint.post(body, form)
-        try:
-            usage, truncated = (
-                _messages_usage(reply["usage"]),
-                reply.get("stop_reason") == "max_tokens",
-            )
-            texts = [str(block["text"]) for block in reply["content"] if block["type"] == "text"]
-            return Reply("".join(texts), usage, str(reply.get("model") or self.model), truncated)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise self._endpoint.plain.unexpected("an answer of another form") from error
+        endpoint = _JsonEndpoint(address, headers, timeout_s)
+        service = _service_name("anthropic", url, ANTHROPIC_URL)
+        super().__init__(MessagesDialect(model), service, endpoint)
 
 
-def _messages_usage(usage: Json) -> Usage:
-    cached = int(usage.get("cache_read_input_tokens") or 0)
-    written = int(usage.get("cache_creation_input_tokens") or 0)
-    return Usage(int(usage["input_tokens"]) + cached + written, int(usage["output_tokens"]), cached)
-
-
-class CompletionsChat:
+class CompletionsChat(_HttpChat):
     """A `Chat` behind `POST <url>/chat/completions`, as of OpenAI, Ollama, llama.cpp and vLLM."""
 
     def __init__(
         self, model: str, key: str = "", url: str = OPENAI_URL, timeout_s: float = 120.0
     ) -> None:
-        self.model = model
-        self.service = _service_name("openai", url, OPENAI_URL)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         path = url.rstrip("/").removesuffix("/chat/completions")
-        plain = _JsonEndpoint(f"{path}/chat/completions", headers, timeout_s)
-        self._endpoint = _SchemaEndpoint(plain, "response_format")
+        endpoint = _JsonEndpoint(f"{path}/chat/completions", headers, timeout_s)
         # OpenAI's newer models accept only the new name, and most others only the old one.
         own = (urlsplit(url).hostname or "").endswith("openai.com")
-        self._limit = "max_completion_tokens" if own else "max_tokens"
-
-    def ask(self, question: Question) -> Reply:
-        if question.toolbox is not None:
-            plain = self._endpoint.plain
-            dialect = CompletionsDialect(self.model, self._limit, _completions_usage)
-            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
-        body: Json = {
-            "model": self.model,
-            self._limit: question.tokens,
-            "messages": [
-                {
-                    "role": "system",
-                    "content": f"{question.system}\n\n{_schema_instruction(question)}",
-                },
-                {"role": "user", "content": question.text},
-            ],
-        }
-        schema = dict(question.schema)
-        reply = self._endpoint.post(
-            body,
-            {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
-            {"type": "json_object", "schema": schema},
-        )
-        try:
-            choice = reply["choices"][0]
-            usage = _completions_usage(reply.get("usage") or {})
-            text, truncated = (
-                choice["message"].get("content"),
-                choice.get("finish_reason") == "length",
-            )
-            return Reply(str(text or ""), usage, str(reply.get("model") or self.model), truncated)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise self._endpoint.plain.unexpected("an answer of another form") from error
+        dialect = CompletionsDialect(model, "max_completion_tokens" if own else "max_tokens")
+        super().__init__(dialect, _service_name("openai", url, OPENAI_URL), endpoint)
 
 
 def _service_name(name: str, url: str, default: str) -> str:
     """The name of a service in the ledger: its maker, with the host where that is not the
     maker's."""
     return name if url == default else f"{name}@{urlsplit(url).netloc.rpartition('@')[2]}"
-
-
-def _schema_instruction(question: Question) -> str:
-    schema = json.dumps(question.schema, ensure_ascii=False)
-    return f"Answer with one JSON object and nothing else. Its schema: {schema}"
-
-
-def _completions_usage(usage: Json) -> Usage:
-    details = cast(Json, usage.get("prompt_tokens_details") or {})
-    return Usage(
-        int(usage.get("prompt_tokens") or 0),
-        int(usage.get("completion_tokens") or 0),
-        int(details.get("cached_tokens") or 0),
-    )

@@ -45,17 +45,44 @@ class ModelTurn(NamedTuple):
 class Dialect(Protocol):
     """The message format of a service."""
 
-    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
-        """A request without its messages."""
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def schema_field(self) -> str:
+        """The field of a request that takes the schema of the answer."""
+        ...
+
+    def schema_forms(self, schema: Json) -> tuple[Json, ...]:
+        """What that field may contain, the best form first."""
+        ...
+
+    def body(self, question: Question) -> Json:
+        """A request without tools, with no message but the system's, if that is one."""
+        ...
+
+    def tool_fields(self, tools: Sequence[Tool], only_answer: bool) -> Json:
+        """The fields of a request that offer tools."""
         ...
 
     def read_turn(self, body: Json) -> ModelTurn:
-        """The model's turn; raises KeyError, TypeError or ValueError if the format is wrong."""
+        """The model's turn; raises one of `_MALFORMED` if the format is wrong."""
         ...
 
     def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
         """The messages with the results of its calls."""
         ...
+
+
+_MALFORMED = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+
+
+def read_turn(dialect: Dialect, body: Json, unexpected: Callable[[str], ModelError]) -> ModelTurn:
+    """The model's turn in an answer; raises `unexpected` if the answer is malformed."""
+    try:
+        return dialect.read_turn(body)
+    except _MALFORMED as error:
+        raise unexpected("an answer of another form") from error
 
 
 def run_tool_dialogue(
@@ -71,12 +98,9 @@ def run_tool_dialogue(
     used = Usage()
     for turn in range(box.turns):
         last = turn == box.turns - 1
-        request = dialect.body(question, tools, last)
+        request = {**dialect.body(question), **dialect.tool_fields(tools, last)}
         body = post({**request, "messages": [*request.get("messages", []), *messages]})
-        try:
-            reply = dialect.read_turn(body)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise unexpected("an answer of another form") from error
+        reply = read_turn(dialect, body, unexpected)
         used = _sum(used, reply.usage)
         answer = next((c for c in reply.calls if c.name == ANSWER_TOOL and c.arguments), None)
         if answer is not None and (last or not _schema_error(answer.arguments, question.schema)):
@@ -149,25 +173,34 @@ def _sum(one: Usage, other: Usage) -> Usage:
     )
 
 
+def messages_usage(usage: Json) -> Usage:
+    """The usage as Anthropic reports it: cached tokens are not in `input_tokens`."""
+    cached = int(usage.get("cache_read_input_tokens") or 0)
+    written = int(usage.get("cache_creation_input_tokens") or 0)
+    return Usage(int(usage["input_tokens"]) + cached + written, int(usage["output_tokens"]), cached)
+
+
 class MessagesDialect:
     """The format of Anthropic's Messages API."""
 
-    def __init__(self, model: str, usage: Callable[[Json], Usage]) -> None:
-        self._model = model
-        self._usage = usage
+    schema_field = "output_config"
 
-    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def schema_forms(self, schema: Json) -> tuple[Json, ...]:
+        return ({"format": {"type": "json_schema", "schema": schema}},)
+
+    def body(self, question: Question) -> Json:
+        return {"model": self.model, "max_tokens": question.tokens, "system": question.system}
+
+    def tool_fields(self, tools: Sequence[Tool], only_answer: bool) -> Json:
         choice: Json = {"type": "tool", "name": ANSWER_TOOL} if only_answer else {"type": "auto"}
-        return {
-            "model": self._model,
-            "max_tokens": question.tokens,
-            "system": question.system,
-            "tools": [
-                {"name": t.name, "description": t.description, "input_schema": dict(t.schema)}
-                for t in tools
-            ],
-            "tool_choice": choice,
-        }
+        offered = [
+            {"name": t.name, "description": t.description, "input_schema": dict(t.schema)}
+            for t in tools
+        ]
+        return {"tools": offered, "tool_choice": choice}
 
     def read_turn(self, body: Json) -> ModelTurn:
         content = cast(list[Json], body["content"])
@@ -178,9 +211,9 @@ class MessagesDialect:
         )
         text = "".join(str(block["text"]) for block in content if block["type"] == "text")
         truncated = body.get("stop_reason") == "max_tokens"
-        model = str(body.get("model") or self._model)
+        model = str(body.get("model") or self.model)
         message = {"role": "assistant", "content": content}
-        return ModelTurn(text, calls, self._usage(body["usage"]), model, truncated, message)
+        return ModelTurn(text, calls, messages_usage(body["usage"]), model, truncated, message)
 
     def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
         blocks = [{"type": "tool_result", "tool_use_id": c.id, "content": t} for c, t in results]
@@ -190,29 +223,29 @@ class MessagesDialect:
 class CompletionsDialect:
     """The format of OpenAI, also used by Ollama, llama.cpp and vLLM."""
 
-    def __init__(self, model: str, limit: str, usage: Callable[[Json], Usage]) -> None:
-        self._model = model
-        self._limit = limit
-        self._usage = usage
+    schema_field = "response_format"
 
-    def body(self, question: Question, tools: Sequence[Tool], only_answer: bool) -> Json:
+    def __init__(self, model: str, limit: str) -> None:
+        self.model = model
+        self._limit = limit
+
+    def schema_forms(self, schema: Json) -> tuple[Json, ...]:
+        named = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+        return named, {"type": "json_object", "schema": schema}
+
+    def body(self, question: Question) -> Json:
+        system = {"role": "system", "content": question.system}
+        return {"model": self.model, self._limit: question.tokens, "messages": [system]}
+
+    def tool_fields(self, tools: Sequence[Tool], only_answer: bool) -> Json:
         only: Json = {"type": "function", "function": {"name": ANSWER_TOOL}}
+        offered = [
+            {"name": t.name, "description": t.description, "parameters": dict(t.schema)}
+            for t in tools
+        ]
         return {
-            "model": self._model,
-            self._limit: question.tokens,
-            "tools": [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": dict(tool.schema),
-                    },
-                }
-                for tool in tools
-            ],
+            "tools": [{"type": "function", "function": function} for function in offered],
             "tool_choice": only if only_answer else "auto",
-            "messages": [{"role": "system", "content": question.system}],
         }
 
     def read_turn(self, body: Json) -> ModelTurn:
@@ -231,9 +264,15 @@ class CompletionsDialect:
         kept: Json = {"role": "assistant", "content": text}
         if asked:
             kept["tool_calls"] = asked
-        usage = self._usage(body.get("usage") or {})
+        spent = body.get("usage") or {}
+        details = spent.get("prompt_tokens_details") or {}
+        usage = Usage(
+            int(spent.get("prompt_tokens") or 0),
+            int(spent.get("completion_tokens") or 0),
+            int(details.get("cached_tokens") or 0),
+        )
         truncated = choice.get("finish_reason") == "length"
-        return ModelTurn(text, calls, usage, str(body.get("model") or self._model), truncated, kept)
+        return ModelTurn(text, calls, usage, str(body.get("model") or self.model), truncated, kept)
 
     def results(self, results: Sequence[tuple[ToolRequest, str]]) -> list[Json]:
         return [{"role": "tool", "tool_call_id": c.id, "content": t} for c, t in results]

@@ -183,18 +183,18 @@ def undo_change(bank: Bank, entry: Curation) -> Bank:
     )
 
 
-def apply_retention(
-    writer: Writer, bank: Bank, now: Callable[[], str], most: int = _SESSIONS_AT_ONCE
-) -> tuple[int, int]:
+def apply_retention(writer: Writer, bank: Bank, now: Callable[[], str]) -> tuple[int, int]:
     """Hide sessions that are older than the retention, and bring back those that no longer are;
-    returns how many of each, at most `most`."""
+    returns how many of each."""
     curator = Curator(writer, now, RETENTION_AUTHOR)
     oldest = ""
     if bank.retention:
         days = bank.retention * _DAYS_PER_MONTH
         oldest_time = datetime.fromisoformat(now()) - timedelta(days=days)
         oldest = oldest_time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    restored = [pair for pair in _hidden_sessions(writer, bank) if pair[1] >= oldest][:most]
+    restored = [pair for pair in _hidden_sessions(writer, bank) if pair[1] >= oldest][
+        :_SESSIONS_AT_ONCE
+    ]
     for target, _ in restored:
         curator.restore(target)
     old = [
@@ -204,7 +204,7 @@ def apply_retention(
     ]
     hidden = 0
     for session in sorted(old, key=lambda s: s.ended):
-        if hidden == most:
+        if hidden == _SESSIONS_AT_ONCE:
             break
         if not writer.curation_states_in_session(bank.id, session.id):
             curator.forget(Target(bank.id, "session", session.id, session.id))

@@ -124,19 +124,6 @@ def remove_file(change: FileChange) -> None:
         change.file.unlink()
 
 
-def revert(change: FileChange, file_exists: bool = True) -> None:
-    """Undo a change that was just written, unless the file was changed since; `file_exists` tells
-    whether the change left a file."""
-    after = change.after if file_exists else None
-    with suppress(OSError, InputError):
-        if read_bytes(change.file) != after:
-            return
-        if change.before is None:
-            change.file.unlink()
-        else:
-            write(FileChange(change.path, change.file, after, change.before))
-
-
 @contextmanager
 def written_or_reverted(change: FileChange) -> Generator[None]:
     """Write a change, and revert it if the body of the `with` statement fails."""
@@ -144,8 +131,19 @@ def written_or_reverted(change: FileChange) -> Generator[None]:
     try:
         yield
     except BaseException:
-        revert(change)
+        _revert(change)
         raise
+
+
+def _revert(change: FileChange) -> None:
+    """Undo a change that was just written, unless the file was changed since."""
+    with suppress(OSError, InputError):
+        if read_bytes(change.file) != change.after:
+            return
+        if change.before is None:
+            change.file.unlink()
+        else:
+            write(FileChange(change.path, change.file, change.after, change.before))
 
 
 def _replace(change: FileChange) -> None:

@@ -44,20 +44,19 @@ class ConfidenceWeights(NamedTuple):
 WEIGHTS = ConfidenceWeights()
 
 
-def fact_confidence(
-    trust: Trust, evidence: Iterable[FactEvidence], weights: ConfidenceWeights = WEIGHTS
-) -> float:
+def fact_confidence(trust: Trust, evidence: Iterable[FactEvidence]) -> float:
     """How far a fact may be believed, from 0 to 1: it starts with whose word it is, rises with
     each repetition in another place, and falls with each contradiction."""
     evidence = list(evidence)
     uses = sum(1 for e in evidence if e.how is EvidenceKind.USED)
     contradictions = sum(1 for e in evidence if e.against)
     repetitions = max(len(evidence) - contradictions - uses - 1, 0)
-    doubt = 1 - weights.initial(trust)
-    doubt *= weights.doubt_per_repetition ** min(
-        repetitions, weights.max_counted
-    ) * weights.doubt_per_use ** min(uses, weights.max_counted)
-    return round((1 - doubt) * weights.confidence_per_contradiction**contradictions, 3)
+    most = WEIGHTS.max_counted
+    doubt = 1 - WEIGHTS.initial(trust)
+    doubt *= WEIGHTS.doubt_per_repetition ** min(repetitions, most) * (
+        WEIGHTS.doubt_per_use ** min(uses, most)
+    )
+    return round((1 - doubt) * WEIGHTS.confidence_per_contradiction**contradictions, 3)
 
 
 def status_change_at(changes: Iterable[StatusChange], as_of: str = "") -> StatusChange | None:

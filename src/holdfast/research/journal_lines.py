@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from holdfast.model.query import Answer, Citation, Confidence, Layer, ModelCost
 from holdfast.model.research import ResearchEvent
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.research.session_journal import ASKED, Line
@@ -40,7 +41,7 @@ def event_line(event: ResearchEvent, time: str, clean: Callable[[str], str], key
     line = {name: value for name, value in line.items() if value not in ("", 0, [])}
     if event.answer is not None:
         stored = without_foreign_quotes(event.answer)
-        line["answer"] = answer_to_json(stored, clean)
+        line["answer"] = to_jsonable(replace(stored, question=clean(stored.question[:_MAX_CHARS])))
         if stored is event.answer:
             line["key"] = key  # only an answer that is stored whole can be given again
     return line
@@ -69,27 +70,8 @@ def without_foreign_quotes(answer: Answer) -> Answer:
     )
 
 
-def answer_to_json(answer: Answer, clean: Callable[[str], str] = lambda text: text) -> Line:
-    """An answer in the shape of `ask --json`."""
-    return {
-        "question": clean(answer.question[:_MAX_CHARS]),
-        "answer": answer.answer,
-        "confidence": answer.confidence.value,
-        "abstained": answer.abstained,
-        "source": answer.source,
-        "citations": [
-            {**cited._asdict(), "layer": cited.layer.value, "trust": cited.trust.value}
-            for cited in answer.citations
-        ],
-        "layers_searched": [layer.value for layer in answer.layers_searched],
-        "caveats": list(answer.caveats),
-        "session_id": answer.session_id,
-        "cost": answer.cost._asdict(),
-    }
-
-
 def answer_from_json(line: Mapping[str, Any]) -> Answer:
-    """The answer of a journal line, as `answer_to_json` made it."""
+    """The answer of a journal line, as `to_jsonable` made it."""
     cited = [
         Citation(**one)._replace(layer=Layer(one["layer"]), trust=Trust(one["trust"]))
         for one in cast(list[dict[str, Any]], line["citations"])

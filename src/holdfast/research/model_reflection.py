@@ -23,7 +23,7 @@ from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionCl
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
-from holdfast.refine.model_output.prompts import build_question
+from holdfast.refine.model_output.prompts import TEXT_SCHEMA, build_question, object_schema
 from holdfast.refine.model_output.responses import parse_object
 from holdfast.regex import regex
 from holdfast.research.reflection import opinion_line
@@ -63,28 +63,13 @@ Give:
   against it, and your confidence from 0 to 1"""
 
 _NUMBERS: Schema = {"type": "array", "items": {"type": "integer"}}
-FORM: Schema = {
-    "type": "object",
-    "properties": {
-        "answer": {"type": "string"},
-        "claims": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "sentence": {"type": "string"},
-                    "for": _NUMBERS,
-                    "against": _NUMBERS,
-                    "confidence": {"type": "number"},
-                },
-                "required": ["sentence", "for", "against", "confidence"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["answer", "claims"],
-    "additionalProperties": False,
-}
+_CLAIM = object_schema(
+    sentence=TEXT_SCHEMA,
+    **{"for": _NUMBERS},  # a keyword of Python
+    against=_NUMBERS,
+    confidence={"type": "number"},
+)
+FORM = object_schema(answer=TEXT_SCHEMA, claims={"type": "array", "items": _CLAIM})
 
 
 class ModelClaim(NamedTuple):

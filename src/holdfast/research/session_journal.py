@@ -128,18 +128,16 @@ class ResearchSessions:
             raise NotFoundError(f"{problem} {id[:60]!r}.", "`holdfast research list` names them.")
         return found[0]
 
-    def lines(self, id: str, after: int = 0) -> list[Line]:
-        """The lines of a session, without the first `after`."""
-        return list(_lines(self._path(id, must=True)))[after:]
+    def lines(self, id: str) -> list[Line]:
+        """The lines of a session."""
+        return list(_lines(self._path(id, must=True)))
 
     def state(self, id: str) -> SessionState:
         """The state of a session."""
         path = self._path(id, must=True)
         if is_locked(path.with_suffix(".run")):
             return SessionState.RUNNING
-        last = ""
-        for line in _lines(path):
-            last = str(line.get("stage", ""))
+        last = next((str(line.get("stage", "")) for line in reversed(list(_lines(path)))), "")
         return SessionState(last) if last in _ENDS else SessionState.CRASHED
 
     def summary(self, id: str) -> SessionSummary:

@@ -13,7 +13,7 @@ from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.recall.lookup.trace import find_by_uri
-from holdfast.research.answering.answer import browse_url
+from holdfast.research.answering.answer import page_url
 from holdfast.store.protocol import Reader, Record
 
 
@@ -31,7 +31,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
         "content": truncate(hit.text, MAX_RECORD_CHARS),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,
-        "browseUrl": browse_url(reader, hit),
+        "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),
         "metadata": metadata,
     }
 

@@ -14,10 +14,11 @@ from holdfast.errors import HoldfastError, ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Embedder, Vectors
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
+from holdfast.inference.reranker import Reranker
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.learn.existing_rules import Similarity
-from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Reranker, SemanticModels
+from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER

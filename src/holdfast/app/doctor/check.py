@@ -15,6 +15,11 @@ from holdfast.hosts.claude_code.detect import HookStatus
 from holdfast.model.to_json import to_jsonable
 from holdfast.settings import Settings
 
+# The command that repairs what has a fix.
+FIX = "holdfast doctor --fix"
+# File names in a sentence; the rest is only counted.
+_MAX_NAMES = 4
+
 
 class Grade(StrEnum):
     """The result of a check."""
@@ -58,10 +63,31 @@ def ok(name: str, sentence: str) -> Check:
     return Check(name, Grade.OK, sentence)
 
 
-def make_private(path: Path) -> str:
-    """Close a folder to other users; returns a sentence that says so."""
-    path.chmod(0o700)
-    return f"{path} is for its owner alone now."
+def check_paths(
+    name: str,
+    bad: Sequence[Path],
+    fine: str,
+    sentence: str,
+    fix: Callable[[Path], object],
+    done: str,
+    remedy: str = FIX,
+    question: str = "",
+) -> Check:
+    """A check of files that `fix` repairs one by one; `fine` is the sentence if none is bad. The
+    names of the bad ones replace {} in `sentence`, in `done`, and in `question`."""
+    if not bad:
+        return ok(name, fine)
+    names = ", ".join(path.name for path in bad[:_MAX_NAMES])
+    if len(bad) > _MAX_NAMES:
+        names += f" and {len(bad) - _MAX_NAMES} more"
+
+    def fix_all() -> str:
+        for path in bad:
+            fix(path)
+        return done.format(names)
+
+    told = sentence.format(names)
+    return Check(name, Grade.WARNING, told, remedy, fix_all, question.format(names))
 
 
 def report_json(checks: Sequence[Check], fixes: Sequence[object]) -> dict[str, Any]:

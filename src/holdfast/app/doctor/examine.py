@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.doctor.check import Check, CheckGroup, DoctorContext, Grade
+from holdfast.app.doctor.external import check_providers, check_remotes
 from holdfast.app.doctor.files import check_files
 from holdfast.app.doctor.home import check_home
 from holdfast.app.doctor.hooks import check_hooks
-from holdfast.app.doctor.providers import check_providers
-from holdfast.app.doctor.remotes import check_remotes
 from holdfast.app.doctor.store import check_models, check_store
 from holdfast.app.doctor.work import check_work
 from holdfast.app.memory import Holdfast

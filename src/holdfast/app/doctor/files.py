@@ -6,11 +6,10 @@ from __future__ import annotations
 import shutil
 import stat
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from time import time
 
-from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
+from holdfast.app.doctor.check import Check, DoctorContext, Grade, check_paths, ok
 from holdfast.app.transfer.backup import list_backups
 from holdfast.capture import journal
 from holdfast.settings import FILE_NAME, Settings
@@ -28,8 +27,6 @@ _TEMPORARY_FILES = (
 )
 # A temporary file this old is not being written any more.
 _LEFTOVER_AGE_S = 3600.0
-# File names in a sentence; the rest is only counted.
-_MAX_NAMES = 4
 
 
 def check_files(context: DoctorContext) -> list[Check]:
@@ -37,8 +34,8 @@ def check_files(context: DoctorContext) -> list[Check]:
     home = context.settings.home
     if not home.is_dir():
         return []
-    checks = (_settings(context), _privacy(home), _leftovers(home), _journals(context))
-    return [*checks, _backups(context.settings)]
+    backups = _backups(context.settings)
+    return [_settings(context), _privacy(home), _leftovers(home), _journals(context), backups]
 
 
 def _settings(context: DoctorContext) -> Check:
@@ -65,17 +62,14 @@ def _rename_aside(path: Path, reason: str) -> Path:
 
 
 def _privacy(home: Path) -> Check:
-    readable = [path for path in _private_paths(home) if path.lstat().st_mode & 0o077]
-    if not readable:
-        return ok("privacy", "Nobody else can read what is remembered.")
-
-    def close() -> str:
-        for path in readable:
-            path.chmod(0o700 if path.is_dir() else 0o600)
-        return f"{_list_names(readable)} closed to others."
-
-    sentence = f"Others may read {_list_names(readable)}, were it not for the folder above."
-    return Check("privacy", Grade.WARNING, sentence, "holdfast doctor --fix", close)
+    return check_paths(
+        "privacy",
+        [path for path in _private_paths(home) if path.lstat().st_mode & 0o077],
+        "Nobody else can read what is remembered.",
+        "Others may read {}, were it not for the folder above.",
+        lambda path: path.chmod(0o700 if path.is_dir() else 0o600),
+        "{} closed to others.",
+    )
 
 
 def _private_paths(home: Path) -> Iterator[Path]:
@@ -89,11 +83,6 @@ def _private_paths(home: Path) -> Iterator[Path]:
             yield from (path for path in folder.iterdir() if stat.S_ISREG(path.lstat().st_mode))
 
 
-def _list_names(paths: list[Path]) -> str:
-    names = [path.name for path in paths[:_MAX_NAMES]]
-    return ", ".join(names) + (f" and {len(paths) - _MAX_NAMES} more" * (len(paths) > _MAX_NAMES))
-
-
 def _leftovers(home: Path) -> Check:
     leftovers = [
         path
@@ -101,40 +90,40 @@ def _leftovers(home: Path) -> Check:
         for path in (home / folder).glob(pattern)
         if time() - path.lstat().st_mtime > _LEFTOVER_AGE_S
     ]
-    if not leftovers:
-        return ok("leftovers", "Nothing was left half-written.")
+    return check_paths(
+        "leftovers",
+        leftovers,
+        "Nothing was left half-written.",
+        "Left behind by programs that were killed: {}.",
+        _remove,
+        "{} removed.",
+    )
 
-    def remove() -> str:
-        for path in leftovers:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-        return f"{_list_names(leftovers)} removed."
 
-    sentence = f"Left behind by programs that were killed: {_list_names(leftovers)}."
-    return Check("leftovers", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _journals(context: DoctorContext) -> Check:
-    folder = context.paths.journals
-    damaged = [path for path in sorted(folder.glob("*.jsonl")) if _bad_lines(path)]
-    if not damaged:
-        return ok("journals", "Every line of the journals is an event.")
+    bad_lines = {path: _bad_lines(path) for path in sorted(context.paths.journals.glob("*.jsonl"))}
+    return check_paths(
+        "journals",
+        [path for path, count in bad_lines.items() if count],
+        "Every line of the journals is an event.",
+        f"{sum(bad_lines.values())} lines of journals are no events: {{}}.",
+        _repair_journal,
+        "Lines that are no events were taken out of {}; copies are kept.",
+    )
 
-    def repair() -> str:
-        for path in damaged:
-            copy = path.with_name(f"{path.name}.damaged")
-            shutil.copy2(path, copy)
-            copy.chmod(0o600)
-            journal.rewrite(path, lambda event: event)
-        return (
-            f"Lines that are no events were taken out of {_list_names(damaged)}; copies are kept."
-        )
 
-    bad = sum(map(_bad_lines, damaged))
-    sentence = f"{bad} lines of journals are no events: {_list_names(damaged)}."
-    return Check("journals", Grade.WARNING, sentence, "holdfast doctor --fix", repair)
+def _repair_journal(path: Path) -> None:
+    copy = path.with_name(f"{path.name}.damaged")
+    shutil.copy2(path, copy)
+    copy.chmod(0o600)
+    journal.rewrite(path, lambda event: event)
 
 
 def _bad_lines(path: Path) -> int:
@@ -148,17 +137,13 @@ def _bad_lines(path: Path) -> int:
 def _backups(settings: Settings) -> Check:
     # Damaged databases that a restore set aside are kept: something may still be saved from them.
     known = [backup for backup in list_backups(settings) if "-damaged-" not in backup.path.name]
-    unreadable = [backup.path for backup in known if not backup.schema]
-    if not unreadable:
-        return ok("backups", "Every backup in the home can be read.")
-
-    def remove(paths: list[Path]) -> str:
-        for path in paths:
-            path.unlink(missing_ok=True)
-        return f"{_list_names(paths)} removed."
-
-    sentence = f"Cannot be read as backups: {_list_names(unreadable)}."
-    question = f"Remove {_list_names(unreadable)}?"
-    return Check(
-        "backups", Grade.WARNING, sentence, "doctor --fix", partial(remove, unreadable), question
+    return check_paths(
+        "backups",
+        [backup.path for backup in known if not backup.schema],
+        "Every backup in the home can be read.",
+        "Cannot be read as backups: {}.",
+        _remove,
+        "{} removed.",
+        "doctor --fix",
+        "Remove {}?",
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import NamedTuple
 
-from holdfast.app.doctor.check import Check, DoctorContext, Grade, make_private, ok
+from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, ok
 from holdfast.app.doctor.work import run_worker_as_fix
 from holdfast.app.status.health import LATE_EVENTS_S, InboxStatus, inbox_status
 
@@ -35,19 +35,14 @@ _FREE_SPACE = _FreeSpace()
 def check_home(context: DoctorContext) -> list[Check]:
     """Permissions, free space, the inbox and the clock."""
     inbox = inbox_status(context.paths)
-    return [
-        *_permissions(context),
-        _free_space(context),
-        _inbox(context, inbox),
-        _clock(inbox),
-    ]
+    return [*_permissions(context), _free_space(context), _inbox(context, inbox), _clock(inbox)]
 
 
 def _permissions(context: DoctorContext) -> Iterator[Check]:
-    inbox = context.paths.inbox()
-    folders = {"home": context.settings.home, "hook folder": context.paths.hooks}
-    for name, path in {**folders, **({"inbox": inbox} if inbox else {})}.items():
-        check = _folder_permissions(name, path)
+    paths = context.paths
+    folders = {"home": context.settings.home, "hook folder": paths.hooks, "inbox": paths.inbox()}
+    for name, path in folders.items():
+        check = _folder_permissions(name, path) if path else None
         if check is not None:
             yield check
 
@@ -70,11 +65,16 @@ def _folder_permissions(name: str, path: Path) -> Check | None:
         return Check(name, Grade.BROKEN, sentence, f"chown it, or remove it: {path}")
     if status.st_mode & 0o077:
         sentence = f"Others may look into {path}."
-        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: make_private(path))
-    if not os.access(path, os.W_OK | os.X_OK):
+    elif not os.access(path, os.W_OK | os.X_OK):
         sentence = f"{path} cannot be written."
-        return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", lambda: make_private(path))
-    return ok(name, f"{path} is yours alone.")
+    else:
+        return ok(name, f"{path} is yours alone.")
+
+    def make_private() -> str:
+        path.chmod(0o700)
+        return f"{path} is for its owner alone now."
+
+    return Check(name, Grade.BROKEN, sentence, f"chmod 700 {path}", make_private)
 
 
 def _free_space(context: DoctorContext) -> Check:
@@ -104,7 +104,7 @@ def _free_bytes(path: Path) -> int:
 def _inbox(context: DoctorContext, inbox: InboxStatus) -> Check:
     if inbox.folder is None and context.hooks.is_installed:
         sentence = "Hooks do not know where to leave events."
-        return Check("events", Grade.BROKEN, sentence, "holdfast doctor --fix")
+        return Check("events", Grade.BROKEN, sentence, FIX)
     if inbox.folder is None:
         return ok("events", "No events are expected: no hooks were set up.")
     waited = time() - inbox.oldest

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
+from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, ok
 from holdfast.app.status.health import current_folder
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import HoldfastError
@@ -44,16 +44,15 @@ def _entries(context: DoctorContext) -> Check:
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     if hooks.missing:
         sentence = f"Claude Code does not tell of {', '.join(hooks.missing)}."
-        return _fixed_by_setup(context, name, Grade.BROKEN, sentence, "holdfast setup")
+        return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
     own_script = context.paths.hooks / "capture.sh"
     paths = {path for paths in hooks.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
             sentence = f"Claude Code runs {path}, which is not there."
-            remedy = "holdfast doctor --fix" if path == own_script else "holdfast setup"
             if path == own_script:
-                return Check(name, Grade.BROKEN, sentence, remedy)
-            return _fixed_by_setup(context, name, Grade.BROKEN, sentence, remedy)
+                return Check(name, Grade.BROKEN, sentence, FIX)
+            return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
         if os.path.realpath(path) != os.path.realpath(own_script):
             sentence = f"Claude Code runs {path}: its events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
@@ -68,7 +67,7 @@ def _duplicates(context: DoctorContext) -> Check:
         return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
     if twice:
         sentence = f"The settings name our hook more than once for {', '.join(twice)}."
-        return _fixed_by_setup(context, "once", Grade.WARNING, sentence, "holdfast setup")
+        return _fixed_by_setup(context, "once", Grade.WARNING, sentence)
     return ok("once", "No hook is installed twice.")
 
 
@@ -85,10 +84,10 @@ def _server(context: DoctorContext) -> Check:
         ):
             return ok(name, "No server was set up here.")
         sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
-        return _fixed_by_setup(context, name, Grade.WARNING, sentence, "holdfast setup")
+        return _fixed_by_setup(context, name, Grade.WARNING, sentence)
     if program and not Path(program).exists():
         sentence = f"{file} names {program} for the server, which is not there."
-        return _fixed_by_setup(context, name, Grade.BROKEN, sentence, "holdfast setup")
+        return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
     return ok(name, "Claude can ask this memory.")
 
 
@@ -104,11 +103,9 @@ def _server_program(file: Path, home: Path) -> str | None:
         return None
 
 
-def _fixed_by_setup(
-    context: DoctorContext, name: str, grade: Grade, sentence: str, remedy: str
-) -> Check:
+def _fixed_by_setup(context: DoctorContext, name: str, grade: Grade, sentence: str) -> Check:
     """A problem that is fixed by installing again, in every scope where Holdfast is installed."""
-    settings, home = context.settings, context.settings.home
+    settings, home, remedy = context.settings, context.settings.home, "holdfast setup"
     folder = current_folder()
     if folder is None:
         return Check(name, grade, sentence, remedy)
@@ -118,17 +115,15 @@ def _fixed_by_setup(
         return Check(name, grade, sentence, remedy)
 
     def reinstall() -> str:
-        python = install.find_interpreter()
-        changed = 0
-        for files in all_files:
-            if files.scope in scopes:
-                # Uninstalling first removes duplicate entries.
-                plan = install.plan_uninstall(home, [files], False, host.default_home())
-                install.apply_install(home, plan.changes, host.default_home())
-                plan = install.plan_install(home, files, python, host.default_home())
-                install.apply_install(home, plan.changes, host.default_home())
-                changed += 1
-        return f"Set up again in {changed} place{'s' * (changed != 1)}."
+        python, usual = install.find_interpreter(), host.default_home()
+        installed = [files for files in all_files if files.scope in scopes]
+        for files in installed:
+            # Uninstalling first removes duplicate entries.
+            plan = install.plan_uninstall(home, [files], False, usual)
+            install.apply_install(home, plan.changes, usual)
+            plan = install.plan_install(home, files, python, usual)
+            install.apply_install(home, plan.changes, usual)
+        return f"Set up again in {len(installed)} place{'s' * (len(installed) != 1)}."
 
     question = "Set up the entries in Claude Code's settings again?"
     return Check(name, grade, sentence, remedy, reinstall, question)
@@ -149,7 +144,7 @@ def _scripts(context: DoctorContext) -> Check:
         return f"{', '.join(differ)} laid out anew."
 
     sentence = f"Missing or of another version: {', '.join(differ)}."
-    return Check("scripts", Grade.BROKEN, sentence, "holdfast doctor --fix", install_scripts)
+    return Check("scripts", Grade.BROKEN, sentence, FIX, install_scripts)
 
 
 def _interpreter_lines(paths: HomePaths) -> list[str]:
@@ -170,12 +165,22 @@ def _interpreter(context: DoctorContext) -> Check:
         install.prepare_home(paths, python)
         return f"Hooks run {python.path} from now on."
 
-    if len(lines) < 2:
-        sentence = f"{paths.interpreter} does not name a Python."
-        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", use_this_interpreter)
+    version, problem = "", f"{paths.interpreter} does not name a Python."
+    if len(lines) > 1:
+        version, problem = _run_interpreter(lines[0], lines[1])
+    if problem:
+        return Check(name, Grade.BROKEN, problem, FIX, use_this_interpreter)
+    if version != __version__:
+        sentence = f"Hooks run Holdfast {version}; this is {__version__}."
+        return Check(name, Grade.WARNING, sentence, "holdfast setup")
+    return ok(name, f"{lines[0]} runs Holdfast {version}.")
+
+
+def _run_interpreter(python: str, flags: str) -> tuple[str, str]:
+    """The version of Holdfast that a Python imports, and the problem if it imports none."""
     try:
         result = subprocess.run(
-            [lines[0], *lines[1].split(), "-c", _PRINT_VERSION],
+            [python, *flags.split(), "-c", _PRINT_VERSION],
             capture_output=True,
             text=True,
             timeout=_START_TIMEOUT_S,
@@ -183,13 +188,7 @@ def _interpreter(context: DoctorContext) -> Check:
             cwd="/",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        sentence = f"{lines[0]} cannot be run: {error}."
-        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", use_this_interpreter)
+        return "", f"{python} cannot be run: {error}."
     if result.returncode:
-        sentence = f"{lines[0]} {lines[1]} cannot import Holdfast."
-        return Check(name, Grade.BROKEN, sentence, "holdfast doctor --fix", use_this_interpreter)
-    version = result.stdout.strip()
-    if version != __version__:
-        sentence = f"Hooks run Holdfast {version}; this is {__version__}."
-        return Check(name, Grade.WARNING, sentence, "holdfast setup")
-    return ok(name, f"{lines[0]} runs Holdfast {version}.")
+        return "", f"{python} {flags} cannot import Holdfast."
+    return result.stdout.strip(), ""

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from holdfast.app.core.backends import location_of
-from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
+from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, check_paths, ok
 from holdfast.app.transfer.backup import restore_latest_intact, set_aside_damaged
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
@@ -82,19 +82,16 @@ def _balance(context: DoctorContext) -> Check:
 
 
 def _vectors(context: DoctorContext) -> Check:
-    folder = context.settings.vectors
-    broken = [path for path in sorted(folder.glob("*.vectors")) if not is_complete(path)]
-    if not broken:
-        return _stored_vectors(context)
-
-    def remove() -> str:
-        for path in broken:
-            path.unlink(missing_ok=True)
-        return "Removed; they are made again when they are needed."
-
-    names = ", ".join(path.name for path in broken)
-    sentence = f"Damaged or of another version: {names}."
-    return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+    files = sorted(context.settings.vectors.glob("*.vectors"))
+    check = check_paths(
+        "vectors",
+        [path for path in files if not is_complete(path)],
+        "",
+        "Damaged or of another version: {}.",
+        lambda path: path.unlink(missing_ok=True),
+        "Removed; they are made again when they are needed.",
+    )
+    return _stored_vectors(context) if check.grade is Grade.OK else check
 
 
 def _stored_vectors(context: DoctorContext) -> Check:
@@ -113,7 +110,7 @@ def _stored_vectors(context: DoctorContext) -> Check:
         return f"Embedded again; {left:,} passages still wait." if left else "Embedded again."
 
     sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."
-    return Check("vectors", Grade.WARNING, sentence, "holdfast doctor --fix", embed)
+    return Check("vectors", Grade.WARNING, sentence, FIX, embed)
 
 
 def check_models(context: DoctorContext) -> list[Check]:

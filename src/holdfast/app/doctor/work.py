@@ -6,7 +6,7 @@ from functools import partial
 
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.core.lease import worker_status
-from holdfast.app.doctor.check import Check, DoctorContext, Grade, ok
+from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, ok
 from holdfast.app.status.health import ago, archive_status
 from holdfast.settings import Settings
 
@@ -25,7 +25,7 @@ def _lease(context: DoctorContext) -> Check:
             return f"{context.paths.worker_pid} removed."
 
         sentence = f"{context.paths.worker_pid} names a worker that is gone."
-        return Check("worker", Grade.WARNING, sentence, "holdfast doctor --fix", remove)
+        return Check("worker", Grade.WARNING, sentence, FIX, remove)
     if status.running:
         return ok("worker", f"A worker is at work{f' ({status.pid})' if status.pid else ''}.")
     return ok("worker", "No worker runs; hooks start one when there is something to do.")
@@ -46,9 +46,8 @@ def _failed_tasks(context: DoctorContext) -> Check:
 def _archive(context: DoctorContext) -> Check:
     if context.memory is None:
         return ok("archive", "Not looked at.")
-    archive = archive_status(
-        context.memory.reader.sources(), context.settings, context.hooks.kept_days
-    )
+    sources = context.memory.reader.sources()
+    archive = archive_status(sources, context.settings, context.hooks.kept_days)
     if not archive.at_risk:
         return ok("archive", "Every transcript is read well before Claude Code deletes it.")
     sentence = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
@@ -52,9 +53,7 @@ def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Argu
         agent_install.apply_install(paths.home, plan.changes)
         done = True
     if arguments.json:
-        changes = [{"path": str(change.file.path), "diff": change.diff} for change in plan.changes]
-        report = {"agent": chosen.name, "scope": arguments.scope, "changes": changes}
-        screen.json({**report, "steps": steps, "done": done, "notes": plan.notes})
+        screen.json(report_json(arguments, plan, steps, done))
         return False
     if arguments.dry_run:
         screen.line("Nothing was changed.")
@@ -68,13 +67,20 @@ def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Argu
     return True
 
 
+def report_json(
+    arguments: Arguments, plan: InstallPlan, steps: list[str], done: bool
+) -> dict[str, object]:
+    """What was planned, and whether it was done."""
+    changes = [{"path": str(change.file.path), "diff": change.diff} for change in plan.changes]
+    report = {"agent": arguments.agent, "scope": arguments.scope, "changes": changes}
+    return {**report, "steps": steps, "done": done, "notes": plan.notes}
+
+
 def also_here(settings: Settings) -> list[str]:
     """A note on each agent that has sessions on this machine and is not set up."""
     home = HomePaths(settings.home).home
-    ours, where = (
-        HoldfastCommand("", "", home, home == host.default_home()),
-        user_environment(settings),
-    )
+    ours = HoldfastCommand("", "", home, home == host.default_home())
+    where = user_environment(settings)
     there = {agent.name for _, agent in default_folders(where)}
     return [
         f"{one.title} has sessions here as well: they are read too, and `holdfast setup --agent "
@@ -98,11 +104,15 @@ def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool)
     return Leaving(plan, any(agent_install.is_installed(one, where, ours) for one in rest))
 
 
-def show(screen: Screen, plan: InstallPlan, steps: list[str] | None = None) -> None:
-    """Print the diffs, steps and notes of a plan."""
+def show(
+    screen: Screen, plan: InstallPlan, steps: Sequence[str] = (), if_nothing: str = ""
+) -> None:
+    """Print the diffs, steps and notes of a plan; `if_nothing` where it changes nothing."""
     for change in plan.changes:
         screen.diff(change.diff)
-    for step in steps or ():
+    for step in steps:
         screen.item(f"will {step}")
+    if if_nothing and not steps:
+        screen.line(if_nothing)
     for note in plan.notes:
         screen.note(note)

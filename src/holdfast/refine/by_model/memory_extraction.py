@@ -78,8 +78,7 @@ class _PendingExchange(NamedTuple):
 
 
 class Extractor:
-    """Extracts memories from exchanges that were not tried yet. Sessions that ended before `since`
-    are skipped."""
+    """Extracts memories from exchanges that were not tried yet, of sessions since `since`."""
 
     def __init__(self, run: ModelRun, input_tokens: int, since: str) -> None:
         self._run = run
@@ -126,8 +125,7 @@ class Extractor:
 
 
 def parse_memories(text: str) -> dict[int, list[MemoryDraft]]:
-    """The drafts by the number of their exchange; there may be none. Raises `ModelAnswerError` if
-    the answer has no list of memories."""
+    """The drafts by the number of their exchange. Raises `ModelAnswerError` without a list."""
     items: object = parse_object(text).get("memories")
     if not isinstance(items, list):
         raise ModelAnswerError("it has no list of memories.")

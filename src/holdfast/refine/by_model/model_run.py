@@ -18,8 +18,7 @@ _Answer = TypeVar("_Answer")
 
 
 class ModelRun(NamedTuple):
-    """A store, and a model behind one spending governor. `is_over` says whether a session has
-    ended."""
+    """A store and a model with its spending governor. `is_over`: whether a session has ended."""
 
     store: Store
     governor: Governor
@@ -56,8 +55,7 @@ class ModelRun(NamedTuple):
         self, kind: str, version: int, hash: str, id: str, last: Exchange, content: str,
         problem: str,
     ) -> None:  # fmt: skip
-        """Store a checked answer about a record, or the problem with it, and mark its session as
-        stale from the exchange `last` on."""
+        """Store a checked answer, or its problem; the session is stale from exchange `last` on."""
         summary = ModelSummary(
             last.bank, hash, version, kind, id, last.last_seq, self.governor.model, self.now(),
             content, problem,

@@ -76,8 +76,7 @@ class Summariser:
     def rerun(
         self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None] = lambda: None
     ) -> SummaryReport:
-        """Summarise again what older prompts summarised in these sessions. The old summaries stay
-        until there are new ones."""
+        """Summarise these sessions again. The old summaries stay until there are new ones."""
         self._is_rerun = True
         return self._run_sessions(sessions, on_progress)
 
@@ -189,8 +188,7 @@ class Summariser:
     def _store_summary(
         self, kind: str, last: Exchange, hash: str, content: str, problem: str, digest: str = ""
     ) -> None:
-        """Store the summary of an exchange, of a part of one, or of the digest with this id whose
-        last exchange it is."""
+        """Store the summary of an exchange, of a part of it, or of the digest that it ends."""
         id = {"exchange": last.id, "part": "", "digest": digest}[kind]
         self._run.store_answer(kind, prompts.PROMPT_VERSION, hash, id, last, content, problem)
         if kind == "part" or problem == _TOO_SHORT:

@@ -48,8 +48,7 @@ class PendingDigest(NamedTuple):
 def pending_exchanges(
     store: Writer, session: Session, over: bool, tokens: int, again: bool = False
 ) -> Iterator[PendingExchange]:
-    """The complete exchanges that were not tried with the current prompts. Those that a person
-    corrected are left out."""
+    """The complete exchanges not tried with the current prompts, nor corrected by a person."""
     exchanges = store.exchanges(session.bank, session.id)
     for x in exchanges if over or again else exchanges[:-1]:
         if bool(x.author) is not again or x.status is Status.VERIFIED:
@@ -81,8 +80,7 @@ def pending_digest(
 def batch_exchanges(
     pending: Sequence[PendingExchange], tokens: int
 ) -> Iterator[list[PendingExchange]]:
-    """Batches of exchanges that fit into one prompt. An exchange with several parts is a batch of
-    its own."""
+    """Batches that fit into one prompt; an exchange with several parts is one of its own."""
     max_bytes = tokens * prompts.BYTES_PER_TOKEN
     batch: list[PendingExchange] = []
     size = 0

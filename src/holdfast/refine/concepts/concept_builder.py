@@ -77,8 +77,7 @@ class ConceptBuilder:
         return [self.items[number] for number in group.members]
 
     def _is_worth_showing(self, group: Group) -> bool:
-        """Whether a group has several members with a topic or one large piece of work, or a person
-        decided something about it."""
+        """Whether it has several members or a large one, or a person decided something about it."""
         if group.size > 1 or group.id in self._founders.values():
             return True
         return any(self.items[number].is_large for number in group.members)

@@ -247,7 +247,6 @@ def _texts(item: Item) -> Iterator[tuple[str, float]]:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """Runs of content words, as they are spelled."""
     for piece in _BREAK.split(_ADDRESS.sub(" | ", text)):
         run: list[str] = []
         for token in _TOKEN.findall(piece.replace("`", " ").replace("*", " ")):

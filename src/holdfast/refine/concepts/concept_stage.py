@@ -31,8 +31,7 @@ _TRIES_WITHOUT_LOCK = 2
 
 
 def update_concepts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
-    """Update the concepts of every bank that has changes; returns how many were written or
-    removed."""
+    """Update the concepts of every bank with changes; returns how many were written or removed."""
     changed = 0
     for bank in writer.banks_behind(NAME, VERSION):
         changed += update_bank_concepts(writer, bank)

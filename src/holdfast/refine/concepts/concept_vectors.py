@@ -14,8 +14,7 @@ _UNRELATED_COSINE, _SAME_COSINE = 0.3, 0.7
 
 
 class ConceptVectors:
-    """The vectors of items by number, and their sums by concept. May be empty: then every
-    similarity is 0."""
+    """The vectors of items by number, and their sums by concept. Without any, all are unlike."""
 
     def __init__(self, vectors: Mapping[int, Vector] | None = None) -> None:
         self._vectors = vectors or {}

@@ -35,8 +35,7 @@ _LIMITS = DescriptionLimits()
 def describe(
     bank: str, builder: ConceptBuilder, group: Group, name: str, known: CurationState | None
 ) -> Concept:
-    """The concept of a group. A correction by a person replaces the name (its first line) and the
-    summary (the other lines)."""
+    """The concept of a group. A correction by a person is its name (first line) and summary."""
     items = builder.members(group)
     files = _files(builder, items)
     keywords = _keywords(builder, items)
@@ -158,7 +157,6 @@ def _describe_event(
 
 
 def _spellings(items: Sequence[Item]) -> dict[str, str]:
-    """The first spelling of each stem in keywords and titles."""
     found: dict[str, str] = {}
     for item in items:
         for word in (*item.keywords, *item.title.split()):

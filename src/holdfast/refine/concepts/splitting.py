@@ -85,7 +85,6 @@ def _sides(grouping: Grouping, members: Sequence[int]) -> tuple[list[int], list[
 
 
 def _overlap(features: Features, side: Group) -> float:
-    """The share of an item's features that is in the core of a side."""
     files, _ = core_overlap(features.files, side.files, side.size)
     words, _ = core_overlap(features.words, side.words, side.size)
     return (files + words) / 2 if features.files else words

@@ -24,8 +24,7 @@ class BankMaker(Banks):
         self._now = now
 
     def ensure(self, writer: Writer, folder: str) -> str:
-        """The id of a folder's bank, which is created if needed. Aliases of the folder that the
-        bank does not have yet are stored."""
+        """The id of a folder's bank, which is created if needed. New aliases are stored."""
         if self._settings.bank:
             return self.ensure_named(writer, self._settings.bank)
         project = self.project(folder)

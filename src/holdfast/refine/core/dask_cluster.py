@@ -24,8 +24,7 @@ Result = TypeVar("Result")
 
 
 class DaskExecutor:
-    """The workers behind a scheduler: `dask://host:port`, or `dask+tls://` with the certificates
-    of Dask's own configuration."""
+    """The workers behind `dask://host:port`, or `dask+tls://` with Dask's own certificates."""
 
     def __init__(
         self, address: str, version: Callable[[], str], timeout_s: float = _TIMEOUT_S

@@ -215,8 +215,7 @@ def date_words(time: str) -> str:
 
 
 def split_identifiers(text: str) -> str:
-    """The parts of identifiers in camel case (`parse Http Request`), which the full-text index
-    would not split."""
+    """The parts of identifiers in camel case, which the full-text index would not split."""
     found = _WORD.findall(text[:_MAX_SPLIT_CHARACTERS])
     names = dict.fromkeys(word for word in found if _CAMEL_CASE.search(word))
     return " ".join(" ".join(split_identifier(name)) for name in list(names)[:_MAX_SPLIT_NAMES])

@@ -125,8 +125,7 @@ def is_go_ahead(text: str) -> bool:
 
 
 def classify_exchange(request: str, title: str, changed: bool, decided: bool) -> ExchangeType:
-    """The type of an exchange: by whether it changed files, then by the words of its title, then
-    by those of the request."""
+    """The type of an exchange: by its changes, the words of its title, those of the request."""
     if not changed:
         return ExchangeType.DECISION if decided else ExchangeType.DISCOVERY
     opening = collapse_spaces(request)[: _LIMITS.opening_characters]
@@ -207,8 +206,7 @@ def commit_message(turn: Turn) -> str:
 
 
 def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
-    """How a run of turns ended, by its tool calls and its last turn; `changed`: whether it changed
-    files."""
+    """How turns ended, by their tool calls and the last turn. `changed`: they changed files."""
     if any(is_interruption(turn) for turn in turns[-2:]):
         return Outcome.INTERRUPTED
     tests = find_test_runs(turns)

@@ -279,8 +279,7 @@ def supersedes(later: StatementFeatures, earlier: StatementFeatures) -> bool:
 
 
 def _has_other_scope(one: StatementFeatures, other: StatementFeatures) -> bool:
-    """Whether two statements hold in different places. A scope that is a topic of the other does
-    not count."""
+    """Whether two statements hold in different places. A scope that the other is about is none."""
     if one.scopes & other.scopes:
         return False
     return bool(one.scopes - other.topic) and bool(other.scopes - one.topic)

@@ -201,8 +201,7 @@ def _join_names(groups: _Groups, free: Sequence[Spelling]) -> None:
 
 
 def _is_file_name(s: Spelling, file: Spelling) -> bool:
-    """Whether a spelling means the file and not just an ordinary word: it has several words, or is
-    exactly the name of the file."""
+    """Whether a spelling means the file: it has several words, or is exactly the file's name."""
     if s.source is SpellingSource.PROPER:
         return is_compound(s.text)
     return " " in s.text or is_compound(s.text) or s.text.lower() == file_stem(file.text).lower()

@@ -65,7 +65,6 @@ def update_entities(writer: Writer, on_progress: Callable[[], None] = lambda: No
 
 
 def _resolve_bank(writer: Writer, bank: str) -> None:
-    """Resolve all spellings of a bank into entities and write them."""
     log = writer.curations(bank)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     in_force = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]

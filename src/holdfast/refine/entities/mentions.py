@@ -87,8 +87,7 @@ class MentionCollector:
         self.same |= dict.fromkeys(same)
 
     def node(self, kind: str, id: str, session: str, time: str, hash: str) -> Node:
-        """The record with the mentions to keep: those with the most roles, then the most frequent
-        ones."""
+        """The record with its mentions: those with the most roles, then the most frequent ones."""
         ranked = sorted(
             self._parts, key=lambda n: (-self._parts[n].bit_count(), -self._count[n], n)
         )

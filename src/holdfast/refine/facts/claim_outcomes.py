@@ -91,7 +91,6 @@ class ClaimOutcomes:
             self._change(last, claim, Status.RETRACTED)
 
     def _verify_guesses(self, claim: Claim, open_causes: Iterable[Claim]) -> None:
-        """A stated cause verifies earlier guesses at it."""
         for other in open_causes:
             is_guess = self._status[other.id] is Status.HYPOTHESIS
             if is_guess and _same_cause(self._topics[other.id], self._topics[claim.id]):
@@ -110,8 +109,7 @@ class ClaimOutcomes:
         self._memory_changes.append(StatusChange("memory", id, time, status, because))
 
     def status_changes(self) -> list[StatusChange]:
-        """The status changes of all tracked claims, of the turns and exchanges that mostly consist
-        of such claims, and of memories."""
+        """The changes of tracked claims, of turns and exchanges made of them, and of memories."""
         tracked = [change for c in self._claims if _is_tracked(c) for change in self._changes[c.id]]
         return [
             *tracked,

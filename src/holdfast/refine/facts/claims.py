@@ -274,7 +274,6 @@ def _explains(sentence: str) -> bool:
 
 
 def _shared(one: str, other: str) -> int:
-    """The number of topic stems that two texts share."""
     return len(hypotheses.topic_stems(one) & hypotheses.topic_stems(other))
 
 

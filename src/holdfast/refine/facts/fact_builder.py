@@ -270,8 +270,7 @@ class FactBuilder:
 
 
 def claim_uri(claim: Claim) -> str:
-    """The URI of the record that a claim was made in: a turn, an exchange as a whole (for a
-    correction by a person), or a memory."""
+    """The URI of the turn that states a claim, or of the exchange that was corrected, or memory."""
     if claim.turn:
         return uri("turn", claim.turn)
     return uri("exchange", claim.exchange) if claim.exchange else uri("memory", claim.id)
@@ -280,8 +279,7 @@ def claim_uri(claim: Claim) -> str:
 def apply_decisions(
     drafts: Iterable[FactDraft], decisions: Iterable[CurationState]
 ) -> list[FactDraft]:
-    """The drafts to show, after people's decisions: a merged one goes into its target, a corrected
-    one gets its new text."""
+    """The drafts to show: without merged ones, and with the corrected texts."""
     by_id = {c.id: c for c in decisions if c.kind == "fact"}
     kept: list[FactDraft] = []
     merged: list[tuple[FactDraft, str]] = []
@@ -303,7 +301,6 @@ def apply_decisions(
 
 
 def _merge(draft: FactDraft, target: str, kept: Iterable[FactDraft]) -> None:
-    """Move evidence, claims and supersessions of a draft to the fact it was merged into."""
     for other in kept:
         if other.superseded_by == draft.uri and other.uri != target:
             other.superseded_by = target

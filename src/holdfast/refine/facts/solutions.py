@@ -54,7 +54,6 @@ def find_solved_problems(claims: Iterable[Claim]) -> tuple[list[SolvedProblem], 
 
 
 def _group_by_problem(claims: Iterable[Claim]) -> list[list[Claim]]:
-    """Solutions and attempts grouped by problem, each group in the order of the claims."""
     groups: list[list[Claim]] = []
     for claim in claims:
         if claim.kind not in (ClaimKind.SOLUTION, ClaimKind.ATTEMPT):

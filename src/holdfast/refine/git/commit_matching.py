@@ -46,8 +46,7 @@ class DiscussingSession(NamedTuple):
 def find_discussing_session(
     reader: Reader, bank: str, message: str, hosts: Mapping[str, str]
 ) -> DiscussingSession | None:
-    """The session that matches a message best. `hosts` maps each session to the agent's id of it,
-    which a session shares with its subagents."""
+    """The session that matches a message best. `hosts` maps sessions to the agent's ids of them."""
     terms = list(dict.fromkeys(w for w in words(message) if w not in STOPWORDS))[:_MAX_WORDS]
     if len(terms) < _MIN_WORDS:
         return None

@@ -130,8 +130,6 @@ def read_forge(
 
 
 class _ForgeReader:
-    """One run: stores what the forge sends, and counts it in `report`."""
-
     def __init__(
         self,
         writer: Writer,

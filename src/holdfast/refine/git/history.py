@@ -131,8 +131,7 @@ def _read_commits(
     options: HistoryOptions,
     on_batch: Callable[[int], None],
 ) -> int:
-    """Store the commits that are reachable from `tips` and not from `known`; returns how many were
-    new."""
+    """Store the commits reachable from `tips` and not from `known`; returns how many were new."""
     if not tips.all:
         return 0
     redactor = Redactor(options.rules.patterns)

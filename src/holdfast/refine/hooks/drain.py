@@ -41,8 +41,7 @@ class InjectionNote(NamedTuple):
 
 @dataclass(slots=True)
 class SessionActivity:
-    """What the drained events say about one session. The paths are not redacted: for use, not to
-    be stored."""
+    """What drained events say about a session. Its paths are not redacted: not to be stored."""
 
     session: str
     transcript: str = ""

@@ -173,8 +173,7 @@ class JournalLineBuilder:
         return redact_text(text, self._redactor, self.redacted)
 
     def _is_excluded(self, session: str, cwd: str) -> bool:
-        """Whether the settings exclude the folder of an event, or the one that its session started
-        in."""
+        """Whether the settings exclude the folder of an event, or the first one of its session."""
         start = self._start_folders.get(session)
         if not start:
             start = session_start_folder(self._paths, session) or cwd

@@ -55,8 +55,7 @@ def reconcile(
     rules: PrivacyRules,
     now: Callable[[], str],
 ) -> ReconcileReport:
-    """Ingest every journal whose session is over, and before it the unread transcripts that it
-    names, in any folder."""
+    """Ingest every journal whose session is over, after the unread transcripts that it names."""
     known = _KnownSources(writer)
     over = [unread for unread in find_unread(home_paths, known.sources) if is_over(unread, now())]
     late = [
@@ -77,8 +76,6 @@ def reconcile(
 
 
 class _KnownSources:
-    """The sources in the ledger."""
-
     def __init__(self, reader: Reader) -> None:
         self.sources = {source.path: source for source in reader.sources()}
         self._named: dict[str, list[Path]] = {}

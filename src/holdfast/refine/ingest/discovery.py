@@ -87,7 +87,6 @@ def _in_file(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
 
 
 def _in_folder(path: Path, problems: list[str]) -> Iterator[tuple[Path, str]]:
-    """The transcripts in a folder, each with its agent."""
     first = agents()[DEFAULT_AGENT]
     for file in find_transcripts(path, problems, _EXTENSIONS):
         agent = detect_agent(file)
@@ -118,8 +117,7 @@ def _agent_of_inner_path(path: Path) -> Agent | None:
 
 
 def sort_inputs(files: Iterable[tuple[Path, str]], bank: str, problems: list[str]) -> list[Input]:
-    """The inputs for some transcripts, each once, oldest first. A path that is not UTF-8 is added
-    to `problems` instead."""
+    """The inputs for transcripts, each once, oldest first. Names must be UTF-8, else a problem."""
     found: dict[str, Input] = {}
     for file, agent in files:
         real = Path(os.path.abspath(file))  # noqa: PTH100 - links keep their own name
@@ -151,7 +149,6 @@ def _refuse_other_formats(path: Path) -> None:
 
 
 def _is_utf8(path: Path) -> bool:
-    """Whether a path can be stored as text."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

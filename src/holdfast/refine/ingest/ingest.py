@@ -106,8 +106,7 @@ def _write_segments(
     executor: Executor,
     report: IngestReport,
 ) -> Iterator[tuple[int, bool]]:
-    """Write the segments as they are read; yields the bytes of each, and whether its file is
-    finished."""
+    """Write segments as they are read; yields their bytes, and whether their file is finished."""
     position: dict[int, int] = {}
     overtaken: set[int] = set()
     for segment in read_jobs(jobs, rules, executor):

@@ -61,8 +61,7 @@ class ReadPlanner:
                 self._missing.setdefault(Path(source.path).name, []).append(source)
 
     def plan(self, item: Input) -> Job | None:
-        """What to read of a file; None if nothing is new in it, or if it cannot be read, which is
-        recorded in the ledger."""
+        """What to read of a file; None if nothing is new. One that cannot be read is recorded."""
         try:
             return self._plan(item)
         except OSError as error:
@@ -165,8 +164,7 @@ def _is_rewritten(file: Openable, source: Source, size: int) -> bool:
 
 
 def _session_of_path(path: Path) -> str:
-    """The session id that a path names: the file's name or, for a subagent's transcript, the name
-    of its parent session's folder."""
+    """The session id in a path: the file's name or, for a subagent, the parent session's folder."""
     if claude_code.is_subagent(path.stem) and path.parent.name == "subagents":
         return path.parent.parent.name
     return path.stem

@@ -103,7 +103,6 @@ def write_lines(
 
 
 def _find_erased_names(writer: Writer, job: Job, refined: RefinedLines) -> ErasedNames:
-    """The names in a run of lines that were erased earlier."""
     names = [("session", id) for id in refined.sessions]
     names += [("title", id) for id in refined.sessions]
     for event in refined.events:
@@ -126,8 +125,7 @@ def _is_erased(batch: _Batch, event: RefinedTurn) -> bool:
 
 
 def _attach_deduplicator(batch: _Batch, position: int) -> None:
-    """Deduplicate against the other source of the session: a journal against its transcript, a
-    transcript against its journal."""
+    """Deduplicate a journal against its transcript, or a transcript against its journal."""
     job, writer = batch.job, batch.writer
     if job.source.agent == HOOKS:
         batch.journal_dedupe = JournalDeduplicator(writer, batch.bank, job.file, position)

@@ -74,8 +74,7 @@ def _update_session(writer: Writer, bank: str, id: str) -> None:
 
 
 def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurrence], list[Stance]]:
-    """The occurrences of memories in a session, in order of their keys, and the stances in it, in
-    order of time."""
+    """The occurrences in a session in order of their keys, and its stances in order of time."""
     exchanges = writer.exchanges(session.bank, session.id)
     extracted = ExtractedMemories(writer, session.bank)
     found: list[MemoryOccurrence] = []
@@ -101,8 +100,7 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
 
 
 def _is_asked_by_person(session: Session, first: Turn) -> bool:
-    """Whether a person makes the requests: not in a subagent's session, nor where an agent types
-    the prompts."""
+    """Whether a person makes the requests, and not the agent that runs this one."""
     return not session.parent and not (first.speaker and session.agent == AGENT)
 
 
@@ -115,8 +113,7 @@ def _update_remembered(writer: Writer, bank: str) -> None:
 
 
 def publish_changed_memories(writer: Writer, bank: str) -> None:
-    """Write the memory of each key whose occurrences have changed, or remove it if too few
-    sessions have it."""
+    """Write the memory of each changed key, or remove it if too few sessions have it."""
     for key in writer.changed_memory_keys(bank):
         occurrences = writer.occurrences_of_key(bank, key)
         if not occurrences or len(occurrences) < occurrences[0].occurrence.needs:

@@ -74,7 +74,6 @@ def checked_memories(drafts: Sequence[MemoryDraft], evidence: Evidence, redactor
 
 
 def _known_names(listed: str, evidence: Evidence) -> str:
-    """The names of a comma-separated list that occur in the turns."""
     names = [clean_text(part) for part in listed.split(",")]
     return truncate(
         ", ".join(name for name in names if name and evidence.contains_name(name)), _MAX_LIST_CHARS

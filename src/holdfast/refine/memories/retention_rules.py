@@ -175,7 +175,6 @@ def make_occurrence(
 
 
 def _last_test_passed(turns: Sequence[Turn]) -> bool | None:
-    """Whether the last run of the tests passed; None if no tests ran."""
     runs = signals.find_test_runs(turns)
     return runs[-1].ok if runs else None
 

@@ -109,8 +109,7 @@ DIGEST_SCHEMA = object_schema(
 
 
 def exchanges_question(texts: Sequence[str], notes: str = "") -> Question:
-    """Ask for the summaries of exchanges, numbered from 1. `notes` are the summary of an earlier
-    part of the only exchange."""
+    """Ask for summaries of exchanges. `notes`: the summary of an earlier part of the only one."""
     return build_question(_EXCHANGES_TASK, texts, EXCHANGES_SCHEMA, MAX_ANSWER_TOKENS, notes=notes)
 
 

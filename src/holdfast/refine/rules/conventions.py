@@ -173,8 +173,7 @@ def _convention(sentence: str) -> Convention | None:
 
 
 def as_rule(sentence: str) -> str:
-    """A sentence as it would be written in a rule file: without its lead-in, with a capital letter
-    and a full stop."""
+    """A sentence as in a rule file: without its lead-in, with a capital letter and a full stop."""
     bare = _DROPPED_LEAD.sub("", collapse_spaces(sentence)).strip()
     bare = bare if len(bare) >= _MIN_CHARS else collapse_spaces(sentence)
     bare = bare[:1].upper() + bare[1:] if not _NAME.match(bare) else bare

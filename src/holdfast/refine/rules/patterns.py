@@ -128,7 +128,6 @@ def make_patterns(bank: str, statements: Sequence[Statement]) -> list[Pattern]:
 
 
 def _opposing(group: _Group, groups: Iterable[_Group], weights: _StemWeights) -> list[Statement]:
-    """The statements that say the opposite of a group."""
     core = group.core
     return [
         statement

@@ -59,8 +59,7 @@ def derive_session(writer: Writer, stale: StaleSession) -> None:
 
 
 def _unchanged_exchanges(writer: Writer, stale: StaleSession) -> list[Exchange]:
-    """The exchanges that stay: all before the one that the first changed turn is in or may
-    continue."""
+    """The exchanges before the one that the first changed turn is in or may continue."""
     bank, session, first = stale
     before = [x for x in writer.exchanges(bank, session) if x.first_seq <= first][:-1]
     if not before or _has_other_roles(writer, bank, session, last=first - 1):
@@ -88,8 +87,7 @@ def derive(
     kept: list[Exchange],
     first: int,
 ) -> Iterator[Derived]:
-    """The rows derived from a session, from position `first` on; the exchanges before it are
-    `kept`."""
+    """The rows derived from a session, from `first` on; the exchanges before it are `kept`."""
     exchanges = list(kept)
     reply = ""
     overlay = CurationOverlay(writer, stale.bank, stale.session)
@@ -120,7 +118,6 @@ def derive(
 
 
 def _turns_backwards(writer: SessionReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
-    """The turns of each exchange, the last exchange first."""
     for x in reversed(kept):
         yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
 

@@ -85,8 +85,7 @@ _PLAN_PREAMBLE = re.compile(
 
 
 class ExchangeGrouper:
-    """Splits a stream of turns into groups: a new one starts when the user asks for something
-    new."""
+    """Splits turns into groups: a new one starts when the user asks for something new."""
 
     def __init__(self, dialogue: bool) -> None:
         """`dialogue`: only people speak, so a group is a fixed number of turns."""
@@ -289,7 +288,6 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
-    """Whether the request or one of the facts states a decision."""
     if any(map(states_decision, sentences(request[: LIMITS.decision_characters]))):
         return True
     return not signals.is_question(request) and any(map(states_decision, facts))

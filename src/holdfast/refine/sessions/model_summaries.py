@@ -45,8 +45,7 @@ def digest_hash(exchanges: Iterable[Exchange], closing: str) -> str:
 
 
 def check_exchange(draft: ExchangeDraft, evidence: Evidence, redactor: Redactor) -> str:
-    """The parts of a draft that the evidence supports, as JSON; "" if that leaves neither title nor
-    summary."""
+    """The supported parts of a draft as JSON; "" if that leaves neither title nor summary."""
     title, summary, details = map(clean_text, (draft.title, draft.summary, draft.details))
     title_supported = evidence.supports(title, SUMMARY_SHARE)
     content: dict[str, Any] = {

@@ -26,8 +26,7 @@ _MAX_LISTED = 500
 
 
 class SessionSnapshot(NamedTuple):
-    """All that deriving a session reads: a `SessionReader` without a store. It has no summaries by
-    a model."""
+    """A `SessionReader` without a store: all that deriving a session reads, but no summaries."""
 
     bank: str
     id: str
@@ -63,8 +62,7 @@ def derive_snapshot(snapshot: SessionSnapshot) -> list[Derived]:
 def derive_in_parallel(
     executor: Executor, writer: Writer, on_session: Callable[[int], None] = lambda done: None
 ) -> int:
-    """Bring every stale session up to date; returns how many. Calls `on_session` with how many are
-    done after each."""
+    """Bring every stale session up to date; returns how many, and tells `on_session` so far."""
     done = 0
     while stale := writer.stale_sessions(limit=_MAX_LISTED):
         for snapshot, rows in executor.map(derive_snapshot, _snapshots(writer, stale)):

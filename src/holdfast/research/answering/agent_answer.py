@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError
-from holdfast.inference.chat import Question, Schema, Tool, Toolbox
+from holdfast.inference.chat import Question, Tool, Toolbox
 from holdfast.language import strip_markdown, truncate
 from holdfast.model.query import Answer, Citation, Confidence, Hit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
+from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
 from holdfast.refine.model_output.responses import parse_object
 from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS
 
@@ -65,25 +66,8 @@ Answer in the language of the question, in one to six sentences, each true by it
 the records' own words and names. Give with each the URIs (holdfast://…) of the records that say \
 so. Do not write what no record says. If the memory does not tell, give no sentences."""
 
-FORM: Schema = {
-    "type": "object",
-    "properties": {
-        "sentences": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": {"type": "string"},
-                    "cites": {"type": "array", "items": {"type": "string"}},
-                },
-                "required": ["text", "cites"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["sentences"],
-    "additionalProperties": False,
-}
+_SENTENCE = object_schema(text=TEXT_SCHEMA, cites={"type": "array", "items": TEXT_SCHEMA})
+FORM = object_schema(sentences={"type": "array", "items": _SENTENCE})
 
 Call = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 
@@ -231,9 +215,8 @@ def check_answer(
         opened = [(uri, open_record(uri)) for uri in dict.fromkeys(map(_full_uri, sentence.cites))]
         cited = [(uri, one) for uri, one in opened if one is not None and uri in lookups.shown]
         text = redactor.redact(clean_text(sentence.text)).text
-        if not cited or not _is_supported(
-            text, [hit.text for _, (hit, _) in cited], draft.question
-        ):
+        texts = [hit.text for _, (hit, _) in cited]
+        if not Evidence(texts, [*texts, draft.question]).supports(text, SUMMARY_SHARE):
             continue
         # A record that has hardly a word of the sentence is no source of it, whatever the others
         # say.
@@ -255,10 +238,6 @@ def _full_uri(uri: str) -> str:
     bare = uri.strip().strip("[]()<>")
     named = parse_uri(bare)
     return str(named) if named is not None and "://" not in bare else bare
-
-
-def _is_supported(sentence: str, texts: Sequence[str], question: str) -> bool:
-    return Evidence(texts, [*texts, question]).supports(sentence, SUMMARY_SHARE)
 
 
 def _is_supported_in_part(sentence: str, text: str) -> bool:

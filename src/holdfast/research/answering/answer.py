@@ -374,15 +374,10 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         uri=hit.uri,
         layer=hit.layer,
         excerpt=truncate(strip_markdown(hit.text), MAX_EXCERPT_CHARS),
-        browse_url=browse_url(reader, hit),
+        browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,
     )
-
-
-def browse_url(reader: Reader, hit: Hit) -> str:
-    """Where a hit is shown; see `page_url`."""
-    return page_url(reader, hit.bank, hit.uri, hit.session)
 
 
 # Tabs of the memory page, by the kind of record that they list.

@@ -60,9 +60,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
     shown = found[: arguments.limit]
     if arguments.json:
-        return screen.json(
-            {"bank": bank, "concepts": [json_shapes.concept_json(c, names) for c in shown]}
-        )
+        listed = [json_shapes.concept_json(concept, names) for concept in shown]
+        return screen.json({"bank": bank, "concepts": listed})
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
         screen.line("There are more, see --limit.", "dim")

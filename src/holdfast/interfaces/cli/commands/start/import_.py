@@ -137,12 +137,11 @@ def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     found = memory.imports.list_batches(arguments.bank or "all")
     names = memory.context.bank_names()
     if arguments.json:
-        return screen.json(
-            [
-                {**to_jsonable(one), "uri": uri("importing", one.id), "stands": in_force}
-                for one, in_force in found
-            ]
-        )
+        listed = [
+            {**to_jsonable(one), "uri": uri("importing", one.id), "stands": in_force}
+            for one, in_force in found
+        ]
+        return screen.json(listed)
     if not found:
         screen.line("Nothing was imported yet.")
     for one, in_force in found:

@@ -15,7 +15,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.config_file import Change, InstallPlan, load
+from holdfast.hosts.claude_code.config_file import Change, load
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
@@ -101,7 +101,10 @@ def _set_up_claude_code(
     if new_service is not None:
         steps.append(f"set models.use to {new_service} in {paths.home / FILE_NAME}")
     if not arguments.json:
-        _show(screen, plan, steps, where)
+        whose = "you" if where.scope is host.Scope.USER else "this project"
+        nothing = f"Claude Code is set up for {whose}: nothing to change."
+        all_steps = [*map(_summarise_change, plan.changes), *steps]
+        other_agents.show(screen, plan, all_steps, nothing)
     done = False
     if (plan.changes or steps) and not arguments.dry_run:
         if not confirm.confirm_change(screen, arguments.yes):
@@ -114,7 +117,9 @@ def _set_up_claude_code(
             choose_service(paths.home, new_service)
         done = True
     if arguments.json:
-        _report(screen, settings, plan, steps, done, arguments)
+        report = other_agents.report_json(arguments, plan, steps, done)
+        history = dict(zip(("files", "bytes", "seconds"), _estimate(settings), strict=True))
+        screen.json({**report, "history": history})
     elif arguments.dry_run:
         screen.line("Nothing was changed.")
     else:
@@ -163,20 +168,6 @@ def _steps(
         for command in plugin_files.install_commands(paths.home, where.scope.value):
             steps.append(f"run: claude plugin {shlex.join(command)}")
     return steps
-
-
-def _show(screen: Screen, plan: InstallPlan, steps: list[str], where: host.SettingsFiles) -> None:
-    for change in plan.changes:
-        screen.diff(change.diff)
-    for change in plan.changes:
-        screen.item(f"will {_summarise_change(change)}")
-    for step in steps:
-        screen.item(f"will {step}")
-    if not plan.changes and not steps:
-        whose = "you" if where.scope is host.Scope.USER else "this project"
-        screen.line(f"Claude Code is set up for {whose}: nothing to change.")
-    for note in plan.notes:
-        screen.note(note)
 
 
 def _summarise_change(change: Change) -> str:
@@ -258,27 +249,3 @@ def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> 
     parser = Parser()
     ingest.configure(parser)
     ingest.run(screen, parser.parse_args([]))
-
-
-def _report(
-    screen: Screen,
-    settings: Settings,
-    plan: InstallPlan,
-    steps: list[str],
-    done: bool,
-    arguments: Arguments,
-) -> None:
-    files, size, seconds = _estimate(settings)
-    screen.json(
-        {
-            "agent": arguments.agent,
-            "scope": arguments.scope,
-            "changes": [
-                {"path": str(change.file.path), "diff": change.diff} for change in plan.changes
-            ],
-            "steps": steps,
-            "done": done,
-            "notes": plan.notes,
-            "history": {"files": files, "bytes": size, "seconds": seconds},
-        }
-    )

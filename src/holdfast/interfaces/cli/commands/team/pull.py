@@ -109,9 +109,8 @@ def _pull_json(planned: ShareImportPlan, import_uri: str) -> dict[str, object]:
 def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> None:
     found = memory.sharing.pulls(bank)
     if as_json:
-        return screen.json(
-            {"pulls": [{**to_jsonable(one), "undone": not in_force} for one, in_force in found]},
-        )
+        pulls = [{**to_jsonable(one), "undone": not in_force} for one, in_force in found]
+        return screen.json({"pulls": pulls})
     if not found:
         screen.line("Nothing was pulled yet.")
     for one, in_force in found:

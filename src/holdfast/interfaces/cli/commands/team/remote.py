@@ -105,16 +105,9 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argument
         problem = error.message
     remotes.add(remote)
     if arguments.json:
-        missing = list(tested.missing) if tested else []
-        return screen.json(
-            {
-                "name": remote.name,
-                "url": remote.url,
-                "banks": dict(banks),
-                "problem": problem,
-                "missing": missing,
-            }
-        )
+        added = {"name": remote.name, "url": remote.url, "banks": dict(banks)}
+        missing = tested.missing if tested else ()
+        return screen.json({**added, "problem": problem, "missing": missing})
     listed = ", ".join(here if here == there else f"{here} as {there}" for here, there in banks)
     screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
     if problem:
@@ -164,9 +157,8 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
             or "Check the address and the key; `holdfast remote remove` and `add` change them.",
         ) from error
     if as_json:
-        return screen.json(
-            {"name": remote.name, "ms": tested.ms, "banks": tested.banks, "missing": tested.missing}
-        )
+        found = {"ms": tested.ms, "banks": tested.banks, "missing": tested.missing}
+        return screen.json({"name": remote.name, **found})
     screen.wrap(
         f"{remote.name} answers in {tested.ms} ms. The key opens {', '.join(tested.banks)}."
     )
