@@ -95,7 +95,7 @@ def die(number: int) -> int:
 
 
 def test_an_item_that_kills_its_process_comes_back_as_none_and_the_rest_is_done() -> None:
-    with ProcessExecutor(1) as crew:
+    with closing(ProcessExecutor(1)) as crew:
         made = dict(crew.map(die, range(6)))
     assert made == {n: None if n == 3 else 2 * n for n in range(6)}
 
@@ -106,7 +106,7 @@ def die_always(number: int) -> int:
 
 
 def test_no_more_processes_are_started_after_too_many_deaths() -> None:
-    with ProcessExecutor(1) as crew:
+    with closing(ProcessExecutor(1)) as crew:
         began = time.monotonic()
         assert list(crew.map(die_always, range(400))) == [(n, None) for n in range(400)]
         assert time.monotonic() - began < 60
@@ -120,7 +120,7 @@ def test_only_a_few_items_are_in_flight_at_once() -> None:
             submitted.append(number)
             yield number
 
-    with ProcessExecutor(1) as crew:
+    with closing(ProcessExecutor(1)) as crew:
         for number, _ in crew.map(double, items()):
             assert len(submitted) - number <= 4
 
@@ -128,7 +128,7 @@ def test_only_a_few_items_are_in_flight_at_once() -> None:
 def test_several_processes_store_the_same_rows_as_one(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
-    with ProcessExecutor(2) as crew:
+    with closing(ProcessExecutor(2)) as crew:
         assert ingest(tmp_path, corpus, crew) == alone
 
 
@@ -204,7 +204,7 @@ def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:
     for name in ("one", "two"):
         with open_at(tmp_path / name, model="") as memory:
             memory.ingest(memory.ingestion.find([path]))
-            with ProcessExecutor(2) as crew:
+            with closing(ProcessExecutor(2)) as crew:
                 assert memory.ingestion.embed(executor=crew if name == "two" else None) == 0
     vectors = [_vectors(tmp_path / name) for name in ("one", "two")]
     assert len(vectors[0]) > 64 and vectors[0] == vectors[1]

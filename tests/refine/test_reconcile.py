@@ -15,7 +15,7 @@ from tests.support.transcripts import Script
 from holdfast.errors import InputError
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role, Turn
-from holdfast.refine.hooks.reconcile import unread_journals
+from holdfast.refine.hooks.reconcile import find_unread
 from holdfast.sources.claude_code.events import AGENT
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -243,7 +243,7 @@ def test_a_journal_waits_for_the_end_of_its_session(tmp_path: Path) -> None:
     home.now = home.journal()[-1]["time"]
     assert home.reconcile().journals.lines == 0
     with home.open() as memory:
-        (unread,) = unread_journals(memory.reader, home.places)
+        (unread,) = find_unread(memory.reader, home.places)
     assert (unread.session, unread.ended) == (SESSION, False)
     home.now = home.now[:11] + "23:59:59.000Z"
     assert home.reconcile().journals.lines == 2

@@ -86,6 +86,13 @@ class Screen:
         json.dump(to_jsonable(value), self._stream, ensure_ascii=False, indent=2)
         self._stream.write("\n")
 
+    def report(self, as_json: bool, value: object, sentence: str) -> None:
+        """The value as JSON, or a sentence that says the same."""
+        if as_json:
+            self.json(value)
+        else:
+            self.line(sentence)
+
     def json_line(self, value: object) -> None:
         """A value as JSON on one line, flushed at once for a program that reads a stream."""
         self._stream.write(json.dumps(to_jsonable(value), ensure_ascii=False) + "\n")

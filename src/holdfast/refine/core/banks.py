@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from fnmatch import fnmatch
+from itertools import takewhile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from holdfast.errors import NotFoundError
@@ -137,20 +139,16 @@ def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project
 def _bank_of_parent_folder(reader: Reader, folder: str) -> str | None:
     """The bank of the nearest parent folder. The user's home and the root belong to no project."""
     home = os.path.expanduser("~")  # noqa: PTH111 - a string is wanted
-    for parent in PurePosixPath(folder).parents:
-        if str(parent) in (home, "/"):
-            return None
-        bank = reader.bank_by_alias(f"path:{comparable_path(str(parent))}")
-        if bank is not None:
-            return bank
-    return None
+    parents = takewhile(lambda p: p not in (home, "/"), map(str, PurePosixPath(folder).parents))
+    return _first_bank(reader, "path:", parents)
 
 
 def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
     """The bank of a repository that a deleted folder was in."""
     pure = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
-    for parent in (pure, *pure.parents):
-        bank = reader.bank_by_alias(f"folder:{comparable_path(str(parent))}")
-        if bank is not None:
-            return bank
-    return None
+    return _first_bank(reader, "folder:", map(str, (pure, *pure.parents)))
+
+
+def _first_bank(reader: Reader, kind: str, folders: Iterable[str]) -> str | None:
+    banks = (reader.bank_by_alias(kind + comparable_path(folder)) for folder in folders)
+    return next(filter(None, banks), None)

@@ -16,8 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, TypeVar
 
 # A process may die for a reason of its own (out of memory beside a large neighbour), so an item
 # gets a second chance; one that kills its process twice is left to the caller.
@@ -70,17 +69,6 @@ class ProcessExecutor:
         self.size = size
         self._pool: ProcessPoolExecutor | None = None
         self._deaths = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def map(
         self, do: Callable[[Item], Result], items: Iterable[Item]

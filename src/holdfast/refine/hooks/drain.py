@@ -6,7 +6,7 @@ because the journal recognises events by id and time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -173,17 +173,14 @@ def _store_batch(
         except OSError as error:
             done.problems.append(f"{paths.journal(session)}: {error.strerror or error}")
             continue
-        _remove_events(raw for raw, _ in lines)
+        for raw, _ in lines:
+            inbox.remove_event(raw)
     if batch.notes and store_notes([note for _, note in batch.notes]):
         done.injected += len(batch.notes)
-        _remove_events(raw for raw, _ in batch.notes)
+        for raw, _ in batch.notes:
+            inbox.remove_event(raw)
     elif batch.notes:
         done.waiting += len(batch.notes)
-
-
-def _remove_events(events: Iterable[RawEvent]) -> None:
-    for raw in events:
-        inbox.remove_event(raw)
 
 
 def _read_note(raw: RawEvent, record: Record) -> InjectionNote | None:

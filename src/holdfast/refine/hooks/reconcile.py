@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
-from holdfast.model.ledgers.lines import Source, SourceState
+from holdfast.model.ledgers.lines import SourceState
 from holdfast.refine.core.bank_creation import BankMaker
 from holdfast.refine.ingest.ingest import IngestReport, ingest
 from holdfast.refine.ingest.read_plan import Input
@@ -56,8 +56,12 @@ def reconcile(
     now: Callable[[], str],
 ) -> ReconcileReport:
     """Ingest every journal whose session is over, after the unread transcripts that it names."""
+    over = [
+        unread
+        for unread in find_unread(writer, home_paths)
+        if unread.ended or _is_idle(unread.last, now())
+    ]
     known = _KnownSources(writer)
-    over = [unread for unread in find_unread(home_paths, known.sources) if is_over(unread, now())]
     late = [
         Input(path, claude_code.AGENT)
         for unread in over
@@ -77,9 +81,9 @@ def reconcile(
 
 class _KnownSources:
     def __init__(self, reader: Reader) -> None:
-        self.sources = {source.path: source for source in reader.sources()}
+        self._sources = {source.path: source for source in reader.sources()}
         self._named: dict[str, list[Path]] = {}
-        for source in self.sources.values():
+        for source in self._sources.values():
             if source.agent == claude_code.AGENT:
                 path = Path(source.path)
                 self._named.setdefault(path.stem, []).append(path)
@@ -97,25 +101,17 @@ class _KnownSources:
 
     def is_read(self, path: Path) -> bool:
         """Whether a transcript is read to its end, or is unreadable."""
-        source = self.sources.get(str(path))
+        source = self._sources.get(str(path))
         if source is None:
             return False
         return source.state is SourceState.UNREADABLE or source.stamp == _stamp(path)
 
 
-def unread_journals(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
-    """The journals that wait for the end of their session, or for a worker."""
-    return find_unread(home_paths, _KnownSources(reader).sources)
-
-
-def find_unread(home_paths: HomePaths, known: dict[str, Source]) -> list[UnreadJournal]:
+def find_unread(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
-    found: list[UnreadJournal] = []
-    for path in sorted(home_paths.journals.glob("*.jsonl")):
-        source = known.get(str(path))
-        if source is None or source.stamp != _stamp(path):
-            found.append(_read_journal(path))
-    return found
+    stamps = {source.path: source.stamp for source in reader.sources()}
+    paths = sorted(home_paths.journals.glob("*.jsonl"))
+    return [_read_journal(path) for path in paths if stamps.get(str(path)) != _stamp(path)]
 
 
 def _read_journal(path: Path) -> UnreadJournal:
@@ -134,11 +130,6 @@ def _stamp(path: Path) -> str:
         return stamp_of(path.stat())
     except OSError:
         return ""
-
-
-def is_over(unread: UnreadJournal, now: str) -> bool:
-    """Whether a session has ended or is idle."""
-    return unread.ended or _is_idle(unread.last, now)
 
 
 def has_ended(home_paths: HomePaths, host: str, last: str, now: str) -> bool:

@@ -35,14 +35,10 @@ def read_jobs(
 ) -> Iterator[ReadSegment]:
     """Read every job, segment by segment, in order. What the executor could not do is read here."""
     parts = ((job, segment, rules) for job, segment in _segments(jobs))
-    for part, result in executor.map(_read, parts):
+    for part, result in executor.map(_read_segment, parts):
         job, segment, _ = part
-        refined, prefix = _read(part) if result is None else result
+        refined, prefix = _read_segment(part) if result is None else result
         yield ReadSegment(job, segment.start, refined, prefix, segment.stop >= job.size)
-
-
-def _read(part: tuple[Job, Segment, PrivacyRules]) -> tuple[RefinedLines, str]:
-    return read_segment(*part)
 
 
 def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
@@ -55,14 +51,15 @@ def _segments(jobs: Iterable[Job]) -> Iterator[tuple[Job, Segment]]:
             yield job, segment
 
 
-def read_segment(job: Job, segment: Segment, rules: PrivacyRules) -> tuple[RefinedLines, str]:
+def _read_segment(part: tuple[Job, Segment, PrivacyRules]) -> tuple[RefinedLines, str]:
     """Refine one segment, in any process; returns its lines and the file's fingerprint up to its
     end. A file that cannot be read gives no lines and ""."""
+    job, segment, rules = part
     try:
         opened = _open_source(job)
         lines = read_lines(opened, segment)
         if job.excluded:
-            refined = _count_excluded(RefinedLines(stop=segment.start), segment, opened)
+            refined = _count_excluded(lines, segment.start)
         else:
             refined = refine_lines(lines, segment.start, job.file, rules)
         return refined, fingerprint(opened, refined.stop)
@@ -74,9 +71,10 @@ def _open_source(job: Job) -> Openable:
     return reopen_source(Path(job.file.path), job.file.agent, job.stamp)
 
 
-def _count_excluded(refined: RefinedLines, segment: Segment, opened: Openable) -> RefinedLines:
+def _count_excluded(lines: Iterable[Line], start: int) -> RefinedLines:
     """Count the lines of a segment of an excluded project, without looking at them."""
-    for line in read_lines(opened, segment):
+    refined = RefinedLines(stop=start)
+    for line in lines:
         if line.ended:
             refined.lines += 1
             refined.stop = line.offset + line.length

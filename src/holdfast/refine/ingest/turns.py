@@ -68,7 +68,7 @@ _OTHER_READERS = {
         bytes,
         conversation.describe_session,
         conversation.AGENT,
-    ),
+    ),  # fmt: skip
 }
 
 
@@ -298,11 +298,8 @@ def _add_events(
         key, time, role, trust, _, speaker, _ = turn
         speaker = redactor.redact_name(speaker) if speaker else speaker
         id = content_id(*key)
-        events.append(
-            RefinedTurn(
-                id, session, time, role, trust, text, speaker, branch, tool, line, offset, ref
-            )
-        )
+        found = (id, session, time, role, trust, text, speaker, branch, tool, line, offset, ref)
+        events.append(RefinedTurn(*found))
     for call, ok, result, lines, time in results:
         text = redact_text(result, redactor, done.redacted)
         events.append(RefinedResult(session, call, ok, text, lines, time, line))

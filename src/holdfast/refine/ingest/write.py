@@ -161,22 +161,11 @@ def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
         if found is not None:
             batch.put(replace(found, origin=origin))
         return
-    batch.put(
-        Turn(
-            batch.bank,
-            event.id,
-            event.session,
-            batch.take_seq(event.session),
-            event.time,
-            event.role,
-            event.trust,
-            event.text,
-            event.speaker,
-            event.branch,
-            event.tool,
-            origin,
-        )
-    )
+    turn = Turn(
+        batch.bank, event.id, event.session, batch.take_seq(event.session), event.time, event.role,
+        event.trust, event.text, event.speaker, event.branch, event.tool, origin,
+    )  # fmt: skip
+    batch.put(turn)
 
 
 def _turn_bytes(text: str, tool: ToolCall | None) -> int:
@@ -203,16 +192,8 @@ def _join_result(batch: _Batch, event: RefinedResult) -> None:
         return
     batch.accepted.add(event.line)
     batch.l1_bytes += len(event.result.encode("utf-8", "replace"))
-    joined = ToolCall(
-        tool.name,
-        tool.target,
-        event.lines or tool.lines,
-        tool.action,
-        event.result,
-        event.ok,
-        _duration_ms(turn.time, event.time),
-        tool.call,
-    )
+    lines, duration = event.lines or tool.lines, _duration_ms(turn.time, event.time)
+    joined = tool._replace(lines=lines, result=event.result, ok=event.ok, duration_ms=duration)
     inside = event.result == ANSWERED_FROM_MEMORY and is_own(tool.name)
     batch.put(replace(turn, tool=joined, trust=Trust.TOOL if inside else turn.trust))
 
@@ -272,17 +253,11 @@ def _source_change(
             skipped[reason.value] += 1
     source = batch.job.source.id
     path = batch.job.file.path
-    failed = [
-        FailedLine(
-            source,
-            batch.lines_before + line,
-            offset,
-            reason,
-            "" if batch.erased.has("line", line_name(path, offset)) else excerpt,
-            READER_VERSION,
-        )
-        for line, offset, reason, excerpt in refined.failed
-    ]
+    failed: list[FailedLine] = []
+    for line, offset, reason, excerpt in refined.failed:
+        shown = "" if batch.erased.has("line", line_name(path, offset)) else excerpt
+        number = batch.lines_before + line
+        failed.append(FailedLine(source, number, offset, reason, shown, READER_VERSION))
     return SourceChange(
         source=source,
         seen_offset=position,

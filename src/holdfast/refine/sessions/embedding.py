@@ -58,13 +58,6 @@ class EmbeddingWorkers(NamedTuple):
     model: str = ""
 
 
-class EmbeddingRequest(NamedTuple):
-    """Texts, and the model to embed them with."""
-
-    model: str
-    texts: tuple[str, ...]
-
-
 def embed_pending(
     writer: Writer,
     embedder: Embedder,
@@ -105,21 +98,22 @@ def _compute_in_parallel(
     embedder: Embedder, batches: Sequence[Sequence[Passage]], workers: EmbeddingWorkers
 ) -> Iterator[tuple[Sequence[Passage], Any]]:
     """Each batch with its vectors; None if the workers could not compute them with this model."""
-    requests = (EmbeddingRequest(workers.model, tuple(_texts(batch))) for batch in batches)
+    requests = ((workers.model, tuple(_texts(batch))) for batch in batches)
     results = workers.executor.map(compute_vectors, requests)
     for batch, (_, result) in zip(batches, results, strict=True):
         name, vectors = result if result is not None else ("", None)
         yield batch, vectors if name == embedder.name else None
 
 
-def compute_vectors(request: EmbeddingRequest) -> tuple[str, Any]:
-    """The name of the model and its vectors, a row for each text; ("", None) if the model cannot be
+def compute_vectors(request: tuple[str, tuple[str, ...]]) -> tuple[str, Any]:
+    """The name of a model and its vectors for some texts; ("", None) if the model cannot be
     opened. Runs in any process."""
+    model, texts = request
     try:
-        embedder = _open_embedder(request.model)
+        embedder = _open_embedder(model)
     except HoldfastError:
         return "", None
-    return embedder.name, embedder.embed(list(request.texts))
+    return embedder.name, embedder.embed(list(texts))
 
 
 @lru_cache(maxsize=1)
@@ -130,15 +124,13 @@ def _open_embedder(model: str) -> Embedder:
 
 
 def _texts(passages: Sequence[Passage]) -> Iterator[str]:
-    return (
-        text for passage in passages for unit in _embedding_units(passage) for text in unit.texts
-    )
+    return (text for passage in passages for unit in _units(passage) for text in unit.texts)
 
 
 def _store_vectors(
     writer: Writer, embedder: Embedder, passages: Sequence[Passage], computed: Any
 ) -> None:
-    units = [unit for passage in passages for unit in _embedding_units(passage)]
+    units = [unit for passage in passages for unit in _units(passage)]
     vectors = embedder.embed(list(_texts(passages))) if computed is None else computed
     at = 0
     rows: dict[str, list[tuple[str, int, bytes]]] = {}
@@ -154,7 +146,7 @@ def _store_vectors(
             writer.mark_changed(bank, "")
 
 
-def _embedding_units(passage: Passage) -> Iterator[_EmbeddingUnit]:
+def _units(passage: Passage) -> Iterator[_EmbeddingUnit]:
     parts = split_text(passage.body)
     for number, part in enumerate(parts):
         texts: tuple[str, ...] = (part,)

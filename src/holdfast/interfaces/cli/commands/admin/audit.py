@@ -44,11 +44,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
-        if arguments.json:
-            screen.json({"confirmed": entry})
-        else:
-            screen.line(f"{entry.target} still holds. `holdfast undo` takes that back.")
-        return
+        sentence = f"{entry.target} still holds. `holdfast undo` takes that back."
+        return screen.report(arguments.json, {"confirmed": entry}, sentence)
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         name = memory.context.bank_name(id)

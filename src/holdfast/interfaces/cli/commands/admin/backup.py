@@ -37,9 +37,9 @@ def _run_backup(screen: Screen, arguments: Arguments) -> None:
     if arguments.dry_run:
         path, disk = backup_path(settings, arguments.file, utc_now()), disk_use(settings)
         size = disk.database + disk.journals
-        if arguments.json:
-            return screen.json({"path": str(path), "bytes": size, "made": False})
-        return screen.line(f"Would write about {amount(size)} to {path}. Nothing was written.")
+        sentence = f"Would write about {amount(size)} to {path}. Nothing was written."
+        planned = {"path": str(path), "bytes": size, "made": False}
+        return screen.report(arguments.json, planned, sentence)
     made = back_up(settings, arguments.file)
     copy = made.copy
     if arguments.json:
@@ -73,11 +73,8 @@ def _run_restore(screen: Screen, arguments: Arguments) -> None:
     if not arguments.json:
         _print(screen, backup)
     if arguments.dry_run:
-        if arguments.json:
-            screen.json({"restored": False, **_backup_json(backup)})
-        else:
-            screen.line("It is whole. Nothing was changed.")
-        return
+        result = {"restored": False, **_backup_json(backup)}
+        return screen.report(arguments.json, result, "It is whole. Nothing was changed.")
     question = f"Put it in the place of the memory at {settings.home}?"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "the memory"):
         return

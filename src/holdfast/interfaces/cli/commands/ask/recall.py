@@ -108,16 +108,13 @@ def run(screen: Screen, arguments: Arguments) -> None:
             agent=check_agent_name(arguments.agent),
             remotes=not arguments.local,
         )
-        search = (
-            memory.search.recall_with_plan
-            if arguments.budget
-            else memory.search.recall_by_words_first
-        )
-        found = search(query, arguments.bank, plan)
+        if arguments.budget:
+            found = memory.search.recall_with_plan(query, arguments.bank, plan)
+        else:
+            found = memory.search.recall_by_words_first(query, arguments.bank, plan)
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         hint = hint or memory.search.missing_networks_hint(arguments.bank, plan.networks)
-        everywhere = found.bank == ALL_BANKS
-        names = memory.context.bank_names() if everywhere else {}
+        names = memory.context.bank_names() if found.bank == ALL_BANKS else {}
     if arguments.json:
         notes = {"notes": [hint]} if hint and plan.networks else {}
         screen.json({**json_shapes.recall_json(found, names), **notes})

@@ -77,10 +77,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
     else:
         done = sessions.cancel(id)
         result = f"{id} is told to stop." if done else f"Nobody works on {id}."
-    if arguments.json:
-        screen.json({"session_id": id, arguments.action: done})
-    else:
-        screen.line(result)
+    screen.report(arguments.json, {"session_id": id, arguments.action: done}, result)
     return 0
 
 

@@ -52,30 +52,24 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
         entry = memory.curation.decide(review, keep)
-    if arguments.json:
-        screen.json({"decided": entry})
-    else:
-        done = "Kept" if keep else "Retired"
-        screen.line(f"{done}. `holdfast undo` takes that back.")
+    done = f"{'Kept' if keep else 'Retired'}. `holdfast undo` takes that back."
+    screen.report(arguments.json, {"decided": entry}, done)
 
 
 def _list(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         found = memory.browse.reviews(arguments.bank, arguments.all)
         waiting = memory.rules.proposals(arguments.bank)
-        rules = [
-            json_shapes.proposal_json(one, memory.context.bank_name(one.bank)) for one in waiting
-        ]
+        bank_name = memory.context.bank_name
+        rules = [json_shapes.proposal_json(one, bank_name(one.bank)) for one in waiting]
         if arguments.json:
-            summary = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
-            return screen.json({"reviews": summary, "proposals": len(waiting), "rules": rules})
+            reviews = [{"uri": uri("review", review.id), **to_jsonable(review)} for review in found]
+            return screen.json({"reviews": reviews, "proposals": len(waiting), "rules": rules})
         for review in found:
             _print(screen, memory.reader, review)
     undecided = sum(not review.decided for review in found)
-    summary = (
-        f"{number(undecided, 'question')} to decide." if undecided else "Nothing is to be decided."
-    )
-    screen.line(summary, "dim")
+    summary = f"{number(undecided, 'question')} to decide."
+    screen.line(summary if undecided else "Nothing is to be decided.", "dim")
     if rules:
         head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")

@@ -43,8 +43,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if last and not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
         undone = memory.undo(arguments.count, arguments.bank) if last else []
-    if arguments.json:
-        screen.json({"undone": undone})
-    else:
-        done = f"{number(len(undone), 'decision')} taken back."
-        screen.line(done if undone else "There is nothing to take back.")
+    done = f"{number(len(undone), 'decision')} taken back."
+    sentence = done if undone else "There is nothing to take back."
+    screen.report(arguments.json, {"undone": undone}, sentence)

@@ -24,8 +24,7 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     options.add_action(parser, AUTO_LEARN_ACTIONS, "status")
-    options.add(parser, "candidate")
-    options.add(parser, "one_bank", "json")
+    options.add(parser, "candidate", "one_bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:

@@ -35,18 +35,9 @@ def configure(parser: Parser) -> None:
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
+    actions = {"status": _status, "approve": _approve, "reject": _reject}
     with open_memory(create=False) as memory:
-        match arguments.action:
-            case "status":
-                return _status(screen, memory, arguments)
-            case "approve":
-                return _approve(screen, memory, arguments)
-            case "reject":
-                return _reject(screen, memory, arguments)
-            case "run":
-                return _list(screen, memory, memory.rules.promote(arguments.bank), arguments)
-            case _:
-                return _list(screen, memory, memory.rules.candidates(arguments.bank), arguments)
+        actions.get(arguments.action, _list)(screen, memory, arguments)
 
 
 def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
@@ -62,9 +53,9 @@ def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     screen.line(f"  written without asking: {'yes' if promotion.automatic else 'no'}")
 
 
-def _list(
-    screen: Screen, memory: Holdfast, candidates: list[Candidate], arguments: Arguments
-) -> None:
+def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
+    look = memory.rules.promote if arguments.action == "run" else memory.rules.candidates
+    candidates = look(arguments.bank)
     if arguments.json:
         return screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
     questions = len(memory.browse.reviews(arguments.bank))
@@ -98,14 +89,12 @@ def _approve(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     planned = memory.rules.plan_approval(a.id, a.text, a.bank)
     if not a.json:
         screen.line(planned.diff or planned.proposal.reason)
-    question = (
-        f"Write {planned.proposal.path}?" if planned.diff else "Note that it has had its day?"
-    )
-    asked = not a.yes
+    write = f"Write {planned.proposal.path}?"
+    question = write if planned.diff else "Note that it has had its day?"
     if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
         return
     # The file must still be as in the diff that the person agreed to; with --yes nobody saw one.
-    change = memory.rules.approve(a.id, a.text, a.bank, seen_diff=planned.diff if asked else "")
+    change = memory.rules.approve(a.id, a.text, a.bank, seen_diff="" if a.yes else planned.diff)
     if a.json:
         path = change.path if change else planned.proposal.path
         screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})

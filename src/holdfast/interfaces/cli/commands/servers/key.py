@@ -51,10 +51,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     else:
         with open_memory(create=False) as memory:
             key = revoke_key(memory, arguments.id)
-            if arguments.json:
-                screen.json(_key_json(memory, key))
-            else:
-                screen.line(f"The key {key.id} ({key.name}) opens nothing any more.")
+            sentence = f"The key {key.id} ({key.name}) opens nothing any more."
+            screen.report(arguments.json, _key_json(memory, key), sentence)
 
 
 def _new(screen: Screen, arguments: Arguments) -> None:

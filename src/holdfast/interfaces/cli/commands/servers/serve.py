@@ -65,10 +65,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     team_server.check_options(listen_options)
 
     def ready(url: str) -> None:
-        if arguments.json:
-            screen.json({"url": url})
-        else:
-            screen.line(f"Serving {screen.paint(url, 'cyan')}")
+        screen.report(arguments.json, {"url": url}, f"Serving {screen.paint(url, 'cyan')}")
         sys.stdout.flush()
 
     log = Log(arguments.log_format)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast, open_memory
@@ -118,16 +119,7 @@ def _counted(counts: Counter[str]) -> str:
 
 def _result_json(result: ImportResult) -> dict[str, object]:
     banks = [
-        {
-            "bank": bank,
-            "read": tally.read,
-            "added": dict(tally.added),
-            "changed": dict(tally.changed),
-            "known": dict(tally.known),
-            "skipped": dict(tally.skipped),
-            "failed": dict(tally.failed),
-            "redacted": dict(tally.redacted),
-        }
+        {"bank": bank, "read": tally.read} | to_jsonable(replace(tally, bank=bank))
         for bank, tally in result.tallies
     ]
     return {"import": result.uri, "program": result.program, "place": result.place, "banks": banks}

@@ -179,10 +179,8 @@ def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argum
         for item in items:
             memory.store.drop_outbox_item(item)
     remotes.remove(remote)
-    if arguments.json:
-        screen.json({"removed": remote.name})
-    else:
-        screen.line(f"{remote.name} is asked no more. What was shared there stays there.")
+    sentence = f"{remote.name} is asked no more. What was shared there stays there."
+    screen.report(arguments.json, {"removed": remote.name}, sentence)
 
 
 def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> None:

@@ -118,10 +118,8 @@ def _carry_out(
 
 def _push(screen: Screen, memory: Holdfast, place: str, remote: str, as_json: bool) -> None:
     name, done = memory.sharing.push(remote, place)
-    if as_json:
-        screen.json({"pushed": done, "remote": name})
-    else:
-        screen.line(f"Pushed to {name}." if done else f"{name} has it all already.")
+    sentence = f"Pushed to {name}." if done else f"{name} has it all already."
+    screen.report(as_json, {"pushed": done, "remote": name}, sentence)
 
 
 def _show(screen: Screen, planned: SharePlan) -> None:
