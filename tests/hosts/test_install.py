@@ -252,7 +252,7 @@ def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None
     places = HomePaths(tmp_path)
     ours = {
         value.relative_to(tmp_path).parts[0]
-        for name in dir(HomePaths)
+        for name in dir(places)
         if isinstance(value := getattr(places, name), Path) and value != tmp_path
     }
     for name in ours:

@@ -10,8 +10,7 @@ from tokenizers import Tokenizer
 
 from holdfast.errors import InputError
 from holdfast.inference import packaged
-from holdfast.inference.huggingface import HuggingFaceTokenizer
-from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.inference.tokenizer import HuggingFaceTokenizer, open_tokenizer
 from holdfast.inference.wordpiece import WordPiece
 
 

@@ -132,11 +132,9 @@ class PromptSimilarity:
 
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text, to be measured alone or with those of others."""
-        known = self._stems.get(text)
-        if known is None:
-            known = frozenset(map(stem, set(words(text[:_MAX_TEXT]))))
-            self._stems[text] = known
-        return known
+        if text not in self._stems:
+            self._stems[text] = frozenset(map(stem, set(words(text[:_MAX_TEXT]))))
+        return self._stems[text]
 
     def overlap(self, stems: frozenset[str]) -> Overlap:
         """What some stems share with the prompt."""

@@ -27,6 +27,7 @@ from holdfast.model.team import Commit
 from holdfast.refine.core.signals import SHELL_TOOLS
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.store.protocol import Reader
+from holdfast.times import format_time
 
 Triggers = dict[str, list[Brief]]
 
@@ -79,8 +80,7 @@ def _oldest_time(reader: Reader, bank: str) -> str:
     last = max([reader.last_session_end(bank), *commits])
     if not last:
         return ""
-    start = datetime.fromisoformat(last) - timedelta(days=_MAX_AGE_DAYS)
-    return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(datetime.fromisoformat(last) - timedelta(days=_MAX_AGE_DAYS))
 
 
 def _is_about(item: WorkItem, file: str) -> bool:

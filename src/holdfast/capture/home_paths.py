@@ -8,93 +8,50 @@ program and is left alone.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 EVENT_VERSION = 1
 # The event that our own hook leaves when it has injected context into a session.
 INJECTED_EVENT = "HoldfastInjected"
 
 
-class HomePaths(NamedTuple):
+class HomePaths:
     """The paths below one home."""
 
-    home: Path
-
-    @property
-    def hooks(self) -> Path:
-        """The scripts that the agent runs, and their configuration."""
-        return self.home / "hooks"
-
-    @property
-    def interpreter(self) -> Path:
-        """Line 1: the interpreter that can import this program; line 2: its flags."""
-        return self.hooks / "python"
-
-    @property
-    def inbox_pointer(self) -> Path:
-        """A file with the path of the inbox."""
-        return self.hooks / "inbox"
-
-    @property
-    def names_only_flag(self) -> Path:
-        """Exists where events must not contain payloads, because there is no folder in memory."""
-        return self.hooks / "names-only"
-
-    @property
-    def worker_pid(self) -> Path:
-        """The worker's process, for shell scripts. Line 1: its process id; line 2: its start
-        time as in /proc, because process ids are reused."""
-        return self.hooks / "worker.pid"
-
-    @property
-    def starting_worker(self) -> Path:
-        """The same for a worker that a hook has just started and that has not read the inbox
-        yet."""
-        return self.hooks / "nudged"
-
-    @property
-    def worker_lock(self) -> Path:
-        """Locked by the worker for as long as it runs."""
-        return self.home / "worker.lock"
-
-    @property
-    def summary_lock(self) -> Path:
-        """Locked while a process asks a model service for summaries."""
-        return self.home / "asking.lock"
-
-    @property
-    def worker_log(self) -> Path:
-        """The log of the worker."""
-        return self.home / "worker.log"
-
-    @property
-    def last_scan(self) -> Path:
-        """Its time is that of the worker's last complete scan of all transcripts."""
-        return self.home / "looked"
-
-    @property
-    def journals(self) -> Path:
-        """Redacted events, one file per session."""
-        return self.home / "events"
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        # The scripts that the agent runs, and their configuration.
+        self.hooks = home / "hooks"
+        # Line 1: the interpreter that can import this program; line 2: its flags.
+        self.interpreter = self.hooks / "python"
+        # A file with the path of the inbox.
+        self.inbox_pointer = self.hooks / "inbox"
+        # Exists where events must not contain payloads, because there is no folder in memory.
+        self.names_only_flag = self.hooks / "names-only"
+        # The worker's process, for shell scripts. Line 1: its process id; line 2: its start time
+        # as in /proc, because process ids are reused.
+        self.worker_pid = self.hooks / "worker.pid"
+        # The same for a worker that a hook has just started and that has not read the inbox yet.
+        self.starting_worker = self.hooks / "nudged"
+        # Locked by the worker for as long as it runs.
+        self.worker_lock = home / "worker.lock"
+        # Locked while a process asks a model service for summaries.
+        self.summary_lock = home / "asking.lock"
+        # The log of the worker.
+        self.worker_log = home / "worker.log"
+        # Its time is that of the worker's last complete scan of all transcripts.
+        self.last_scan = home / "looked"
+        # Redacted events, one file per session.
+        self.journals = home / "events"
+        # Investigations, one file per session.
+        self.research = home / "research"
+        # Marks of what was already done for a session.
+        self.session_marks = home / "marks"
+        # Prepared briefs, which hooks only have to read.
+        self.briefs = home / "briefs"
 
     def journal(self, session: str) -> Path:
         """The journal of a session."""
         return self.journals / f"{session}.jsonl"
-
-    @property
-    def research(self) -> Path:
-        """Investigations, one file per session."""
-        return self.home / "research"
-
-    @property
-    def session_marks(self) -> Path:
-        """Marks of what was already done for a session."""
-        return self.home / "marks"
-
-    @property
-    def briefs(self) -> Path:
-        """Prepared briefs, which hooks only have to read."""
-        return self.home / "briefs"
 
     def inbox(self) -> Path | None:
         """The folder of raw events; None where hooks were never installed."""

@@ -167,117 +167,94 @@ def _flag(match: re.Match[str]) -> str | None:
     return f"{match.group('head')}{redaction_mark('secret')}"
 
 
-def _keep_head(kind: str) -> Replace:
-    return lambda match: f"{match.group('head')}{redaction_mark(kind)}"
+def _rule(kind: str, anchors: str, pattern: str, replace: Replace | None = None) -> SecretRule:
+    """A rule that replaces what it matches, but for the group `head`; or as `replace` says."""
+    compiled = re.compile(pattern)
+
+    def keep_head(match: re.Match[str]) -> str:
+        return f"{match['head']}{redaction_mark(kind)}"
+
+    if replace is None and "head" in compiled.groupindex:
+        replace = keep_head
+    return SecretRule(kind, tuple(anchors.split()), compiled, replace)
 
 
 ALWAYS_TRIED: tuple[SecretRule, ...] = (
     _key("stripe-key", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{20,}"),
-    SecretRule(
+    _rule(
         "private-key",
-        ("-----begin",),
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
-            r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-            re.DOTALL,
-        ),
+        "-----begin",
+        r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
-    SecretRule(
+    _rule(
         "private-key",
-        ("-----end",),
-        re.compile(
-            r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/=]{16,}[ \t]*\n){1,200}"
-            r"[^\n]{0,20}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-        ),
+        "-----end",
+        r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/=]{16,}[ \t]*\n){1,200}"
+        r"[^\n]{0,20}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
     ),
-    SecretRule(
-        "password",
-        ("://",),
-        re.compile(r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@"),
-        _connection,
+    _rule(
+        "password", "://", r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@", _connection
     ),
-    SecretRule(
+    _rule(
         "bearer",
-        ("bearer",),
-        re.compile(r"(?i)(?P<head>\bbearer\s+)(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}"),
-        _keep_head("bearer"),
-    ),
-    SecretRule(
         "bearer",
-        ("authorization",),
-        re.compile(
-            r"(?i)(?P<head>\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
-            r"[^\s\"'<>{}$]{6,}"
-        ),
-        _keep_head("bearer"),
+        r"(?i)(?P<head>\bbearer\s+)(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}",
     ),
-    SecretRule(
-        "cookie",
-        ("cookie",),
-        re.compile(r"(?i)(?P<head>\b(?:set-)?cookie\s*:\s*)[\w.-]+=[^\r\n'\"]{4,}"),
-        _keep_head("cookie"),
+    _rule(
+        "bearer",
+        "authorization",
+        r"(?i)(?P<head>\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
+        r"[^\s\"'<>{}$]{6,}",
     ),
-    SecretRule(
+    _rule("cookie", "cookie", r"(?i)(?P<head>\b(?:set-)?cookie\s*:\s*)[\w.-]+=[^\r\n'\"]{4,}"),
+    _rule(
         "secret",
-        ("mysql",),
-        re.compile(
-            r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]{0,300}?\s-p)(?P<value>[^\s\"'-]{3,})"
-        ),
+        "mysql",
+        r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]{0,300}?\s-p)(?P<value>[^\s\"'-]{3,})",
         _flag,
     ),
-    SecretRule(
+    _rule(
         "secret",
-        ("curl",),
-        re.compile(
-            r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:)"
-            r"[^\s\"']{3,}"
-        ),
-        _keep_head("secret"),
+        "curl",
+        r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:)"
+        r"[^\s\"']{3,}",
     ),
 )
 
 NAMED_SECRETS: tuple[SecretRule, ...] = (
-    SecretRule(
+    _rule(
         "secret",
-        ("?", "&"),
-        re.compile(
-            r"(?i)(?P<head>[?&](?:access_token|token|api_?key|password|secret|client_secret)=)"
-            r"(?P<value>[^\s&#'\"<>{}$]{4,})"
-        ),
+        "? &",
+        r"(?i)(?P<head>[?&](?:access_token|token|api_?key|password|secret|client_secret)=)"
+        r"(?P<value>[^\s&#'\"<>{}$]{4,})",
         _flag,
     ),
-    SecretRule(
+    _rule(
         "secret",
-        ("sshpass",),
-        re.compile(r"(?P<head>\bsshpass\s+-p\s*)(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"),
+        "sshpass",
+        r"(?P<head>\bsshpass\s+-p\s*)(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)",
         _flag,
     ),
-    SecretRule(
+    _rule(
         "secret",
-        ("--",),
-        re.compile(
-            r"(?P<head>--(?:password|passwd|token|secret|api-key|access-token|client-secret)[ =])"
-            r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"
-        ),
+        "--",
+        r"(?P<head>--(?:password|passwd|token|secret|api-key|access-token|client-secret)[ =])"
+        r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)",
         _flag,
     ),
-    SecretRule(
+    _rule(
         "secret",
-        ("?", "&"),
-        re.compile(
-            r"(?i)(?P<head>[?&](?:access_token|auth|token|api_?key|key|sig(?:nature)?|password"
-            r"|secret|client_secret)=)(?=[^\s&#'\"]*\d)[A-Za-z0-9._~%+/=-]{12,}"
-        ),
-        _keep_head("secret"),
+        "? &",
+        r"(?i)(?P<head>[?&](?:access_token|auth|token|api_?key|key|sig(?:nature)?|password"
+        r"|secret|client_secret)=)(?=[^\s&#'\"]*\d)[A-Za-z0-9._~%+/=-]{12,}",
     ),
-    SecretRule(
+    _rule(
         "env",
-        tuple("KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_".split()),
-        re.compile(
-            r"(?m)(?P<name>^[ \t]{0,40}[+-]?[ \t]{0,40}(?:export |set |ENV )?[A-Z0-9_]{0,60}"
-            r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]{0,60}=)"
-            r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)"
-        ),
+        "KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_",
+        r"(?m)(?P<name>^[ \t]{0,40}[+-]?[ \t]{0,40}(?:export |set |ENV )?[A-Z0-9_]{0,60}"
+        r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]{0,60}=)"
+        r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)",
         _env,
     ),
 )

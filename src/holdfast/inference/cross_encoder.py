@@ -51,8 +51,6 @@ class CrossEncoder:
         deadline: float | None = None,
         tokens: int | None = None,
     ) -> list[float] | None:
-        """One score per text, in the order given, until `tokens` are spent; None if the deadline
-        passed."""
         rows = list(self._affordable(query, texts, tokens))
         found = self._session.run_all(
             rows, late=lambda: deadline is not None and self._clock() >= deadline

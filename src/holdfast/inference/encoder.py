@@ -70,7 +70,6 @@ class OnnxEncoder:
         self.name: str = name or _fingerprint(folder, model, self._limit)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row of length one per text, in the order given."""
         rows = [TokenRow(self._tokenizer.ids(text, self._limit)) for text in texts]
         found = self._session.run_all(rows, late=lambda: False) or []
         vectors = [_pooled(output) for output in found]

@@ -78,7 +78,6 @@ class EndpointEmbedder:
         return f"{self._model}@{self._shown}:{self.dimension}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row of length one per text, in the order given."""
         parts = [
             self._ask(texts[start : start + _BATCH_TEXTS])
             for start in range(0, len(texts), _BATCH_TEXTS)

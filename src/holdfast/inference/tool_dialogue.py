@@ -264,8 +264,8 @@ class CompletionsDialect:
         kept: Json = {"role": "assistant", "content": text}
         if asked:
             kept["tool_calls"] = asked
-        spent = body.get("usage") or {}
-        details = spent.get("prompt_tokens_details") or {}
+        spent = cast(Json, body.get("usage") or {})
+        details = cast(Json, spent.get("prompt_tokens_details") or {})
         usage = Usage(
             int(spent.get("prompt_tokens") or 0),
             int(spent.get("completion_tokens") or 0),

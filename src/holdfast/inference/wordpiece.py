@@ -105,7 +105,6 @@ class WordPiece:
         return kinds == _SUPPORTED_TYPES and folds == _UNCASED and not odd
 
     def pieces(self, text: str, limit: int | None = None) -> list[int]:
-        """The ids of the text alone, at most `limit` of them."""
         found: list[int] = []
         for part in self._parts(text):
             if isinstance(part, int):
@@ -118,14 +117,10 @@ class WordPiece:
         return found
 
     def ids(self, text: str, limit: int) -> list[int]:
-        """The ids of a text with the special tokens of the model, at most `limit` in all."""
         return [self._start, *self.pieces(text, max(limit - 2, 0)), self._end]
 
     def pair(self, first: str, second: str, limit: int) -> tuple[list[int], list[int]]:
-        """The ids of two texts and to which each belongs (0 or 1).
-
-        At most `limit` pieces of the second are kept, and of the first what then still fits.
-        """
+        """Of the second at most `limit` pieces are kept, and of the first what then still fits."""
         right = self.pieces(second, min(limit, MAX_INPUT_TOKENS - 3))
         left = self.pieces(first, MAX_INPUT_TOKENS - 3 - len(right))
         ids = [self._start, *left, self._end, *right, self._end]

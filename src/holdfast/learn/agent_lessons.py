@@ -53,27 +53,23 @@ def open_lessons(
     log: Iterable[Curation], decided: set[str], root: Path | None, user_folder: Path | None
 ) -> Iterator[Proposal]:
     """Proposals for the lessons of a log that nobody has decided about. `decided` are the targets
-    of decisions; `root` and `of_user` are where the files of rules are."""
+    of decisions; `root` and `user_folder` are where the files of rules are."""
     for entry in log:
         lesson = read_lesson(entry)
         if lesson is not None and entry.target not in decided:
-            yield _proposal(entry, lesson, _file(lesson.path, root, user_folder))
+            folder = user_folder if lesson.path.startswith(USER_PREFIX) else root
+            yield _proposal(entry, lesson, folder)
 
 
-def _file(path: str, root: Path | None, of_user: Path | None) -> Path | None:
-    base = of_user if path.startswith(USER_PREFIX) else root
-    return base / path.removeprefix(USER_PREFIX) if base is not None else None
-
-
-def _proposal(entry: Curation, lesson: Lesson, file: Path | None) -> Proposal:
-    domain = Path(lesson.path).stem
+def _proposal(entry: Curation, lesson: Lesson, folder: Path | None) -> Proposal:
+    file = folder / lesson.path.removeprefix(USER_PREFIX) if folder is not None else None
     return Proposal(
         entry.bank,
         content_id("proposal", entry.target),
         ProposalKind.PROMOTE,
         entry.target,
         lesson.text,
-        domain,
+        Path(lesson.path).stem,
         lesson.path,
         f"proposed by {entry.who}",
         entry.time,

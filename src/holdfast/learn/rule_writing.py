@@ -4,6 +4,11 @@ A change is written only if the file is still as it was when the change was plan
 is written that was not shown. A file is replaced whole or not at all, and keeps its mode. Only
 files inside the project (or the user's own folder) are written, and none that is read-only or has
 conflict markers. Where in the text a rule goes is decided in `rule_text`.
+
+The curation log records which lines were written, with fingerprints of the file before and after.
+So they can be removed again, as long as nobody changed the file; then the file is, byte for byte,
+what it was. The text of a rule that was derived from what people said is not recorded: it is in the
+file, and its sources may be erased.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.rule_text import RuleAddition, add_rule
+from holdfast.model.curation import Action, Curation
 from holdfast.sources.rule_locations import RULES_FOLDER
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
@@ -54,6 +60,10 @@ def fingerprint(raw: bytes | None) -> str:
 
 def _lines(raw: bytes | None) -> list[str]:
     return (raw or b"").decode("utf-8", "replace").splitlines()
+
+
+def _raw_lines(raw: bytes | None) -> list[bytes]:
+    return (raw or b"").splitlines(keepends=True)
 
 
 def rules_path(domain: str) -> str:
@@ -131,19 +141,21 @@ def written_or_reverted(change: FileChange) -> Generator[None]:
     try:
         yield
     except BaseException:
-        _revert(change)
+        revert(change)
         raise
 
 
-def _revert(change: FileChange) -> None:
-    """Undo a change that was just written, unless the file was changed since."""
+def revert(change: FileChange, file_exists: bool = True) -> None:
+    """Undo a change that was just written, unless the file was changed since; `file_exists` tells
+    whether the change left a file."""
+    after = change.after if file_exists else None
     with suppress(OSError, InputError):
-        if read_bytes(change.file) != change.after:
+        if read_bytes(change.file) != after:
             return
         if change.before is None:
             change.file.unlink()
         else:
-            write(FileChange(change.path, change.file, change.after, change.before))
+            write(FileChange(change.path, change.file, after, change.before))
 
 
 def _replace(change: FileChange) -> None:
@@ -165,3 +177,72 @@ def _replace(change: FileChange) -> None:
         new.replace(file)
     finally:
         new.unlink(missing_ok=True)
+
+
+class WrittenLines(NamedTuple):
+    """Lines that were added to a file, as spans from the first line to behind the last. `base` and
+    `after` are fingerprints of the file before and after; `text` has the lines themselves, where a
+    person wrote them."""
+
+    path: str
+    base: str
+    after: str
+    spans: tuple[tuple[int, int], ...]
+    text: str = ""
+
+    def log_text(self) -> str:
+        """The written lines as the text of a log entry."""
+        spans = ",".join(f"{first}-{last}" for first, last in self.spans)
+        head = f"{self.path}\n{self.base or 0}..{self.after} {spans}"
+        return f"{head}\n\n{self.text}" if self.text else head
+
+
+def lines_written(change: FileChange, with_text: bool = False) -> WrittenLines:
+    """The lines that a change wrote, with their text or without."""
+    old, new = _raw_lines(change.before), _raw_lines(change.after)
+    steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    spans = tuple((step[3], step[4]) for step in steps if step[0] != "equal")
+    only_insertions = all(step[0] in ("insert", "equal") for step in steps)
+    added = (
+        b"".join(line for first, last in spans for line in new[first:last]) if with_text else b""
+    )
+    return WrittenLines(
+        change.path,
+        change.base,
+        fingerprint(change.after),
+        spans if only_insertions else (),
+        added.decode("utf-8", "replace").strip(),
+    )
+
+
+def read_written(entry: Curation) -> WrittenLines | None:
+    """The written lines of a log entry; None if it has none."""
+    if entry.action not in (Action.WRITE, Action.APPROVE):
+        return None
+    head, _, text = entry.text.partition("\n\n")
+    path, _, details = head.partition("\n")
+    fingerprints, _, spans = details.partition(" ")
+    base, dots, after = fingerprints.partition("..")
+    if not dots:
+        return None
+    try:
+        pairs = [span.split("-") for span in spans.split(",") if span]
+        listed = tuple((int(first), int(last)) for first, last in pairs)
+    except ValueError:
+        return None
+    return WrittenLines(path, "" if base == "0" else base, after, listed, text)
+
+
+def removal(file: Path, written: WrittenLines) -> FileChange:
+    """The change that removes written lines from their file; InputError if the file changed."""
+    current = read_bytes(file)
+    lines = _raw_lines(current)
+    removed = {number for first, last in written.spans for number in range(first, last)}
+    left = b"".join(line for number, line in enumerate(lines) if number not in removed)
+    is_original = fingerprint(left) == written.base or (not written.base and not left)
+    if current is None or fingerprint(current) != written.after or not is_original:
+        raise InputError(
+            f"{written.path} was changed since the rule was written.",
+            "It was left as it is; take the rule out by hand.",
+        )
+    return FileChange(written.path, file, current, left)

@@ -19,7 +19,7 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Concept, Fact, Memory, Network, Pattern
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Scope, SharedRecord
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.trace import find_record
 from holdfast.regex import regex
@@ -29,7 +29,6 @@ from holdfast.store.protocol import Reader, Record
 # What others still read; also bounds the size of a shared file.
 MAX_TEXT_CHARS = 12_000
 _MAX_FILES = 100
-_ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 # Kinds that cannot be shared: why, and what to do instead.
 _NOT_SHARABLE = {
     "turn": ("A turn is raw text.", "Share the exchange it is in; `holdfast show` names it."),
@@ -120,7 +119,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
         why, remedy = _NOT_SHARABLE[kind]
         raise InputError(f"{uri(kind, record.id)} cannot be shared. {why}", remedy)
     status = getattr(record, "status", Status.OBSERVED)
-    if status in _ENDED:
+    if status in ENDED_STATUSES:
         raise InputError(
             f"{uri(kind, record.id)} does not hold any more: it is {status.value}.",
             "Share what holds in its place; `holdfast show` names it.",

@@ -68,7 +68,7 @@ class Ranking(NamedTuple):
 
     query: Query
     candidates: list[Candidate]
-    strategies: tuple[RetrieverReport, ...]
+    reports: tuple[RetrieverReport, ...]
     # From plugins, best first; shown after our own.
     plugin_candidates: tuple[Candidate, ...] = ()
     # From team servers, best first; merged into our own.
@@ -127,7 +127,7 @@ def recall(
             *external_hits.merge_remote_hits(ours, remote, plan.limit),
             *external_hits.make_plugin_hits(plugins, ours),
         ),
-        strategies=ranking.strategies,
+        strategies=ranking.reports,
         misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
     )
 
@@ -152,7 +152,7 @@ def rank(
     if semantic_run.failed:
         # A model that failed once would fail again; the words are left.
         semantic = None
-    strategies = [run.report for run in runs]
+    reports = [run.report for run in runs]
     pool = _pool_results(store, own_runs, plan)
     apply_status(store, pool, plan.as_of, now)
     if semantic is None:
@@ -171,27 +171,27 @@ def rank(
         apply_status(store, pool, plan.as_of, now)
         _fill_in_cosines(store, query, pool, semantic, semantic_run)
         _score(pool, plan, weights)
-        strategies.append(_match_softly(query, pool, plan, semantic))
+        reports.append(_match_softly(query, pool, plan, semantic))
         _score(pool, plan, weights)
     named = boosts.named_speakers(pool, query.text)
     recent = query.asks_for_recent_work
     for candidate in pool:
         boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
     if semantic is not None and semantic.has_reranker:
-        strategies.append(_cross_encode(query, pool, plan, semantic))
+        reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
     candidates = _final_order(pool, query, plan)
     direction = causes.cause_direction(query.text) if plan.limits.graph_hops else None
     if direction is not None:
-        candidates, strategy = _add_causes(store, query, candidates, plan, direction)
-        strategies.append(strategy)
+        candidates, report = _add_causes(store, query, candidates, plan, direction)
+        reports.append(report)
     plugin_runs = [run for run in external_runs if not external_hits.is_remote(run)]
     remote_runs = [run for run in external_runs if external_hits.is_remote(run)]
     return Ranking(
         query,
         candidates,
-        tuple(strategies),
+        tuple(reports),
         external_hits.rank_plugin_texts(query, plugin_runs),
         external_hits.rank_remote_texts(query, remote_runs),
         plan.thresholds,

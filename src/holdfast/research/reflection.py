@@ -21,6 +21,7 @@ from holdfast.language import (
     collapse_spaces,
     is_chatter,
     sentences,
+    shared_fraction,
     stem,
     strip_markdown,
     truncate,
@@ -251,7 +252,7 @@ def _claims(
     groups: list[list[_Statement]] = []
     for statement in statements:
         for group in groups:
-            if _states_the_same(statement.stems, group[0].stems):
+            if shared_fraction(statement.stems, group[0].stems) >= _WEIGHTS.same_statement:
                 group.append(statement)
                 break
         else:
@@ -263,11 +264,6 @@ def _claims(
         w.claim._replace(cited=_cite(w.supporting, citations), against=_cite(w.denying, citations))
         for w in weighed[: _LIMITS.claims]
     )
-
-
-def _states_the_same(stems: frozenset[str], other_stems: frozenset[str]) -> bool:
-    fewer = max(1, min(len(stems), len(other_stems)))
-    return len(stems & other_stems) >= _WEIGHTS.same_statement * fewer
 
 
 class _WeighedClaim(NamedTuple):

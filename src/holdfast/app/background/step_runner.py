@@ -153,7 +153,7 @@ def join_counts(*parts: tuple[object, str]) -> str:
 def describe_error(error: Exception) -> str:
     """The error for people; with file and line if it is not one of Holdfast's own errors."""
     if isinstance(error, HoldfastError):
-        return f"{error.message} {error.remedy}".strip()
+        return error.full_text
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{where}"

@@ -140,7 +140,7 @@ class Worker:
         except StopError:
             self._queue.reset()
         except NewerSchemaError as error:
-            self._log.write(f"left: {error.message} {error.remedy}")
+            self._log.write(f"left: {error.full_text}")
             if not self._options.respect_retry_times:
                 raise
         finally:
@@ -262,4 +262,4 @@ def _stop_on_signals(stop: threading.Event) -> Generator[threading.Event]:
 
 def log_error(settings: Settings, error: HoldfastError) -> None:
     """Write an error to the worker's log, for a worker that has no terminal."""
-    WorkerLog(HomePaths(settings.home).worker_log, utc_now).write(f"{error.message} {error.remedy}")
+    WorkerLog(HomePaths(settings.home).worker_log, utc_now).write(error.full_text)

@@ -23,6 +23,7 @@ from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hi
 from holdfast.settings import Settings
 from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader, Store
+from holdfast.times import format_time
 
 if TYPE_CHECKING:
     from holdfast.capture.redact import Redactor
@@ -35,7 +36,7 @@ _MAX_LISTED_BANKS = 8
 
 def utc_now() -> str:
     """The current time in UTC, in the format of every stored time."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(datetime.now(UTC))
 
 
 def current_folder() -> str:

@@ -60,8 +60,7 @@ class _FailingReranker:
         deadline: float | None = None,
         tokens: int | None = None,
     ) -> list[float] | None:
-        message = f"{self._error.message} {self._error.remedy}".strip()
-        raise ModelError(message, self._error.remedy)
+        raise ModelError(self._error.full_text, self._error.remedy)
 
 
 _models = _ModelCache()

@@ -90,7 +90,7 @@ class Opinions:
         except HoldfastError as error:
             unusable = isinstance(error, ModelAnswerError)
             reason = "the model's answer could not be used: " if unusable else ""
-            problem = f"By rules alone: {reason}{error.message} {error.remedy}".strip()
+            problem = f"By rules alone: {reason}{error.full_text}"
             return replace(by_rules, caveats=(*by_rules.caveats, problem))
 
     def _stored(self, bank: Bank, reflection: Reflection) -> Reflection:

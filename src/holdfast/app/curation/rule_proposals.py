@@ -6,14 +6,15 @@ or if the settings allow it without asking. Teaching a rule directly is in `rule
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.app.briefs.briefing import refresh_derived
 from holdfast.app.core.context import Context
-from holdfast.app.curation.refresh import refresh_derived
 from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.ingest.stages import update_stages
 from holdfast.errors import HoldfastError, InputError, NotFoundError
@@ -28,12 +29,18 @@ from holdfast.learn.promotion import (
     refusals_in_effect,
     rule_addition,
 )
-from holdfast.learn.rule_writing import FileChange, plan_addition, rules_path, written_or_reverted
-from holdfast.learn.written_rules import lines_written
+from holdfast.learn.rule_writing import (
+    FileChange,
+    lines_written,
+    plan_addition,
+    rules_path,
+    written_or_reverted,
+)
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.rules.rule_records import bank_root
+from holdfast.store.protocol import Store
 
 USER_SCOPE = "user"
 SCOPES = ("project", USER_SCOPE)
@@ -98,34 +105,37 @@ class RuleProposals:
         self._context = context
         self._files = files
 
+    @property
+    def _store(self) -> Store:
+        return self._context.store
+
     def state(self, bank: str | None = None) -> LearningState:
         id = self._files.project_bank(bank)
-        patterns, proposals = self._context.store.patterns(id), self._context.store.proposals(id)
-        log = self._context.store.curations(id)
-        approved = [e for e in log if e.action is Action.APPROVE]
+        patterns, rules = self._store.patterns(id), self._store.rules(id)
+        kinds = Counter(proposal.kind for proposal in self._store.proposals(id))
         return LearningState(
             len(patterns),
             sum(map(is_ripe, patterns)),
-            sum(p.kind is ProposalKind.PROMOTE for p in proposals),
-            sum(p.kind is ProposalKind.DEMOTE for p in proposals),
-            len(approved),
-            len(refusals_in_effect(self._context.store, id)),
-            len(self._context.store.rules(id)),
-            tuple(dict.fromkeys(rule.path for rule in self._context.store.rules(id))),
+            kinds[ProposalKind.PROMOTE],
+            kinds[ProposalKind.DEMOTE],
+            sum(entry.action is Action.APPROVE for entry in self._store.curations(id)),
+            len(refusals_in_effect(self._store, id)),
+            len(rules),
+            tuple(dict.fromkeys(rule.path for rule in rules)),
         )
 
     def proposals(self, bank: str | None = None) -> list[Proposal]:
         """The open proposals of a bank, or of all banks."""
         banks = self._context.bank_ids(bank)
-        return [proposal for one in banks for proposal in self._context.store.proposals(one)]
+        return [proposal for one in banks for proposal in self._store.proposals(one)]
 
     def candidates(self, bank: str | None = None) -> list[Candidate]:
         """The open proposals of a bank, each with the diff that it would make now."""
         id, root = self._files.project(bank, must_exist=False)
-        patterns = {uri("pattern", p.id): p for p in self._context.store.patterns(id)}
+        patterns = {uri("pattern", p.id): p for p in self._store.patterns(id)}
         return [
             self._candidate(proposal, patterns.get(proposal.target), root)
-            for proposal in self._context.store.proposals(id)
+            for proposal in self._store.proposals(id)
         ]
 
     def _candidate(self, proposal: Proposal, pattern: Pattern | None, root: str) -> Candidate:
@@ -144,7 +154,7 @@ class RuleProposals:
         the ones that wait for a person."""
         id, root = self._files.project(bank, must_exist=False)
         self._files.sync(id, root)
-        update_stages(self._context.store, self._context.now)
+        update_stages(self._store, self._context.now)
         self._propose(id, root)
         return self.candidates(bank)
 
@@ -152,39 +162,34 @@ class RuleProposals:
         """Read the rule files of all banks again and derive what depends on them; returns how many
         proposals are new."""
         current, folder = self._context.current_project()
-        for bank in self._context.store.banks():
+        for bank in self._store.banks():
             self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
-        update_stages(self._context.store, self._context.now, on_progress)
+        update_stages(self._store, self._context.now, on_progress)
         return self.propose_all()
 
     def propose_all(self) -> int:
         """Update the proposals of every bank whose patterns or rules changed; returns how many
         are new."""
         current, folder = self._context.current_project()
-        behind = self._context.store.banks_behind(_STAGE, _STAGE_VERSION)
+        behind = self._store.banks_behind(_STAGE, _STAGE_VERSION)
         return sum(self._propose(bank, folder if bank == current else "") for bank in behind)
 
     def _propose(self, bank: str, root: str) -> int:
         """Compute the proposals of a bank again; returns how many are new."""
-        root = root or bank_root(self._context.store, bank)
+        root = root or bank_root(self._store, bank)
         similarity = self._files.similarity() if self._has_evidence(bank) else None
-        with self._context.store.transaction():
-            before = {p.id for p in self._context.store.proposals(bank)}
-            proposed = propose(
-                self._context.store,
-                bank,
-                Path(root) if root else None,
-                self._context.now(),
-                similarity,
-                self._context.settings.claude_dir,
-            )
+        with self._store.transaction():
+            before = {p.id for p in self._store.proposals(bank)}
+            folder = Path(root) if root else None
+            now, user_folder = self._context.now(), self._context.settings.claude_dir
+            proposed = propose(self._store, bank, folder, now, similarity, user_folder)
             for gone in before - {p.id for p in proposed}:
-                self._context.store.drop_proposal(bank, gone)
+                self._store.drop_proposal(bank, gone)
             for proposal in proposed:
-                self._context.store.put_proposal(proposal)
-            for change in self._context.store.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
-                self._context.store.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
+                self._store.put_proposal(proposal)
+            for change in self._store.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
+                self._store.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
         policy = self._context.settings.promote
         for proposal in proposed:
             if root and may_be_automatic(proposal, policy.automatic, policy.memory):
@@ -193,16 +198,14 @@ class RuleProposals:
 
     def _has_evidence(self, bank: str) -> bool:
         """Whether there can be proposals: it saves loading the embedding model where not."""
-        taught = any(e.action is Action.TEACH for e in self._context.store.curations(bank))
-        return taught or any(map(is_ripe, self._context.store.patterns(bank)))
+        taught = any(e.action is Action.TEACH for e in self._store.curations(bank))
+        return taught or any(map(is_ripe, self._store.patterns(bank)))
 
     def _write_automatically(self, proposal: Proposal, root: str) -> None:
         """Write a rule without asking. If its file cannot be written, the proposal stays open."""
-        try:
+        with suppress(InputError):
             change = plan_addition(Path(root), proposal.path, rule_addition(proposal))
             self._write_approved(proposal, change, root, AUTOMATIC_AUTHOR)
-        except InputError:
-            return
 
     def plan_approval(self, id: str, text: str = "", bank: str | None = None) -> Candidate:
         """What approving a proposal would do, in the words of `text` or in its own."""
@@ -228,14 +231,11 @@ class RuleProposals:
             return None
         clean = self._context.redact(text)
         self._files.sync(proposal.bank, root)
-        found = find_matching_rule(
-            clean or proposal.text,
-            self._context.store.rules(proposal.bank),
-            self._files.similarity(),
-        )
+        rules = self._store.rules(proposal.bank)
+        found = find_matching_rule(clean or proposal.text, rules, self._files.similarity())
         if found is not None and not found.opposes:
-            with self._context.store.transaction():
-                self._context.store.drop_proposal(proposal.bank, proposal.id)
+            with self._store.transaction():
+                self._store.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
         change = self._files.plan_addition(proposal.path, root, rule_addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen_diff:
@@ -245,8 +245,8 @@ class RuleProposals:
 
     def _refuse_changed_file(self, proposal: Proposal, change: FileChange) -> None:
         """Base the proposal on the file as it is now, so that it can be approved next time."""
-        with self._context.store.transaction():
-            self._context.store.put_proposal(replace(proposal, base=change.base))
+        with self._store.transaction():
+            self._store.put_proposal(replace(proposal, base=change.base))
         raise FileChangedError(
             f"{proposal.path} was changed since this was proposed. Nothing was written.",
             "Look at the new diff with `holdfast promote candidates`, and approve again.",
@@ -277,19 +277,14 @@ class RuleProposals:
         rejected; the reason goes into the refusal instead of the log."""
         p, now = proposal, self._context.now()
         logged = text if action is Action.APPROVE else ""
-        with (
-            written_or_reverted(change) if change else nullcontext(),
-            self._context.store.transaction(),
-        ):
+        with written_or_reverted(change) if change else nullcontext(), self._store.transaction():
             entry = Curation(0, p.bank, now, action, p.target, logged, self._context.actor(who))
-            entry = self._context.store.append_curation(entry)
+            entry = self._store.append_curation(entry)
             if action is Action.REJECT:
-                self._context.store.put_refusal(
-                    p.bank,
-                    Refusal(entry.seq, p.target, p.text, text, now, entry.who, p.evidence),
-                )
-            self._context.store.drop_proposal(p.bank, p.id)
-            self._context.store.mark_changed(p.bank, "")
+                refusal = Refusal(entry.seq, p.target, p.text, text, now, entry.who, p.evidence)
+                self._store.put_refusal(p.bank, refusal)
+            self._store.drop_proposal(p.bank, p.id)
+            self._store.mark_changed(p.bank, "")
         refresh_derived(self._context)
 
     def find_proposal(
@@ -302,7 +297,7 @@ class RuleProposals:
         start = named.id if named else ""
         found = [
             p
-            for p in self._context.store.proposals(own)
+            for p in self._store.proposals(own)
             if start and (p.id.startswith(start) or p.target.rpartition("/")[2].startswith(start))
         ]
         if len(found) != 1:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from holdfast.app.core.context import Context, current_folder
+from holdfast.app.core.context import Context
 from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.curation.rule_proposals import (
@@ -32,6 +32,9 @@ from holdfast.learn.promotion import may_be_automatic, refusals_in_effect, refus
 from holdfast.learn.rule_text import RuleAddition
 from holdfast.learn.rule_writing import (
     FileChange,
+    lines_written,
+    read_written,
+    removal,
     remove_file,
     resolve_inside,
     revert,
@@ -39,14 +42,17 @@ from holdfast.learn.rule_writing import (
     write,
     written_or_reverted,
 )
-from holdfast.learn.written_rules import lines_written, read_written, removal
 from holdfast.model.curation import Action, Curation
 from holdfast.model.ids import content_id
+from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.refine.rules.domains import domain_of
+from holdfast.store.protocol import Store
 
 PERSON, AGENT = "person", "agent"
 AUTO_LEARN_ACTIONS = ("status", "candidates", "promote")
+# The fields of a proposal that agents are told.
+_PROPOSAL_KEYS = "id kind target text domain path paths reason made trust".split()
 APPROVAL_HINT = (
     "A person decides: `holdfast promote approve {id}` writes it, `holdfast promote reject {id}` "
     "turns it down."
@@ -64,6 +70,10 @@ class RuleTeaching:
         self._proposals = proposals
         self._browse = browse
 
+    @property
+    def _store(self) -> Store:
+        return self._context.store
+
     def plan_learn(
         self,
         domain: str,
@@ -75,14 +85,12 @@ class RuleTeaching:
         """What adding a rule would do; nothing if a rule that says the same exists. Makes a bank
         for the working directory if it has none."""
         if not bank and not self._context.bank_id(bank):
-            with self._context.store.transaction():
-                self._context.bank_maker.ensure(self._context.store, current_folder())
+            with self._store.transaction():
+                self._context.ensure_bank()
         clean = self._context.redact(text)
         id, root = self._files.project(bank)
         self._files.sync(id, root)
-        rules = [
-            r for r in self._context.store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"
-        ]
+        rules = [r for r in self._store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
         found = find_matching_rule(clean, rules, self._files.similarity())
         if found is not None and not found.opposes:
             return LearnResult(None, found.where)
@@ -123,7 +131,7 @@ class RuleTeaching:
         )
         path = USER_PREFIX + change.path if is_user_file else change.path
         written = lines_written(change, with_text=True)._replace(path=path)
-        with written_or_reverted(change), self._context.store.transaction():
+        with written_or_reverted(change), self._store.transaction():
             target = uri("file", content_id("file", path))
             log_change(self._context, id, Action.WRITE, target, written.log_text(), who)
         self._files.sync(id, root)
@@ -136,11 +144,8 @@ class RuleTeaching:
         if written is None or entry.who == AUTOMATIC_AUTHOR:
             return
         _, root = self._files.project(entry.bank, must_exist=False)
-        base = (
-            self._context.settings.claude_dir
-            if written.path.startswith(USER_PREFIX)
-            else Path(root)
-        )
+        is_user_file = written.path.startswith(USER_PREFIX)
+        base = self._context.settings.claude_dir if is_user_file else Path(root)
         with suppress(*((InputError,) if entry.action is Action.APPROVE else ())):
             change = removal(resolve_inside(base, written.path.removeprefix(USER_PREFIX)), written)
             write(change) if written.base else remove_file(change)
@@ -162,22 +167,19 @@ class RuleTeaching:
         lesson = Lesson(
             path, tuple(map(collapse_spaces, paths)), collapse_spaces(self._context.redact(text))
         )
-        refusals = [
-            r for r in refusals_in_effect(self._context.store, id) if r.text in refused_texts([r])
-        ]
+        refusals = [r for r in refusals_in_effect(self._store, id) if r.text in refused_texts([r])]
         for refusal in refusals:
             if says_the_same(lesson.text, [refusal.text], self._files.similarity()):
                 why = f": {refusal.why}" if refusal.why else ""
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
-        with self._context.store.transaction():
-            if not is_proposed(in_effect(self._context.store.curations(id)), lesson):
+        with self._store.transaction():
+            if not is_proposed(in_effect(self._store.curations(id)), lesson):
                 now, logged = self._context.now(), lesson.log_text()
-                self._context.store.append_curation(
-                    Curation(0, id, now, Action.TEACH, lesson.target, logged, AGENT)
-                )
-                self._context.store.mark_changed(id, "")
+                entry = Curation(0, id, now, Action.TEACH, lesson.target, logged, AGENT)
+                self._store.append_curation(entry)
+                self._store.mark_changed(id, "")
         self._context.after_change()
-        proposals = self._context.store.proposals(id)
+        proposals = self._store.proposals(id)
         own = [p for p in proposals if p.target == lesson.target]
         similar = [p for p in proposals if says_the_same(text, [p.text], None)]
         return learned._replace(waits=next((p.id for p in (*own, *similar)), ""))
@@ -247,28 +249,19 @@ class RuleTeaching:
 
     def _automatically_written(self, bank: str | None) -> list[str]:
         """The paths of rules that were written without asking, one for each rule."""
-        log = self._context.store.curations(self._files.project_bank(bank))
+        log = self._store.curations(self._files.project_bank(bank))
         own = [e for e in log if e.action is Action.APPROVE and e.who == AUTOMATIC_AUTHOR]
         return [e.text.partition("\n")[0] for e in own]
 
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:
-    p, pattern = candidate.proposal, candidate.pattern
+    proposal, pattern = candidate.proposal, candidate.pattern
     return {
-        "id": p.id,
-        "kind": p.kind.value,
-        "target": p.target,
-        "text": p.text,
-        "domain": p.domain,
-        "path": p.path,
-        "paths": list(p.paths),
-        "reason": p.reason,
-        "made": p.made,
-        "trust": p.trust.value,
+        **{name: to_jsonable(getattr(proposal, name)) for name in _PROPOSAL_KEYS},
         "confidence": pattern.confidence if pattern else None,
         "occurrences": pattern.occurrences if pattern else None,
         "authors": list(pattern.authors) if pattern else [],
-        "evidence": list(p.evidence),
+        "evidence": list(proposal.evidence),
         "diff": candidate.diff,
         "problem": candidate.problem or None,
         "changed": candidate.changed,

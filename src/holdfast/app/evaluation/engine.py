@@ -134,7 +134,7 @@ def rank(
         tuple(dict.fromkeys(sessions)),
         found.abstains,
         ms,
-        tuple(_absence(retriever) for retriever in found.strategies if _is_absent(retriever)),
+        tuple(_absence(retriever) for retriever in found.reports if _is_absent(retriever)),
     )
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
-from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 from holdfast.app.core.context import Context, current_folder
@@ -25,6 +23,7 @@ from holdfast.sources.remote.client import Receipt, RemoteClient
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
+from holdfast.spend.governor import add_seconds
 from holdfast.store.protocol.outbox import OutboxItem, OutboxState
 
 # How long one request of sending may take; it runs in the background or on a person's command.
@@ -106,11 +105,9 @@ class Outbox:
 
     def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SendPlan:
         """What withdrawing these records would change."""
-        plan = SendPlan(remote, "", "")
-        for name in dict.fromkeys(names):
-            found = _find_origin(self._store.outbox(remote.name), name)
-            plan = plan._replace(withdrawn=(*plan.withdrawn, found))
-        return plan
+        sent = self._store.outbox(remote.name)
+        withdrawn = tuple(_find_origin(sent, name) for name in dict.fromkeys(names))
+        return SendPlan(remote, "", "", withdrawn=withdrawn)
 
     def queue(self, plan: SendPlan) -> None:
         """Queue the changes of a plan; `push` sends them."""
@@ -133,8 +130,8 @@ class Outbox:
     def push(self, name: str = "", due_only: bool = False) -> dict[str, PushReport]:
         """Send the waiting items to one server, or to all; with `due_only` not those that pause
         after a failure. Returns a report by server."""
-        known = [item.remote for item in self._remotes.listed()]
-        chosen = [self._remotes.named(name)] if name else known
+        listed = self._remotes.listed()
+        chosen = [self._remotes.named(name)] if name else [item.remote for item in listed]
         return {remote.name: self._push(remote, due_only) for remote in chosen}
 
     def _push(self, remote: Remote, due_only: bool) -> PushReport:
@@ -164,14 +161,9 @@ class Outbox:
         if not remote_bank:
             raise RemoteRefusedError("the bank is not listed with it any more")
         self._put_off(batch, "it was sent, and no answer has come yet")
-        started = perf_counter()
-        try:
-            lines = [cast(dict[str, Any], json.loads(item.line)) for item in batch]
-            receipts = RemoteClient(remote, SEND_TIMEOUT_S).push(remote_bank, lines)
-        except RemoteError as error:
-            self._remotes.record(remote, 0.0, error)
-            raise
-        self._remotes.record(remote, (perf_counter() - started) * 1000)
+        lines = [cast(dict[str, Any], json.loads(item.line)) for item in batch]
+        client = RemoteClient(remote, SEND_TIMEOUT_S)
+        receipts, _ = self._remotes.call(remote, lambda: client.push(remote_bank, lines))
         by_id = {receipt.id: receipt for receipt in receipts}
         with self._store.transaction():
             for item in batch:
@@ -197,20 +189,18 @@ class Outbox:
     def _put_off(self, items: Iterable[OutboxItem], problem: str) -> None:
         """Record an attempt for these items, and when the next one is due: later each time."""
         current = {(p.remote, p.id): p for p in self._store.outbox()}
-        now = datetime.fromisoformat(self._context.now())
+        now = self._context.now()
         with self._store.transaction():
             for item in items:
                 known = current.get((item.remote, item.id))
                 if known is None or known.state is not OutboxState.WAITING:
                     continue
-                attempts = item.attempts + 1
                 # The exponent is limited only to keep the number small.
-                pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(attempts - 1, 20))
-                then = (now + timedelta(seconds=pause)).isoformat(timespec="milliseconds")
+                pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(item.attempts, 20))
                 self._store.put_outbox_item(
                     known._replace(
-                        attempts=attempts,
-                        not_before=then.replace("+00:00", "Z"),
+                        attempts=item.attempts + 1,
+                        not_before=add_seconds(now, pause),
                         problem=problem,
                     )
                 )
@@ -261,11 +251,11 @@ class Outbox:
 
     def _latest(self, remote: str, bank: str) -> dict[str, OutboxItem]:
         """The latest item for each record that the server has, or will have, by origin."""
-        found: dict[str, OutboxItem] = {}
-        for item in self._store.outbox(remote):
-            if item.bank == bank and item.state is not OutboxState.REFUSED:
-                found[item.origin] = item
-        return found
+        return {
+            item.origin: item
+            for item in self._store.outbox(remote)
+            if item.bank == bank and item.state is not OutboxState.REFUSED
+        }
 
     def _remote_bank(self, remote: Remote, id: str) -> str:
         name = self._context.bank_name(id)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from threading import Thread
 from time import monotonic, perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError, RemoteError, RemoteRefusedError
@@ -40,6 +40,7 @@ from holdfast.sources.remote.remote_config import (
 from holdfast.sources.rule_locations import project_root
 from holdfast.store.protocol import Reader
 
+_T = TypeVar("_T")
 RELIABILITY_FILE = "remotes-seen.json"
 # One failure pauses a server at once, because every query would wait for its timeout again.
 PAUSE_POLICY = PausePolicy(failures=1, rest_s=30, longest_s=600)
@@ -81,11 +82,11 @@ class Remotes:
     def listed(self) -> list[RemoteStatus]:
         """All servers with their reliability, in the order of the file."""
         known, now = self._reliability.read(), self._now()
-        found = [
-            (one, known.get(_reliability_key(one), Reliability()))
-            for one in read_remotes(self._file)
-        ]
-        return [RemoteStatus(one, state, state.is_paused(now)) for one, state in found]
+        found: list[RemoteStatus] = []
+        for remote in read_remotes(self._file):
+            state = known.get(_reliability_key(remote), Reliability())
+            found.append(RemoteStatus(remote, state, state.is_paused(now)))
+        return found
 
     def named(self, name: str = "") -> Remote:
         """The server with this name; without a name, the only one."""
@@ -129,16 +130,21 @@ class Remotes:
 
     def check(self, remote: Remote, timeout_s: float = TEST_TIMEOUT_S) -> RemoteTest:
         """Query a server, paused or not, for the banks that the key gives access to."""
+        banks, ms = self.call(remote, RemoteClient(remote, timeout_s).banks)
+        missing = tuple(there for _, there in remote.banks if there not in banks)
+        return RemoteTest(round(ms), tuple(banks), missing)
+
+    def call(self, remote: Remote, request: Callable[[], _T]) -> tuple[_T, float]:
+        """The result of a request and its duration in milliseconds; how it went is recorded."""
         started = perf_counter()
         try:
-            banks = RemoteClient(remote, timeout_s).banks()
+            result = request()
         except RemoteError as error:
             self.record(remote, 0.0, error)
             raise
         ms = (perf_counter() - started) * 1000
         self.record(remote, ms)
-        missing = tuple(there for _, there in remote.banks if there not in banks)
-        return RemoteTest(round(ms), tuple(banks), missing)
+        return result, ms
 
     def record(self, remote: Remote, ms: float, error: RemoteError | None = None) -> None:
         """Record how a request went, without the server's own text. Success is written at most

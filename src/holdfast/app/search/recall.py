@@ -86,7 +86,7 @@ class Search:
         """Every candidate for a query, best first, whether or not it passes the threshold."""
         context, meaning = self._context, self._meaning_for(plan)
         found = rank(context.store, context.bank_id(bank), query, plan, context.now, meaning)
-        return found._replace(strategies=(*found.strategies, *self._failed_retrievers(plan)))
+        return found._replace(reports=(*found.reports, *self._failed_retrievers(plan)))
 
     def show(self, uri: str, bank: str | None = ALL_BANKS, as_of: str = "") -> Trace:
         """A record and the chain from it down to its raw line; with `as_of` its state then."""

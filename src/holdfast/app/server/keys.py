@@ -20,6 +20,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
+from holdfast.times import format_time
 
 _PREFIX = "hf"
 _SECRET_BITS = 256
@@ -122,4 +123,4 @@ def expiry(text: str, now: str) -> str:
         ) from error
     if end <= start:
         raise InputError(f"{text!r} is over already.", "Name a later time.")
-    return end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(end)

@@ -21,6 +21,7 @@ from holdfast.model.ledgers.lines import Source, SourceState
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder, find_transcripts
 from holdfast.sources.fingerprint import stamp_of
+from holdfast.times import format_time
 
 _DAY_S = 86400.0
 # A worker takes an event within seconds, so one that is older than this is not going to be taken.
@@ -129,8 +130,8 @@ def gather_health(memory: Holdfast, folder: Path | None) -> Health:
         for source in sources
         if source.state is SourceState.GONE and source.agent == AGENT
     ]
-    newest = max(inbox.newest, _newest_change(paths.journals))
-    last_hook_event = _iso_time(newest) if newest else ""
+    newest = max([inbox.newest, *(stat.st_mtime for stat in _file_stats(paths.journals))])
+    last_hook_event = format_time(datetime.fromtimestamp(newest, UTC)) if newest else ""
     return Health(
         hooks=hooks,
         inbox=inbox,
@@ -157,35 +158,16 @@ def inbox_status(paths: HomePaths) -> InboxStatus:
     return InboxStatus(folder, len(found), sum(e.size for e in found), min(times), max(times))
 
 
-def _newest_change(folder: Path) -> float:
-    """When a file of the folder was last written; 0 if there is none."""
-    newest = 0.0
-    with suppress(OSError):
-        for entry in os.scandir(folder):
-            with suppress(OSError):
-                newest = max(newest, entry.stat(follow_symlinks=False).st_mtime)
-    return newest
-
-
-def _iso_time(seconds: float) -> str:
-    at = datetime.fromtimestamp(seconds, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def disk_use(settings: Settings) -> DiskUse:
     """Add up the sizes of the files in the home."""
     paths, database = HomePaths(settings.home), settings.database
-    database_files = (
-        database,
-        *(database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")),
-    )
     return DiskUse(
-        database=sum(map(_file_size, database_files)),
-        vectors=sum(_file_sizes(settings.vectors)),
-        journals=sum(_file_sizes(paths.journals)),
+        database=sum(_file_size(Path(f"{database}{suffix}")) for suffix in ("", "-wal", "-shm")),
+        vectors=_folder_size(settings.vectors),
+        journals=_folder_size(paths.journals),
         logs=_file_size(paths.worker_log),
-        backups=sum(_file_sizes(settings.home / "backups")),
-        other=sum(sum(_file_sizes(settings.home / name)) for name in _OTHER_FOLDERS),
+        backups=_folder_size(settings.home / "backups"),
+        other=sum(_folder_size(settings.home / name) for name in _OTHER_FOLDERS),
     )
 
 
@@ -196,11 +178,15 @@ def _file_size(path: Path) -> int:
         return 0
 
 
-def _file_sizes(folder: Path) -> Iterator[int]:
+def _folder_size(folder: Path) -> int:
+    return sum(stat.st_size for stat in _file_stats(folder))
+
+
+def _file_stats(folder: Path) -> Iterator[os.stat_result]:
     with suppress(OSError):
         for entry in os.scandir(folder):
             with suppress(OSError):
-                yield entry.stat(follow_symlinks=False).st_size
+                yield entry.stat(follow_symlinks=False)
 
 
 def archive_status(
@@ -225,13 +211,8 @@ def archive_status(
 def judge_capture(health: Health, pending: int) -> Verdict:
     """Whether capture works; the first problem found decides. `pending` lines are on disk and not
     yet read."""
-    for problem in (
-        _not_set_up(health),
-        _events_wait(health),
-        _tasks_failed(health),
-        _deleted_soon(health),
-    ):
-        if problem is not None:
+    for find_problem in (_not_set_up, _events_wait, _tasks_failed, _deleted_soon):
+        if problem := find_problem(health):
             return problem
     lines = "1 line is" if pending == 1 else f"{pending:,} lines are"
     busy = " (a worker is at it)" if health.worker.running else ""
@@ -290,11 +271,8 @@ def _deleted_soon(health: Health) -> Verdict | None:
     if not archive.at_risk:
         return None
     which = "1 transcript is" if archive.at_risk == 1 else f"{archive.at_risk:,} transcripts are"
-    when = (
-        f"in {_format_span(archive.first_in_days * _DAY_S)}"
-        if archive.first_in_days
-        else "any moment"
-    )
+    days = archive.first_in_days
+    when = f"in {_format_span(days * _DAY_S)}" if days else "any moment"
     text = f"Capture lags: {which} not fully read, and Claude Code deletes the first {when}."
     return Verdict("lags", text, "holdfast worker")
 

@@ -11,7 +11,7 @@ from holdfast.app.curation.rule_proposals import AUTOMATIC_AUTHOR
 from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.learn.bank_settings import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
-from holdfast.learn.written_rules import read_written
+from holdfast.learn.rule_writing import read_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri

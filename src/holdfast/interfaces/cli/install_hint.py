@@ -15,7 +15,7 @@ import tomllib
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from holdfast.errors import InputError
@@ -60,11 +60,8 @@ def require_server_packages(who_needs: str) -> None:
         raise InputError(f"{who_needs} {', '.join(missing)}.", remedy)
 
 
-class Installation(NamedTuple):
-    """Who installed this program, and from what: a name, a path or a URL."""
-
-    installer: str
-    spec: str
+# Who installed this program, and from what: a name, a path or a URL.
+Installation = tuple[str, str]
 
 
 def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
@@ -74,12 +71,13 @@ def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
     installation = _tool_installation(Path(prefix)) or _folder_installation(prefix)
     if installation is None:
         return advice
+    installer, installed = installation
 
     def replacement(match: re.Match[str]) -> str:
         flag, _, name, extra = match.groups()
         kind = flag or ("extra" if name == DISTRIBUTION else "other")
-        spec = shlex.quote(f"{installation.spec}{extra or ''}")
-        return _COMMANDS[installation.installer][kind].format(spec=spec, name=name)
+        spec = shlex.quote(f"{installed}{extra or ''}")
+        return _COMMANDS[installer][kind].format(spec=spec, name=name)
 
     return _PIP_COMMAND.sub(replacement, advice)
 
@@ -90,11 +88,11 @@ def _tool_installation(prefix: Path) -> Installation | None:
         if (note := prefix / "pipx_metadata.json").is_file():
             known: Any = json.loads(note.read_text("utf-8"))
             spec = str(known["main_package"]["package_or_url"]).partition("[")[0]
-            return Installation("pipx", spec)
+            return "pipx", spec
         if (note := prefix / "uv-receipt.toml").is_file():
             first: Any = tomllib.loads(note.read_text("utf-8"))["tool"]["requirements"][0]
             origin = first.get("path") or first.get("directory") or first.get("url")
-            return Installation("uv", str(origin or first["name"]))
+            return "uv", str(origin or first["name"])
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return None
@@ -111,4 +109,4 @@ def _folder_installation(prefix: str) -> Installation | None:
         editable = bool(known["dir_info"].get("editable"))
     except (metadata.PackageNotFoundError, ValueError, LookupError, AttributeError):
         return None
-    return Installation("editable" if editable else "folder", folder)
+    return "editable" if editable else "folder", folder

@@ -87,7 +87,6 @@ def from_docs(text: str, version: str) -> str:
 
 
 def _commands(overview: str) -> Iterator[str]:
-    """The groups of commands of the overview."""
     for line in overview.splitlines():
         if re.fullmatch(r"[A-Z][^:]*:", line):
             yield from (".PP", f".B {_escape(line.removesuffix(':'))}")
@@ -96,7 +95,6 @@ def _commands(overview: str) -> Iterator[str]:
 
 
 def _command(text: str) -> Iterator[str]:
-    """The help of one command."""
     for title, lines in _parts(text.splitlines()):
         if title == "usage":
             yield from (".PP", f".B {_escape(' '.join(' '.join(lines).split()))}")

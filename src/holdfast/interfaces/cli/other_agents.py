@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
@@ -19,13 +18,6 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.refine.ingest.discovery import default_folders, user_environment
 from holdfast.settings import Settings
 from holdfast.sources.registry import DEFAULT_AGENT
-
-
-class Leaving(NamedTuple):
-    """What uninstalling changes for other agents, and whether another one stays set up."""
-
-    plan: InstallPlan
-    stays: bool
 
 
 def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Arguments) -> bool:
@@ -90,9 +82,11 @@ def also_here(settings: Settings) -> list[str]:
     ]
 
 
-def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool) -> Leaving:
-    """What uninstalling changes for other agents: for the one named, or for all if neither an agent
-    nor a scope was given."""
+def leave(
+    settings: Settings, paths: HomePaths, agent: str | None, scoped: bool
+) -> tuple[InstallPlan, bool]:
+    """What uninstalling changes for other agents (for the one named, or for all if neither an agent
+    nor a scope was given), and whether another one stays set up."""
     ours = HoldfastCommand("", "", paths.home, paths.home == host.default_home())
     where = user_environment(settings)
     everyone = list(hosts().values())
@@ -101,7 +95,7 @@ def leave(settings: Settings, paths: HomePaths, agent: str | None, scoped: bool)
         chosen = [one for one in everyone if one.name == agent]
     rest = [one for one in everyone if one not in chosen]
     plan = agent_install.plan_uninstall(chosen, where, ours)
-    return Leaving(plan, any(agent_install.is_installed(one, where, ours) for one in rest))
+    return plan, any(agent_install.is_installed(one, where, ours) for one in rest)
 
 
 def show(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
@@ -32,7 +32,7 @@ from holdfast.errors import (
 from holdfast.interfaces.http import api, pages
 from holdfast.interfaces.http.api.requests import CrossSiteError, NotJsonError
 from holdfast.interfaces.http.auth import login
-from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, error_json
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
@@ -121,9 +121,7 @@ class WebApp:
         if cookie is None:
             text = "This link was used, or is too old. Run `holdfast browse` for a new one."
             return Response(text, 403, media_type="text/plain; charset=utf-8")
-        answer = RedirectResponse(login.local_path(to), 303)
-        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
-        return answer
+        return login.enter(to, cookie)
 
     async def _metrics(self) -> Response:
         """The metrics, for Prometheus."""

@@ -247,25 +247,24 @@ def _label_positions(
     """The positions of a label: right, left, below and above its node, then the corners."""
     (x, y), wide = at, text_width(text) * (1.3 if bold else 1)
     radius += 5 if bold else 0
-    right, left, half = x + radius + 4, x - radius - 4, wide / 2
-    made = [
-        (Label(text, right, y + 4, "start", True), Box(right, y - 8, right + wide, y + 7)),
-        (Label(text, left, y + 4, "end", True), Box(left - wide, y - 8, left, y + 7)),
-    ]
+    half = wide / 2
+
+    def beside(start: float, end: float, line: float) -> list[tuple[Label, Box]]:
+        """A label that begins at `start`, and one that ends at `end`."""
+        return [
+            (
+                Label(text, start, line + 4, "start", True),
+                Box(start, line - 8, start + wide, line + 7),
+            ),
+            (Label(text, end, line + 4, "end", True), Box(end - wide, line - 8, end, line + 7)),
+        ]
+
+    made = beside(x + radius + 4, x - radius - 4, y)
     for line in (y + radius + _LINE - 3, y - radius - 5):
         box = Box(x - half, line - 11, x + half, line + 4)
         made.append((Label(text, x, line, "middle", True), box))
     for line in (y + radius + 5, y - radius):
-        made += [
-            (
-                Label(text, x + 5, line + 4, "start", True),
-                Box(x + 5, line - 8, x + 5 + wide, line + 7),
-            ),
-            (
-                Label(text, x - 5, line + 4, "end", True),
-                Box(x - 5 - wide, line - 8, x - 5, line + 7),
-            ),
-        ]
+        made += beside(x + 5, x - 5, line)
     return made
 
 

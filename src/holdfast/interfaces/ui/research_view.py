@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.model.query import Answer, Citation
+from holdfast.research.journal_lines import answer_from_json
 
 
 class Around(NamedTuple):
@@ -41,12 +42,10 @@ _ASKED = "asked"
 _ENDS = {"cancelled": "", "failed": "It failed: "}
 
 
-def read_questions(
-    lines: Sequence[Mapping[str, Any]], answers: Mapping[int, Answer]
-) -> list[ResearchQuestion]:
-    """The questions in the lines of a journal; `answers` are by the index of their line."""
+def read_questions(lines: Sequence[Mapping[str, Any]]) -> list[ResearchQuestion]:
+    """The questions in the lines of a journal."""
     questions: list[ResearchQuestion] = []
-    for number, line in enumerate(lines):
+    for line in lines:
         stage, text = str(line.get("stage", "")), str(line.get("text", ""))
         if stage == _ASKED:
             question = str(line.get("question", ""))
@@ -57,6 +56,6 @@ def read_questions(
             last = questions[-1]
             end = f"{_ENDS[stage]}{text}" if stage in _ENDS else last.end
             steps = (*last.steps, text) if text and stage not in _ENDS else last.steps
-            answer = answers.get(number, last.answer)
+            answer = answer_from_json(line["answer"]) if line.get("answer") else last.answer
             questions[-1] = last._replace(steps=steps, end=end, answer=answer)
     return questions

@@ -114,8 +114,8 @@ class _RetrieverThread:
         if late and self._reader is not None:
             self._reader.interrupt()
         problem = "" if late or self._reader is None else "it broke off"
-        strategy = RetrieverReport(self._retriever.name, _ms_since(self._started), 0, late, problem)
-        return RetrieverRun(strategy, _NO_RESULT)
+        report = RetrieverReport(self._retriever.name, _ms_since(self._started), 0, late, problem)
+        return RetrieverRun(report, _NO_RESULT)
 
 
 def _run(retriever: Retriever, reader: Reader) -> RetrieverRun:

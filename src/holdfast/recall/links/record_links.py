@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from holdfast.model.graph import EntityKind, Link, LinkKind, MentionRole
@@ -85,11 +86,10 @@ class Links:
     def __init__(self, reader: Reader, bank: str, nearest: NearestLookup | None = None) -> None:
         """Without `nearest` there are no semantic links."""
         self._reader = reader
-        self._nearest = nearest
-        self._nearest_cache: dict[int, list[Edge]] = {}
+        self._nearest = cache(nearest) if nearest is not None else lambda record: list[Edge]()
         self._bank = bank
         self._size = reader.graph_size(bank, MAX_COUNTED)
-        self._best_cache: dict[tuple[int, tuple[LinkRule, ...]], list[Edge]] = {}
+        self._best_cached = cache(self._best_links)
 
     def of(self, record: GraphRecord, kind: LinkKind, most: int = MAX_LINKS) -> list[Edge]:
         """The links of one kind that a record has, the strongest first."""
@@ -118,20 +118,12 @@ class Links:
                 yield Link(self._bank, source, target, kind, round(edge.weight, 4), edge.via)
 
     def _semantic_links(self, record: GraphRecord, most: int) -> list[Edge]:
-        edges = self._nearest_of(record)
         mutual = [
             edge
-            for edge in edges
-            if any(back.other.node == record.node for back in self._nearest_of(edge.other))
+            for edge in self._nearest(record)
+            if any(back.other.node == record.node for back in self._nearest(edge.other))
         ]
         return mutual[:most]
-
-    def _nearest_of(self, record: GraphRecord) -> list[Edge]:
-        if record.node not in self._nearest_cache:
-            self._nearest_cache[record.node] = (
-                self._nearest(record) if self._nearest is not None else []
-            )
-        return self._nearest_cache[record.node]
 
     def _temporal_links(self, record: GraphRecord) -> list[Edge]:
         """The next records in time on both sides; always symmetric."""
@@ -140,16 +132,11 @@ class Links:
         around = self._reader.graph_records_around(self._bank, record, NEIGHBOURS_IN_TIME)
         return [Edge(other, 1.0, "") for other in around]
 
-    def _best_cached(self, record: GraphRecord, rules: tuple[LinkRule, ...]) -> list[Edge]:
+    def _best_links(self, record: GraphRecord, rules: tuple[LinkRule, ...]) -> list[Edge]:
         """The best links of a record by some rules; none for a digest, which only repeats its
         exchanges."""
-        known = self._best_cache.get((record.node, rules))
-        if known is None:
-            known = list(self._best_links(record, rules)) if record.kind != "digest" else []
-            self._best_cache[record.node, rules] = known
-        return known
-
-    def _best_links(self, record: GraphRecord, rules: tuple[LinkRule, ...]) -> list[Edge]:
+        if record.kind == "digest":
+            return []
         mentions = self._reader.mentions_in(self._bank, [record.node])
         fit = {
             b.entity: b.roles for b in mentions if any(_has_role(b.roles, r.here) for r in rules)

@@ -113,8 +113,9 @@ def describe_entity(
     return EntityDetails(entity, records, together, tuple(record_links))
 
 
-# What one page shows at most.
+# What one page shows at most, around a focus and without one.
 MAX_ENTITIES = 300
+_MOST_MENTIONED = 120
 MAX_HOPS = 3
 # How many companions of each entity are followed, by the distance from the focus: fewer further
 # out, so that the nearest take most of the page.
@@ -172,11 +173,7 @@ def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entit
 
 
 def neighbourhood_of(
-    reader: Reader,
-    focus: Entity,
-    hops: int = 2,
-    kinds: Sequence[str] = (),
-    most: int = MAX_ENTITIES,
+    reader: Reader, focus: Entity, hops: int, kinds: Sequence[str]
 ) -> Neighbourhood:
     """A focus, and the entities around it of some kinds."""
     known = reader.entity(focus.bank, focus.id)
@@ -195,7 +192,7 @@ def neighbourhood_of(
             for other in beside:
                 if other.number in index_of:
                     continue
-                if len(found) >= most:
+                if len(found) >= MAX_ENTITIES:
                     left = True
                     break
                 index_of[other.number] = len(found)
@@ -205,21 +202,19 @@ def neighbourhood_of(
     return Neighbourhood(tuple(found), _connections(reader, focus.bank, index_of), left)
 
 
-def most_mentioned(
-    reader: Reader, bank: str | None, kinds: Sequence[str] = (), most: int = 120
-) -> Neighbourhood:
+def most_mentioned(reader: Reader, bank: str | None, kinds: Sequence[str]) -> Neighbourhood:
     """The most mentioned entities, without a focus."""
-    asked = most * _OVERSAMPLING + 1 if kinds else most + 1
+    asked = _MOST_MENTIONED * _OVERSAMPLING + 1 if kinds else _MOST_MENTIONED + 1
     entities = [e for e in reader.entities(bank, asked) if not kinds or e.kind in kinds]
     found: list[Neighbour] = []
     index_of: dict[str, dict[int, int]] = {}
-    for entity in entities[:most]:
+    for entity in entities[:_MOST_MENTIONED]:
         known = reader.entity(entity.bank, entity.id)
         if known is not None:
             index_of.setdefault(entity.bank, {})[known.number] = len(found)
             found.append(_neighbour(entity.bank, known, 0, len(found)))
     ties = [tie for one, held in index_of.items() for tie in _connections(reader, one, held)]
-    return Neighbourhood(tuple(found), tuple(ties), len(entities) > most)
+    return Neighbourhood(tuple(found), tuple(ties), len(entities) > _MOST_MENTIONED)
 
 
 def _neighbour(bank: str, known: GraphEntity, hops: int, via: int) -> Neighbour:

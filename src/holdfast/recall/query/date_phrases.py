@@ -90,6 +90,13 @@ class SpanAt(NamedTuple):
     after: int
 
 
+def _at(span: Span | None, after: int, cycle: str = "") -> SpanAt | None:
+    """The span with the index after its words, and with a cycle if one is given."""
+    if span is None:
+        return None
+    return SpanAt(span._replace(cycle=cycle) if cycle else span, after)
+
+
 def tokenize(text: str, start: int, end: int) -> list[Token]:
     """The tokens of a part of a text; names and numbers of code stay in one piece."""
     found: list[Token] = []
@@ -183,15 +190,14 @@ class DateReader:
         unit = UNITS.get(self.word(count[2])) if count else None
         if not count or not unit or self.word(count[2] + 1) not in ("ago", "back"):
             return None
-        span = ago(self.now, count[0], count[1], unit)
-        return SpanAt(span, count[2] + 2) if span else None
+        return _at(ago(self.now, count[0], count[1], unit), count[2] + 2)
 
     def _calendar_unit_before(self, after: int, unit: str, count: int) -> SpanAt | None:
         """The calendar week, month, quarter or year, so many before this one."""
         span = containing(self.now, unit)
         for _ in range(count):
             span = containing(span.start - DAY, unit) if span else None
-        return SpanAt(span, after) if span else None
+        return _at(span, after)
 
     def _read_slice(self, at: int) -> SpanAt | None:
         """Such as "First week of March", "second half of 2025", "first quarter of 2026"."""
@@ -261,16 +267,13 @@ class DateReader:
     def _read_last_units(self, at: int, word: str) -> SpanAt | None:
         count, what = self.count(at + 1), self.word(at + 1)
         if count and (unit := UNITS.get(self.word(count[2]))):
-            span = rolling(self.now, count[1], unit)
-            return SpanAt(span, count[2] + 1) if span else None
+            return _at(rolling(self.now, count[1], unit), count[2] + 1)
         if what in CALENDAR and self.word(at + 2) != "of":
             if word != "past":
                 return self._calendar_unit_before(at + 2, what, 1)
-            span = rolling(self.now, 1, what)
-            return SpanAt(span, at + 2) if span else None
+            return _at(rolling(self.now, 1, what), at + 2)
         if what in ("day", "hour", "fortnight") and self.word(at + 2) != "of":
-            span = rolling(self.now, 1, what)
-            return SpanAt(span, at + 2) if span else None
+            return _at(rolling(self.now, 1, what), at + 2)
         return self._weekend(at + 1, 1)
 
     def _weekend(self, at: int, back: int) -> SpanAt | None:
@@ -287,8 +290,7 @@ class DateReader:
         )
         if not found or word in _THIS or not found.span.cycle or found.span.end <= self.now:
             return found
-        span = shift_back(found.span, 1)
-        return SpanAt(span, found.after) if span else None
+        return _at(shift_back(found.span, 1), found.after)
 
     def _read_weekday(self, at: int, after_preposition: bool) -> SpanAt | None:
         word = self.word(at)
@@ -313,8 +315,7 @@ class DateReader:
         year, _, month, number, one, sign, two, late_year = match.groups()
         if year:
             span = date(int(year), int(month), int(number)) if number else None
-            span = span if number else months(int(year), int(month), 1)
-            return SpanAt(span, at + 1) if span else None
+            return _at(span if number else months(int(year), int(month), 1), at + 1)
         orders = ((two, one),) if sign == "." else dict.fromkeys(((one, two), (two, one)))
         spans = [date(int(late_year), int(m), int(d)) for m, d in orders]
         past = [span for span in spans if span and span.start <= self.now]
@@ -345,12 +346,14 @@ class DateReader:
         ):
             return None
         if year:
-            span = date(year, month, number)
-            return SpanAt(span, after + 1) if span else None
+            return _at(date(year, month, number), after + 1)
         # February 29th is at most eight years ago.
         past = (date(self.now.year - n, month, number) for n in range(9))
-        span = next((found for found in past if found and found.start <= self.now), None)
-        return SpanAt(span._replace(cycle="year"), after) if span else None
+        return _at(
+            next((found for found in past if found and found.start <= self.now), None),
+            after,
+            "year",
+        )
 
     def _read_month(self, at: int, after_preposition: bool) -> SpanAt | None:
         word = self.word(at)
@@ -359,8 +362,7 @@ class DateReader:
             return None
         after = at + 1 + (self.word(at + 1) == "of")
         if year := self._year_at(after):
-            span = months(year, month, 1)
-            return SpanAt(span, after + 1) if span else None
+            return _at(months(year, month, 1), after + 1)
         upper = self.tokens[at].spelled[0].isupper()
         if (
             word not in _BARE_MONTHS
@@ -373,8 +375,7 @@ class DateReader:
             return None
         if not upper and (word in _DOUBTFUL_SHORT or self.word(at + 1) in ("be", "have", "not")):
             return None
-        span = months(self.now.year - (month > self.now.month), month, 1)
-        return SpanAt(span._replace(cycle="year"), at + 1) if span else None
+        return _at(months(self.now.year - (month > self.now.month), month, 1), at + 1, "year")
 
     def _read_quarter(self, at: int, after_preposition: bool) -> SpanAt | None:
         match = _QUARTER.fullmatch(self.word(at))
@@ -384,13 +385,13 @@ class DateReader:
         after = at + 1 + (self.word(at + 1) == "of")
         year = int(match[2] or match[3] or 0) or self._year_at(after)
         if year:
-            span = months(year, number * 3 - 2, 3)
-            return SpanAt(span, at + 1 if match[2] or match[3] else after + 1) if span else None
+            return _at(
+                months(year, number * 3 - 2, 3), at + 1 if match[2] or match[3] else after + 1
+            )
         if not after_preposition:
             return None
         begun = number * 3 - 2 <= self.now.month
-        span = months(self.now.year - (not begun), number * 3 - 2, 3)
-        return SpanAt(span._replace(cycle="year"), at + 1) if span else None
+        return _at(months(self.now.year - (not begun), number * 3 - 2, 3), at + 1, "year")
 
     def _read_season(self, at: int, after_preposition: bool) -> SpanAt | None:
         """Such as "Spring" is a framework and "fall" a verb, so these two need "the" or a year."""
@@ -399,8 +400,7 @@ class DateReader:
             return None
         after = at + 1 + (self.word(at + 1) == "of")
         if year := self._year_at(after):
-            span = season(name, year)
-            return SpanAt(span, after + 1) if span else None
+            return _at(season(name, year), after + 1)
         announced = self.word(at - 1) in ("the", *_PARTS) and self._no_noun_follows(at)
         if not after_preposition or (name in ("spring", "fall") and not announced):
             return None
@@ -427,5 +427,4 @@ class DateReader:
             or not self.now.year - 25 <= year <= self.now.year
         ):
             return None
-        span = months(year, 1, 12)
-        return SpanAt(span, at + 1) if span else None
+        return _at(months(year, 1, 12), at + 1)

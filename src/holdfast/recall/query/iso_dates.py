@@ -4,11 +4,12 @@ records are ordered. Dates in words are read in `date_phrases`."""
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.regex import regex
+from holdfast.times import format_time
 
 _ISO = regex(
     r"(\d{4}-\d{2})(-\d{2})?(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)(Z|[+-]\d{2}:?\d{2})?)?",
@@ -25,7 +26,7 @@ class IsoSpan(NamedTuple):
     @property
     def last(self) -> str:
         """The last millisecond of the span."""
-        return _spell(datetime.fromisoformat(self.end) - timedelta(milliseconds=1))
+        return format_time(datetime.fromisoformat(self.end) - timedelta(milliseconds=1))
 
 
 def looks_like_date(text: str) -> bool:
@@ -49,13 +50,8 @@ def read_iso_span(text: str) -> IsoSpan:
             length = timedelta(days=1)
         else:
             length = (start.replace(day=28) + timedelta(days=4)).replace(day=1) - start
-        return IsoSpan(_spell(start), _spell(start + length))
+        return IsoSpan(format_time(start), format_time(start + length))
     except (ValueError, OverflowError):
         raise InputError(
             f"{text!r} is not a date.", "Write 2026-03-01, 2026-03, or 2026-03-01T12:30 (in UTC)."
         ) from None
-
-
-def _spell(moment: datetime) -> str:
-    spelled = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return spelled.replace("+00:00", "Z")

@@ -29,6 +29,7 @@ from holdfast.recall.query.calendar_spans import (
 )
 from holdfast.recall.query.date_phrases import DateReader, SpanAt, Token, tokenize
 from holdfast.recall.query.terms import QUESTION_WORDS
+from holdfast.times import format_time
 
 LandmarkLookup = Callable[[str], datetime | None]
 
@@ -105,7 +106,9 @@ def read_time_range(query: str, now: datetime, landmark: LandmarkLookup) -> Time
     if not ranges:
         return None
     start, end = _intersection(ranges)
-    spelled = [_to_iso(moment, zone) for moment in (start, end)]
+    spelled = [
+        format_time(moment.replace(tzinfo=zone)) if moment else "" for moment in (start, end)
+    ]
     if all(spelled) and spelled[0] > spelled[1]:
         # An hour that a clock shows twice.
         spelled.reverse()
@@ -154,13 +157,6 @@ def _shift_to_meet(span: Span, start: datetime, end: datetime) -> tuple[datetime
         if moved and moved.start < end and start < moved.end:
             return moved.start, moved.end
     return span.start, span.end
-
-
-def _to_iso(moment: datetime | None, zone: tzinfo) -> str:
-    if moment is None:
-        return ""
-    known = moment.replace(tzinfo=zone).astimezone(UTC)
-    return known.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _remove_spans(query: str, spans: list[tuple[int, int]]) -> str:

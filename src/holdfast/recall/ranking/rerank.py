@@ -30,7 +30,7 @@ class Reranker(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name among the strategies of a search."""
+        """Its name among the reports of a search."""
         ...
 
     def judge(

@@ -1,6 +1,6 @@
 """The retrievers over the full-text index and over time, and the one that wraps semantic search.
 
-Each function returns a `Retriever`; its name is the strategy that users see.
+Each function returns a `Retriever`; its name is shown to users.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class VectorMatrix:
             return loaded
         file = None if rewrite else self._read_file(reader)
         if rewrite or self._is_outdated(reader, file):
-            file = self._rewrite(reader)
+            file = self._write_file(reader) or self._load_from_store(reader)
         known = int(file.numbers[-1]) if file is not None and len(file.numbers) else 0
         tail = self._stack(reader.vectors_after(self._bank, self._model, known, MAX_UNWRITTEN * 2))
         parts = [tail] if file is None else [file, tail]
@@ -197,9 +197,6 @@ class VectorMatrix:
         with np.errstate(all="ignore"):
             sound = np.square(vectors).sum(axis=1) <= _MAX_LENGTH**2
         return _Vectors(numbers[sound], vectors[sound])
-
-    def _rewrite(self, reader: Reader) -> _Vectors:
-        return self._write_file(reader) or self._load_from_store(reader)
 
     def _batches(self, reader: Reader) -> Iterator[_Vectors]:
         known = 0

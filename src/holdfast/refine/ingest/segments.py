@@ -12,7 +12,7 @@ from holdfast.refine.core.executor import Executor
 from holdfast.refine.ingest.read_plan import Job
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, refine_lines
 from holdfast.sources.fingerprint import fingerprint
-from holdfast.sources.lines import Openable, Segment, read_lines, segments
+from holdfast.sources.lines import Line, Openable, Segment, read_lines, segments
 from holdfast.sources.source_files import reopen_source
 
 # With less to read, starting processes takes longer than it saves.

@@ -68,7 +68,7 @@ _OTHER_READERS = {
         bytes,
         conversation.describe_session,
         conversation.AGENT,
-    ),  # fmt: skip
+    ),
 }
 
 

@@ -6,7 +6,7 @@ the evidence covers, not whether the evidence is true:
 - high: the words of one record cover at least 80% of the question's weight, and those of a
   second, from another exchange, at least 60%.
 - medium: the words of one record cover at least 60%.
-- low: something clears the relevance floor.
+- low: something reaches the relevance threshold.
 - none: nothing does. Then the answer abstains and names the nearest misses.
 """
 
@@ -62,7 +62,7 @@ class ConfidenceThresholds(NamedTuple):
 
     high: float = 0.8
     medium: float = 0.6
-    # A record below the relevance floor that is still named as a near miss.
+    # A record below the relevance threshold that is still named as a near miss.
     near_miss: float = 0.2
 
 

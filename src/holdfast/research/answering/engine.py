@@ -244,7 +244,7 @@ class _FurtherRounds:
 
     def _answer_from_chain(self, chain: Chain) -> Answer:
         """An answer of linked records, then what else was cited. Its confidence is low where no
-        single record cleared the floor, or where only a session links them."""
+        single record reached the threshold, or where only a session links them."""
         weak = self._found.abstained or SAME_SESSION in chain.link_reasons
         hits = {hit.uri: hit for hit in self._found.hits}
         others = [

@@ -211,7 +211,7 @@ def starting_chains(
 
 
 def _nearest(reader: Reader, request: AskRequest, terms: Terms) -> list[Hit]:
-    """The records that have most of the question's words, without a relevance floor."""
+    """The records that have most of the question's words, without a relevance threshold."""
     layers = [layer.value for layer in request.layers]
     matches = reader.search(request.bank, terms.all, layers, _LIMITS.passages, until=request.until)
     return _hits(reader, request, [match.passage for match in matches])

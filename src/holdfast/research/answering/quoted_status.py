@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import stem, truncate, words
+from holdfast.language import shared_fraction, stem, truncate, words
 from holdfast.model.fact_history import status_change_at
 from holdfast.model.knowledge import Claim, Fact, StatusChange
 from holdfast.model.query import Hit
@@ -75,8 +75,7 @@ class QuotedStatuses:
         """The status of the claim that a sentence makes."""
         stems = _stems(sentence)
         for claim_stems, period in self._claims.get(hit.uri, ()):
-            fewer = min(len(stems), len(claim_stems))
-            if fewer and len(stems & claim_stems) >= _SAME_CLAIM * fewer:
+            if shared_fraction(stems, claim_stems) >= _SAME_CLAIM:
                 return period
         return None
 

@@ -15,7 +15,7 @@ from holdfast.app.status.period_digest import WEEK, Item, digest, digest_json, r
 from holdfast.app.status.usage_report import gather_usage, usage_json
 from holdfast.app.transfer.backup import back_up, backup_json, list_backups
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.requests import ApiRouter, Bank, JsonObject, Limit, author
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, Limit, author
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
@@ -33,12 +33,12 @@ _Pull = extend_model(model_of(ShareImport), "PullRecord", undone=bool)
 
 
 @router.task("GET /imports", open_model("Imports", imports=list[_Import]), "What was imported")
-def imports(memory: Holdfast, bank: Bank = "all") -> JsonObject:
+def imports(memory: Holdfast, bank: Bank = "all") -> Json:
     """Every import that brought something, and whether it was taken back."""
     return {"imports": _with_undone(memory.imports.list_batches(bank))}
 
 
-def _with_undone(batches: Iterable[tuple[object, bool]]) -> list[JsonObject]:
+def _with_undone(batches: Iterable[tuple[object, bool]]) -> list[Json]:
     return [{**to_jsonable(one), "undone": not is_active} for one, is_active in batches]
 
 
@@ -48,13 +48,13 @@ def _with_undone(batches: Iterable[tuple[object, bool]]) -> list[JsonObject]:
     "Take an import back",
     MemoryPool.run_long,
 )
-def undo_import(memory: Holdfast, id: UnitId) -> JsonObject:
+def undo_import(memory: Holdfast, id: UnitId) -> Json:
     """All that it brought, into whatever banks."""
     return {"undone": memory.imports.undo_import(id, author())}
 
 
 @router.task("GET /pulls", open_model("Pulls", pulls=list[_Pull]), "What was pulled")
-def pulls(memory: Holdfast, bank: str) -> JsonObject:
+def pulls(memory: Holdfast, bank: str) -> Json:
     """What others share, each time that it was taken in, and whether it was taken back."""
     return {"pulls": _with_undone(memory.sharing.pulls(bank))}
 
@@ -65,17 +65,15 @@ def pulls(memory: Holdfast, bank: str) -> JsonObject:
     "Take a pull back",
     MemoryPool.run_long,
 )
-def undo_pull(memory: Holdfast, id: UnitId, bank: str) -> JsonObject:
+def undo_pull(memory: Holdfast, id: UnitId, bank: str) -> Json:
     """What it replaced holds again."""
     return {"undone": memory.sharing.undo_pull(id, bank, author())}
 
 
 @router.task(
-    "GET /backups",
-    open_model("Backups", backups=list[dict[str, Any]]),
-    "The backups in the home",
+    "GET /backups", open_model("Backups", backups=list[dict[str, Any]]), "The backups in the home"
 )
-def backups(memory: Holdfast) -> JsonObject:
+def backups(memory: Holdfast) -> Json:
     """The latest first."""
     known = list_backups(memory.settings)
     return {"backups": [{**one._asdict(), "path": str(one.path)} for one in known]}
@@ -88,7 +86,7 @@ def backups(memory: Holdfast) -> JsonObject:
     MemoryPool.run_long,
     status=201,
 )
-def make_backup(memory: Holdfast) -> JsonObject:
+def make_backup(memory: Holdfast) -> Json:
     """In the home of the server, while others go on. No path is taken."""
     return backup_json(back_up(memory.settings))
 
@@ -98,13 +96,13 @@ def make_backup(memory: Holdfast) -> JsonObject:
     open_model("Providers", use=str, providers=list[dict[str, Any]]),
     "Plugins that can be asked too",
 )
-def providers(memory: Holdfast) -> JsonObject:
+def providers(memory: Holdfast) -> Json:
     """And how reliable each has been; nothing is started."""
     return providers_json(Providers(memory.settings, utc_now, Folder.home()), memory.settings)
 
 
 @router.task("GET /worth", open_model("Worth", bank=str, days=int), "What the memory was worth")
-def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> JsonObject:
+def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> Json:
     """By its own ledgers: what was put into sessions, and whether it was used, ignored or wrong."""
     return usage_json(gather_usage(memory, bank, days))
 
@@ -129,7 +127,7 @@ def time_digest(
     since: Day = "",
     until: Day = "",
     limit: Limit = 15,
-) -> JsonObject:
+) -> Json:
     """What was done, decided and learned in the last days, or from one date to the end of another,
     and what memory got wrong."""
     if until and not since:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.api.requests import ApiRouter, JsonObject, RequestBody, author
+from holdfast.interfaces.http.api.requests import ApiRouter, Json, RequestBody, author
 from holdfast.interfaces.http.api.schema import model_of, open_model
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.learn.bank_settings import BankChanges
@@ -37,7 +37,7 @@ class BankChange(RequestBody):
 
 
 @router.task("GET /banks", open_model("Banks", banks=list[Bank]), "Every bank")
-def banks(memory: Holdfast) -> JsonObject:
+def banks(memory: Holdfast) -> Json:
     """By name."""
     return {"banks": memory.banks.all()}
 
@@ -64,7 +64,7 @@ def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
     open_model("Me", name=str, key=str, level=str, banks=list[str] | None),
     "What your key is for",
 )
-def me(memory: Holdfast) -> JsonObject:
+def me(memory: Holdfast) -> Json:
     """Its name, its level, and the names of its banks; null for every one."""
     who = principal()
     banks = None if who.banks is None else [one.name for one in memory.reader.banks()]

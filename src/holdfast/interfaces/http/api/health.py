@@ -9,7 +9,7 @@ from pydantic import Field
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.costs import gather_costs
 from holdfast.app.status.status_report import cost_json, status_json
-from holdfast.interfaces.http.api.requests import ApiRouter, Bank, JsonObject, Limit, RequestBody
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, Limit, RequestBody
 from holdfast.interfaces.http.api.schema import open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.ledgers.injections import Injection
@@ -37,7 +37,7 @@ _Status = open_model(
 
 
 @router.task("GET /status", _Status, "How the memory stands")
-def status(memory: Holdfast, bank: Bank = "all", cost: bool = False) -> JsonObject:
+def status(memory: Holdfast, bank: Bank = "all", cost: bool = False) -> Json:
     """The same as `holdfast status --json`; with `cost` the whole account of model services."""
     return status_json(memory, bank, None, cost)
 
@@ -47,18 +47,18 @@ def status(memory: Holdfast, bank: Bank = "all", cost: bool = False) -> JsonObje
     open_model("Cost", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]),
     "What model services took",
 )
-def cost(memory: Holdfast) -> JsonObject:
+def cost(memory: Holdfast) -> Json:
     """By day, operation and model; caps, pauses, and calls that failed."""
     return cost_json(gather_costs(memory), True)
 
 
 @router.task("GET /doctor", _Checkup, "Check that everything is in order", MemoryPool.run_long)
-def doctor(memory: Holdfast) -> JsonObject:
+def doctor(memory: Holdfast) -> Json:
     """Says what is wrong and how to mend it; changes nothing."""
     return _checkup(memory, ())
 
 
-def _checkup(memory: Holdfast, fixed: Any) -> JsonObject:
+def _checkup(memory: Holdfast, fixed: Any) -> Json:
     """The result of the health checks. They import much, so they are loaded at the first use."""
     from holdfast.app.doctor.check import report_json
     from holdfast.app.doctor.examine import run_checks
@@ -75,7 +75,7 @@ class FixConfirmation(RequestBody):
 
 
 @router.task("POST /doctor/fix", _Checkup, "Mend what can be mended", MemoryPool.run_long)
-def fix(memory: Holdfast, body: FixConfirmation) -> JsonObject:
+def fix(memory: Holdfast, body: FixConfirmation) -> Json:
     """What takes something away is only done where `confirm` says so."""
     from holdfast.app.doctor.examine import run_fixes
 
@@ -87,7 +87,7 @@ def fix(memory: Holdfast, body: FixConfirmation) -> JsonObject:
     open_model("Injections", injections=list[Injection]),
     "What was put into sessions, and its fate",
 )
-def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> JsonObject:
+def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
     """The latest first."""
     found = memory.store.injections(memory.context.bank_id(bank), limit=limit)
     return {"injections": found}
@@ -99,7 +99,7 @@ def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> JsonO
     "Read what is new in your own transcripts",
     MemoryPool.run_long,
 )
-def ingest(memory: Holdfast) -> JsonObject:
+def ingest(memory: Holdfast) -> Json:
     """Those of the user's agent, where it keeps them; no path is taken."""
     inputs = memory.ingestion.find([])
     return {"transcripts": memory.ingest(inputs) if inputs else None}

@@ -22,7 +22,7 @@ from holdfast.interfaces.http.api.requests import (
     Bank,
     Cursor,
     Id,
-    JsonObject,
+    Json,
     Limit,
     QueryText,
     RequestBody,
@@ -72,7 +72,7 @@ def facts(
     all: bool = False,
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> JsonObject:
+) -> Json:
     """Those in force, the latest first; with `all` also those that ended."""
     found = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
     return {
@@ -83,9 +83,7 @@ def facts(
 
 
 @router.task("GET /concepts", page_model("concepts", _Concept, bank=str), "Concepts")
-def concepts(
-    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> JsonObject:
+def concepts(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
     """What a project is about; the one that was touched last first."""
     names = memory.context.bank_names()
     page, more = concepts_page(memory, bank, limit, cursor)
@@ -101,7 +99,7 @@ def _bank_name(memory: Holdfast, bank: str) -> str:
 
 
 @router.task("GET /concepts/{id:path}", _Concept, "One concept")
-def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
+def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """By its name, a part of it, or its id; with its history and its members."""
     one = memory.browse.concept(id, bank)
     return json_shapes.concept_details_json(
@@ -114,13 +112,13 @@ def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
     open_model("Keywords", bank=str, keywords=list[Keyword]),
     "The keywords of a bank",
 )
-def keywords(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> JsonObject:
+def keywords(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
     """The most frequent first."""
     return {"bank": _bank_name(memory, bank), "keywords": memory.browse.keywords(bank, limit)}
 
 
 @router.task("GET /keywords/leads", model_of(KeywordHits), "What words lead to")
-def leads(memory: Holdfast, words: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
+def leads(memory: Holdfast, words: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
     """Facts, concepts and exchanges that bear these words."""
     found = memory.browse.keyword(words, bank, limit)
     return json_shapes.keyword_hits_json(
@@ -135,7 +133,7 @@ def entities(
     kind: EntityKind | None = None,
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> JsonObject:
+) -> Json:
     """Who and what is involved; those in most records first."""
     page, more = entities_page(memory, bank, kind.value if kind else "", limit, cursor)
     return {"entities": [json_shapes.entity_json(one) for one in page], "cursor": more}
@@ -148,7 +146,7 @@ def entities(
     ),
     "One entity",
 )
-def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
+def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
     """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
     that is linked."""
     return json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
@@ -160,7 +158,7 @@ def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit =
     "Entities that occur together",
     MemoryPool.run,
 )
-def communities(memory: Holdfast, bank: Bank = "all", limit: Limit = 20) -> JsonObject:
+def communities(memory: Holdfast, bank: Bank = "all", limit: Limit = 20) -> Json:
     """The largest groups first."""
     groups = memory.browse.communities(bank)[:limit]
     return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
@@ -186,34 +184,28 @@ _Decided = open_model("EntityDecided", decision=Curation, entity=_Entity)
 
 
 @router.task("POST /entities/merge", _Decided, "Let two entities be one")
-def merge_entities(memory: Holdfast, body: EntityMerge) -> JsonObject:
+def merge_entities(memory: Holdfast, body: EntityMerge) -> Json:
     """Each named by any of its spellings; `POST /undo` takes it back."""
     decision = memory.curation.merge_entities(body.name, body.into, body.bank, author())
     return _decided_entity(memory, decision, body)
 
 
 @router.task("POST /entities/split", _Decided, "Let a spelling stand by itself")
-def split_entity(memory: Holdfast, body: EntitySplit) -> JsonObject:
+def split_entity(memory: Holdfast, body: EntitySplit) -> Json:
     """`POST /undo` takes it back."""
     decision = memory.curation.split_entity(body.name, body.alias, body.bank, author())
     return _decided_entity(memory, decision, body)
 
 
-def _decided_entity(
-    memory: Holdfast, decision: Curation, body: EntityMerge | EntitySplit
-) -> JsonObject:
+def _decided_entity(memory: Holdfast, decision: Curation, body: EntityMerge | EntitySplit) -> Json:
     entity = memory.browse.entity(body.name, body.bank)
     return {"decision": decision, "entity": json_shapes.entity_json(entity)}
 
 
 @router.task("GET /opinions", page_model("opinions", model_with_uri(Opinion), bank=str), "Opinions")
 def opinions(
-    memory: Holdfast,
-    bank: Bank = "all",
-    all: bool = False,
-    limit: Limit = 50,
-    cursor: Cursor = "",
-) -> JsonObject:
+    memory: Holdfast, bank: Bank = "all", all: bool = False, limit: Limit = 50, cursor: Cursor = ""
+) -> Json:
     """What is believed, the firmest first; with `all` also what has faded."""
     known = memory.opinions.opinions(bank, all)
     page = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
@@ -221,9 +213,7 @@ def opinions(
 
 
 @router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "Memories")
-def memories(
-    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> JsonObject:
+def memories(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
     """What was remembered and retained, the latest first."""
     found = latest_records(memory, "memory", bank, limit, cursor)
     return page_json("memories", "memory", found)
@@ -253,18 +243,18 @@ class Retained(RequestBody):
     why: str = Field("", max_length=2000)
 
 
-def _stored_memory_json(memory: Holdfast, stored: Memory) -> JsonObject:
+def _stored_memory_json(memory: Holdfast, stored: Memory) -> Json:
     return json_shapes.memory_json(stored, memory.context.bank_name(stored.bank))
 
 
 @router.task("POST /memories", _StoredMemory, "Remember a text", status=201)
-def remember(memory: Holdfast, body: Remembered) -> JsonObject:
+def remember(memory: Holdfast, body: Remembered) -> Json:
     """Kept with the secrets out; the same text is kept once."""
     return _stored_memory_json(memory, memory.remember(body.text, body.bank, author()))
 
 
 @router.task("POST /memories/retain", _StoredMemory, "Retain a text", status=201)
-def retain(memory: Holdfast, body: Retained) -> JsonObject:
+def retain(memory: Holdfast, body: Retained) -> Json:
     """As a memory of a network; an opinion needs a confidence."""
     s = body
     stored = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, author())
@@ -272,18 +262,14 @@ def retain(memory: Holdfast, body: Retained) -> JsonObject:
 
 
 @router.task("GET /exchanges", page_model("exchanges", model_with_uri(Exchange)), "Exchanges")
-def exchanges(
-    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> JsonObject:
+def exchanges(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
     """Of all sessions, the latest first."""
     found = latest_records(memory, "exchange", bank, limit, cursor)
     return page_json("exchanges", "exchange", found)
 
 
 @router.task("GET /commits", page_model("commits", model_with_uri(Commit)), "Commits")
-def commits(
-    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> JsonObject:
+def commits(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
     """Of the histories that were read, the latest first. `GET /records/commit/{sha}` tells all of
     one."""
     found = latest_records(memory, "commit", bank, limit, cursor)
@@ -301,7 +287,7 @@ def stale(
     bank: Bank = "all",
     file: Annotated[str, Query(max_length=1000)] = "",
     limit: Limit = 50,
-) -> JsonObject:
+) -> Json:
     """Facts, memories, decisions and rules held against the code, the most changed first."""
     found = audit(memory.reader, memory.context.bank_id(bank), file)
     shown = found._replace(stale=found.stale[:limit])

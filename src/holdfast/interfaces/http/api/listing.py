@@ -8,7 +8,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.views.decision_log import LogEntry, read_logs
 from holdfast.interfaces.http.api.requests import (
-    JsonObject,
+    Json,
     invalid_cursor,
     paginate,
     read_cursor,
@@ -72,7 +72,7 @@ def decisions_page(memory: Holdfast, bank: str, limit: int, cursor: str) -> Page
     return paginate(log, lambda one: (one.curation.seq, one.curation.bank), limit, cursor)
 
 
-def page_json(name: str, kind: str, page: Page[Any]) -> JsonObject:
+def page_json(name: str, kind: str, page: Page[Any]) -> Json:
     """A page of the records of a kind as JSON, under a name."""
     records, more = page
     return {name: [json_shapes.record_json(kind, one) for one in records], "cursor": more}

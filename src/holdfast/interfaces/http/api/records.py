@@ -22,7 +22,7 @@ from holdfast.interfaces.http.api.requests import (
     Bank,
     Cursor,
     Id,
-    JsonObject,
+    Json,
     Limit,
     RequestBody,
     author,
@@ -110,7 +110,7 @@ def path(memory: Holdfast, id: Id, bank: Bank = "all") -> RecordPath:
 
 
 @router.task("GET /records/{id:path}/purge", _Erasure, "What a purge would erase", MemoryPool.run)
-def plan_purge(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
+def plan_purge(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """Changes nothing."""
     return erasure_json(memory.erasure.plan_purge(id, bank), False)
 
@@ -122,7 +122,7 @@ def show(
     bank: Bank = "all",
     as_of: Annotated[str, Query(max_length=40)] = "",
     rules: bool = False,
-) -> JsonObject:
+) -> Json:
     """With the way down to its raw line, which is shown without secrets; with `rules` also what
     rules alone make of it."""
     trace = memory.show(id, bank, read_iso_span(as_of).last if as_of else "")
@@ -134,37 +134,37 @@ def show(
 
 
 @router.task("POST /records/{id:path}/correct", _Decision, "Say it anew")
-def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> JsonObject:
+def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> Json:
     """Its old words are kept as superseded."""
     return {"decision": memory.correct(id, body.text, bank, author())}
 
 
 @router.task("POST /records/{id:path}/forget", _Decision, "Forget it")
-def forget(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
+def forget(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """It, and all that is made of it, is left out of everything until it is restored."""
     return {"decision": memory.forget(id, bank, author())}
 
 
 @router.task("POST /records/{id:path}/restore", _Decision, "Bring it back")
-def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
+def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """What was forgotten or merged."""
     return {"decision": memory.restore(id, bank, author())}
 
 
 @router.task("POST /records/{id:path}/confirm", _Decision, "Say that it holds")
-def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> JsonObject:
+def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
     """Whatever became of its code since."""
     return {"decision": memory.curation.confirm(id, bank, author())}
 
 
 @router.task("POST /records/{id:path}/merge", _Decision, "Merge it")
-def merge(memory: Holdfast, id: Id, body: MergeTarget, bank: Bank = "all") -> JsonObject:
+def merge(memory: Holdfast, id: Id, body: MergeTarget, bank: Bank = "all") -> Json:
     """Let another record stand for this one."""
     return {"decision": memory.curation.merge(id, body.into, bank, author())}
 
 
 @router.task("POST /records/{id:path}/purge", _Erasure, "Erase it for good", MemoryPool.run_long)
-def purge(memory: Holdfast, id: Id, body: Purge, bank: Bank = "all") -> JsonObject:
+def purge(memory: Holdfast, id: Id, body: Purge, bank: Bank = "all") -> Json:
     """With all that is made of it. It cannot be undone."""
     erasure = memory.erasure.purge(id, bank, author())
     remove_backups(erasure, body.backups)
@@ -172,7 +172,7 @@ def purge(memory: Holdfast, id: Id, body: Purge, bank: Bank = "all") -> JsonObje
 
 
 @router.task("POST /scrub", _Erasure, "Erase a text wherever it is", MemoryPool.run_long)
-def scrub(memory: Holdfast, body: Scrub) -> JsonObject:
+def scrub(memory: Holdfast, body: Scrub) -> Json:
     """In every bank, for good; without `confirm` it is only counted."""
     if not body.confirm:
         return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
@@ -182,19 +182,15 @@ def scrub(memory: Holdfast, body: Scrub) -> JsonObject:
 
 
 @router.task(
-    "POST /undo",
-    open_model("Undone", undone=list[Curation]),
-    "Take back the latest decisions",
+    "POST /undo", open_model("Undone", undone=list[Curation]), "Take back the latest decisions"
 )
-def undo(memory: Holdfast, body: Undo) -> JsonObject:
+def undo(memory: Holdfast, body: Undo) -> Json:
     """The latest first; what was erased stays erased."""
     return {"undone": memory.undo(body.count, body.bank, author())}
 
 
 @router.task("GET /decisions", page_model("decisions", _LoggedDecision), "The log of decisions")
-def decisions(
-    memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = ""
-) -> JsonObject:
+def decisions(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
     """Who changed what and by which way, what was before and after, the latest first."""
     if memory.context.bank_id(bank) == "":
         raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")

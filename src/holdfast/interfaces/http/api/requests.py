@@ -29,7 +29,7 @@ KEY_HEADER = "X-Form-Key"
 # Items of one page of a list. More would hold a thread longer; clients follow the cursor.
 MAX_PAGE_SIZE = 200
 T = TypeVar("T")
-JsonObject = dict[str, Any]
+Json = dict[str, Any]
 
 Bank = Annotated[
     str,
@@ -41,13 +41,11 @@ Bank = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many at most.")]
 Cursor = Annotated[
-    str,
-    Query(max_length=2000, description="Where to go on: the `cursor` of the page before."),
+    str, Query(max_length=2000, description="Where to go on: the `cursor` of the page before.")
 ]
 QueryText = Annotated[str, Query(min_length=1, max_length=4000, pattern=r"\S")]
 Id = Annotated[
-    str,
-    Path(max_length=300, description="A record: its id, the start of it, or `word/id`."),
+    str, Path(max_length=300, description="A record: its id, the start of it, or `word/id`.")
 ]
 
 

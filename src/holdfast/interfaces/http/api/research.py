@@ -13,7 +13,7 @@ from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
     ApiRouter,
     Cursor,
-    JsonObject,
+    Json,
     Limit,
     author,
     json_response,
@@ -49,7 +49,7 @@ async def start(request: ApiRequestDep, body: Question) -> Response:
 
 
 @router.task("GET /research", page_model("sessions", _Session), "Research sessions")
-def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> JsonObject:
+def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> Json:
     """The latest first."""
     sessions = sessions_of(memory.settings)
     page, more = paginate(sessions.ids(), lambda id: (id,), limit, cursor)
@@ -60,7 +60,7 @@ def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> JsonObje
 async def one(request: ApiRequestDep, id: ResearchId) -> Response:
     """With every step, without the words of what is not shown any more."""
 
-    def load(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> Json:
         session, lines = request.research_runs.read(memory, id)
         return {**to_jsonable(session), "lines": lines}
 
@@ -102,7 +102,7 @@ async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
     open_model("Useful", session_id=str, records=int),
     "Say that its answer was of use",
 )
-def useful(memory: Holdfast, id: ResearchId) -> JsonObject:
+def useful(memory: Holdfast, id: ResearchId) -> Json:
     """What the answer cites is borne out by it; `records` tells how many."""
     return {"session_id": id, "records": memory.answers.mark_useful(id, author())}
 
@@ -116,7 +116,7 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     """Its questions and steps are gone for good."""
     name = request.research_runs.find(id)
 
-    def change(memory: Holdfast) -> JsonObject:
+    def change(memory: Holdfast) -> Json:
         sessions = sessions_of(memory.settings)
         if request.research_runs.state(name) == "running":
             raise InputError(f"{name} is being worked on.", "Cancel it first.")

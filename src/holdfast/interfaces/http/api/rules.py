@@ -10,7 +10,7 @@ from pydantic import Field
 from holdfast.app.curation.rule_teaching import learn_result_json
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
-from holdfast.interfaces.http.api.requests import ApiRouter, Bank, JsonObject, RequestBody, author
+from holdfast.interfaces.http.api.requests import ApiRouter, Bank, Json, RequestBody, author
 from holdfast.interfaces.http.api.schema import model_with_uri, open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
@@ -53,11 +53,9 @@ class Verdict(RequestBody):
 
 
 @router.task(
-    "POST /rules",
-    open_model("Learned", written=bool, path=str | None, diff=str),
-    "Teach a rule",
+    "POST /rules", open_model("Learned", written=bool, path=str | None, diff=str), "Teach a rule"
 )
-def learn(memory: Holdfast, body: Lesson) -> JsonObject:
+def learn(memory: Holdfast, body: Lesson) -> Json:
     """Added to a file of rules, if none says so yet. Without `confirm` nothing is written, and
     the diff tells what would be."""
     s = body
@@ -74,19 +72,19 @@ def learn(memory: Holdfast, body: Lesson) -> JsonObject:
     "How far learning has come",
     MemoryPool.run,
 )
-def learning(memory: Holdfast, bank: str) -> JsonObject:
+def learning(memory: Holdfast, bank: str) -> Json:
     """How much there is to learn from, and what the settings allow."""
     return memory.teaching.auto_learn("status", bank=bank)
 
 
 @router.task("GET /rules/candidates", _Candidates, "What waits to become a rule", MemoryPool.run)
-def candidates(memory: Holdfast, bank: str) -> JsonObject:
+def candidates(memory: Holdfast, bank: str) -> Json:
     """Each with the change that it would make now."""
     return memory.teaching.candidates_json(memory.rules.candidates(bank), bank)
 
 
 @router.task("POST /rules/promote", _Candidates, "Look for more candidates", MemoryPool.run_long)
-def promote(memory: Holdfast, bank: str, id: str = "") -> JsonObject:
+def promote(memory: Holdfast, bank: str, id: str = "") -> Json:
     """What may be written without asking, by the settings, is written; the rest waits."""
     return {"reviews": 0, **memory.teaching.auto_learn("promote", id or None, bank)}
 
@@ -96,7 +94,7 @@ def promote(memory: Holdfast, bank: str, id: str = "") -> JsonObject:
     open_model("Approved", approved=str, path=str, diff=str),
     "Write a candidate into its file",
 )
-def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> JsonObject:
+def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> Json:
     """In its own words or in others. A file that changed since is left alone, unless the new diff
     is sent along as `seen`."""
     planned = memory.rules.plan_approval(id, body.text, bank)
@@ -110,7 +108,7 @@ def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> Json
     open_model("Rejected", rejected=str, text=str),
     "Turn a candidate down",
 )
-def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> JsonObject:
+def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> Json:
     """The same is not proposed again, in whatever words."""
     gone = memory.rules.reject(id, body.why, bank, author())
     return {"rejected": gone.id, "text": gone.text}
@@ -123,7 +121,7 @@ def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> Json
     ),
     "What people should decide",
 )
-def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> JsonObject:
+def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
     """Questions on facts, with `all` also those that were decided; and what waits to become a
     rule."""
     waiting = memory.rules.proposals(bank)
@@ -143,7 +141,7 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> JsonObje
     open_model("Decided", decided=Curation),
     "Keep a fact in force, or retire it",
 )
-def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> JsonObject:
+def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> Json:
     """`POST /undo` takes it back."""
     review = memory.curation.find_review(id, bank)
     return {"decided": memory.curation.decide(review, body.keep, author())}

@@ -17,7 +17,7 @@ from holdfast.interfaces.http.api.requests import (
     ApiRequestDep,
     ApiRouter,
     Bank,
-    JsonObject,
+    Json,
     Limit,
     QueryText,
     RequestBody,
@@ -114,7 +114,7 @@ def recall(
     agent: Annotated[
         str, Query(max_length=100, description="Only what sessions of this agent told.")
     ] = "",
-) -> JsonObject:
+) -> Json:
     """Best first. Where nothing is relevant it abstains, and says what came nearest."""
     plan = RecallPlan(
         tuple(layer),
@@ -143,7 +143,7 @@ def find(
     until: Annotated[str, Query(max_length=40)] = "",
     bank: Bank = "all",
     limit: Limit = 20,
-) -> JsonObject:
+) -> Json:
     """Exchanges that touched a file, are about a concept, or of a type or a time; by file also
     commits. At least one filter is needed."""
     kind = type.value if type else ""
@@ -166,7 +166,7 @@ async def timeline(
     """Around a record or a date (`anchor`), or the record that speaks best of `q`; the latest
     without either."""
 
-    def load(memory: Holdfast) -> JsonObject:
+    def load(memory: Holdfast) -> Json:
         result = memory.timeline(anchor, q, bank, kind, before, after)
         return json_shapes.timeline_json(result, memory.context.bank_names())
 
@@ -179,7 +179,7 @@ async def timeline(
     open_model("Experts", bank=str, about=str, experts=list[Expert]),
     "Who knows most about a file, a folder or a matter",
 )
-def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5) -> JsonObject:
+def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5) -> Json:
     """People by their commits, best first."""
     name = memory.context.bank_name(memory.context.bank_id(bank))
     experts = memory.browse.who_knows(about, bank, limit)
@@ -192,7 +192,7 @@ def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5
     "What the team knows of a question",
     MemoryPool.run,
 )
-def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) -> JsonObject:
+def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
     """An answer out of commits, pulls and issues, the best records, and the people to ask."""
     result = memory.answers.team_query(q, bank, limit)
     return {**to_jsonable(result.answer), "evidence": result.evidence, "people": result.people}
@@ -224,7 +224,7 @@ def brief(
     memory: Holdfast,
     bank: Annotated[str, Query(min_length=1, max_length=200)],
     prompt: Annotated[str, Query(max_length=4000)] = "",
-) -> JsonObject:
+) -> Json:
     """At its start, or for a prompt; the latter by words alone, as where no server runs."""
     with Holdfast(memory.settings, create=False) as briefing:
         injected = (
@@ -241,7 +241,7 @@ def brief(
     "A session or a topic, packed for whoever goes on with it",
     MemoryPool.run,
 )
-def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> JsonObject:
+def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> Json:
     """As a page of Markdown, and what it is made of. Nothing is written to a file."""
     pack, page = hand_off(memory, what, bank)
     return {**to_jsonable(pack), "page": page, "file": ""}

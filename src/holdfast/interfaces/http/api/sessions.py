@@ -15,7 +15,7 @@ from holdfast.interfaces.http.api.requests import (
     ApiRouter,
     Bank,
     Cursor,
-    JsonObject,
+    Json,
     Limit,
     invalid_cursor,
     read_cursor,
@@ -27,8 +27,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 router = ApiRouter(tags=["sessions"])
 _ALL = 1 << 31
 SessionId = Annotated[
-    str,
-    Path(max_length=200, description="Our id or the host's own, or the start of ours."),
+    str, Path(max_length=200, description="Our id or the host's own, or the start of ours.")
 ]
 _Session = model_with_uri(Session)
 _FullSession = extend_model(
@@ -56,14 +55,14 @@ def sessions(
     branch: Annotated[str, Query(max_length=300)] = "",
     limit: Limit = 50,
     cursor: Cursor = "",
-) -> JsonObject:
+) -> Json:
     """The latest first."""
     page = sessions_page(memory, bank, limit, cursor, agent, branch)
     return page_json("sessions", "session", page)
 
 
 @router.task("GET /sessions/{id}", _FullSession, "One session")
-def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> JsonObject:
+def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> Json:
     """With its digest, and how much is in it."""
     one, reader = find_session(memory, id, bank), memory.reader
     digest = reader.digest_of(one.bank, one.id)
@@ -87,7 +86,7 @@ def messages(
     first: Annotated[int, Query(ge=0, le=_ALL, description="From this place (`seq`) on.")] = 0,
     limit: Limit = 100,
     cursor: Cursor = "",
-) -> JsonObject:
+) -> Json:
     """In their order, from a place on."""
     start = _place(cursor) if cursor else first
     one = find_session(memory, id, bank)
@@ -110,12 +109,8 @@ def _place(cursor: str) -> int:
     "The exchanges of a session",
 )
 def exchanges(
-    memory: Holdfast,
-    id: SessionId,
-    bank: Bank = "all",
-    limit: Limit = 100,
-    cursor: Cursor = "",
-) -> JsonObject:
+    memory: Holdfast, id: SessionId, bank: Bank = "all", limit: Limit = 100, cursor: Cursor = ""
+) -> Json:
     """In their order: each one request and its resolution."""
     one = find_session(memory, id, bank)
     page = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)

@@ -15,7 +15,7 @@ from holdfast.app.server.shared_records import (
     recall_shared,
     receive,
 )
-from holdfast.interfaces.http.api.requests import ApiRouter, JsonObject, RequestBody, author
+from holdfast.interfaces.http.api.requests import ApiRouter, Json, RequestBody, author
 from holdfast.interfaces.http.api.schema import open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
@@ -46,7 +46,7 @@ class SharedQuestion(RequestBody):
     "Hand in what somebody shares",
     _RUN,
 )
-def hand_in(memory: Holdfast, body: ShareBatch) -> JsonObject:
+def hand_in(memory: Holdfast, body: ShareBatch) -> Json:
     """In the name of the key; the same line is taken once, however often it comes. A line with
     `gone` takes back what was handed in before."""
     return {"shares": receive(memory, body.bank, body.shares, principal().name, author())}
@@ -58,7 +58,7 @@ def hand_in(memory: Holdfast, body: ShareBatch) -> JsonObject:
     "What was shared and speaks of a question",
     _RUN,
 )
-def recall(memory: Holdfast, body: SharedQuestion) -> JsonObject:
+def recall(memory: Holdfast, body: SharedQuestion) -> Json:
     """With the readers of a bank, or with everybody; best first."""
     hits = recall_shared(memory, body.question, body.bank, body.limit)
     return {"bank": body.bank, "hits": hits}

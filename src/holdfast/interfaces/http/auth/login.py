@@ -34,8 +34,12 @@ async def log_in(request: Request) -> Response:
     cookie = keys.log_in(key)
     if cookie is None:
         return _form(request, to, "This key opens nothing here.", 401)
+    return enter(to, cookie, secure=request.url.scheme == "https")
+
+
+def enter(to: str, cookie: str, secure: bool = False) -> RedirectResponse:
+    """Give a browser its cookie and redirect it to a page."""
     answer = RedirectResponse(local_path(to), 303)
-    secure = request.url.scheme == "https"
     answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/", secure=secure)
     return answer
 

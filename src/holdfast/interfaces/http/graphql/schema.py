@@ -28,7 +28,7 @@ from holdfast.interfaces.http.api.listing import (
     facts_page,
     latest_records,
 )
-from holdfast.interfaces.http.api.requests import JsonObject, author
+from holdfast.interfaces.http.api.requests import Json, author
 from holdfast.interfaces.http.api.sessions import find_session
 from holdfast.interfaces.http.auth import permissions
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -133,7 +133,7 @@ class Query:
     ) -> NodePage[Concept]:
         """The one that was touched last first."""
 
-        def load(memory: Holdfast) -> Page[JsonObject]:
+        def load(memory: Holdfast) -> Page[Json]:
             names = memory.context.bank_names()
             page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
             return [json_shapes.concept_json(one, names) for one in page], more
@@ -201,7 +201,7 @@ class Query:
     ) -> NodePage[Decision]:
         """The log: who changed what, the latest first."""
 
-        def load(memory: Holdfast) -> Page[JsonObject]:
+        def load(memory: Holdfast) -> Page[Json]:
             page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
             return [one.to_json() for one in page], more
 
@@ -353,10 +353,7 @@ class _Schema(strawberry.Schema):
 
 
 SCHEMA = _Schema(
-    Query,
-    Mutation,
-    config=StrawberryConfig(name_converter=_Names()),
-    extensions=[_PermissionCheck],
+    Query, Mutation, config=StrawberryConfig(name_converter=_Names()), extensions=[_PermissionCheck]
 )
 
 

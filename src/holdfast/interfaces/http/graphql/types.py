@@ -143,10 +143,7 @@ class Digest:
     """The summary of one session."""
 
 
-@node(
-    records.Session,
-    "uri id bank host agent parent subagent title branch started ended",
-)
+@node(records.Session, "uri id bank host agent parent subagent title branch started ended")
 class Session:
     """One run of one agent; `host` is the id that the agent itself uses."""
 
@@ -195,9 +192,7 @@ class Disposition:
 
 
 @node(
-    bank.Bank,
-    "id name created background disposition aliases retention",
-    disposition=Disposition,
+    bank.Bank, "id name created background disposition aliases retention", disposition=Disposition
 )
 class Bank:
     """The memory of one project."""

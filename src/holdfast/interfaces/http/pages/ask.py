@@ -3,7 +3,6 @@ while it runs, the answer with its citations, and a form for further questions."
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
@@ -13,18 +12,17 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
+from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import Around, Cited, ResearchQuestion, read_questions
 from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.kinds import record_kind
-from holdfast.model.query import Answer, Citation
+from holdfast.model.query import Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import turn_text
-from holdfast.research.journal_lines import answer_from_json
-from holdfast.research.session_journal import Line, SessionState, SessionSummary
+from holdfast.research.session_journal import SessionState, SessionSummary
 
 router = APIRouter()
 _MAX_QUESTION_CHARS = 4000
@@ -38,38 +36,29 @@ _NOTES = {
 }
 
 
-class _ResearchView(NamedTuple):
-    questions: list[ResearchQuestion]
-    cited: dict[str, Cited]
-    state: str
-    began: str
-    banks: list[Bank]
-
-
 @router.get("/")
 async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
     """The question form; a question in the URL is answered at once, without remotes."""
     question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
-        id, found = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
-        return _page(request, id, found, bank)
+        shown = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
+        return request.render("talk.html", bank=bank, note="", **shown)
     banks, recent = await request.pool.read(_banks_and_recent)
     text = _NOTES.get(note, "")
     return request.render("ask.html", title="Ask", note=text, bank=bank, banks=banks, recent=recent)
 
 
 @router.post("/ask")
-async def begin(request: PageRequestDep) -> RedirectResponse:
+async def begin(request: PageRequestDep, form: FormDep) -> RedirectResponse:
     """Start a research session, or ask a further question in one."""
-    form = await request.form()
-    question = form.get("q", "").strip()[:_MAX_QUESTION_CHARS]
-    session = form.get("session", "")
+    question = form["q"][:_MAX_QUESTION_CHARS]
+    session = form["session"]
     if not question:
         raise InputError("There is no question.", "Write one.")
-    options = AskOptions(question, form.get("bank") or "all")
+    options = AskOptions(question, form["bank"] or "all")
     id = request.research_runs.start(options, session)
     # Further questions are asked of the same bank.
-    query_string = f"?{urlencode({'bank': form['bank']})}" if form.get("bank") else ""
+    query_string = f"?{urlencode({'bank': form['bank']})}" if form["bank"] else ""
     return RedirectResponse(f"/research/{id}{query_string}#latest", 303)
 
 
@@ -80,50 +69,41 @@ async def research(
     """A research session: questions, steps and answers so far."""
     name = request.research_runs.find(id)
 
-    def load(memory: Holdfast) -> tuple[str, _ResearchView]:
-        found = _research_view(memory, *request.research_runs.read(memory, name))
-        begun = name in sessions_of(memory.settings).ids()
+    def load(memory: Holdfast) -> Shown:
+        session, lines = request.research_runs.read(memory, name)
+        running = session.state is SessionState.RUNNING
         # A session that never started takes no further questions.
-        return name if begun or found.state == SessionState.RUNNING.value else "", found
+        known = name if running or name in sessions_of(memory.settings).ids() else ""
+        return _research_view(memory, known, read_questions(lines), running)
 
-    known, found = await request.pool.read(load)
-    return _page(request, known, found, bank, _NOTES.get(note, ""))
+    shown = await request.pool.read(load)
+    return request.render("talk.html", bank=bank, note=_NOTES.get(note, ""), **shown)
 
 
 @router.post("/research/{id}/cancel")
-async def cancel(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
+async def cancel(
+    request: PageRequestDep, _form: FormDep, id: str, bank: str = ""
+) -> RedirectResponse:
     """Stop a research session."""
-    await request.form()
     request.research_runs.cancel(request.research_runs.find(id))
     return RedirectResponse(f"/research/{id}?{urlencode({'bank': bank, 'note': 'stopping'})}", 303)
 
 
 @router.post("/research/{id}/useful")
-async def useful(request: PageRequestDep, id: str, bank: str = "") -> RedirectResponse:
+async def useful(
+    request: PageRequestDep, _form: FormDep, id: str, bank: str = ""
+) -> RedirectResponse:
     """Mark the answer as useful."""
-    await request.form()
     await request.pool.run(lambda memory: memory.answers.mark_useful(id, request.who))
     query_string = urlencode({"bank": bank, "note": "useful"})
     return RedirectResponse(f"/research/{id}?{query_string}#latest", 303)
 
 
 @router.post("/research/{id}/remove")
-async def remove(request: PageRequestDep, id: str) -> RedirectResponse:
+async def remove(request: PageRequestDep, _form: FormDep, id: str) -> RedirectResponse:
     """Delete a research session."""
-    await request.form()
     await request.pool.run(lambda memory: sessions_of(memory.settings).remove(id))
     return RedirectResponse("/?note=removed", 303)
-
-
-def _page(
-    request: PageRequest, id: str, found: _ResearchView, bank: str, note: str = ""
-) -> HTMLResponse:
-    first = found.questions[0].question if found.questions else "A question"
-    running = found.state == SessionState.RUNNING.value
-    return request.render(
-        "talk.html", title=truncate(first, 120), id=id, note=note, running=running, bank=bank,
-        **found._asdict(),
-    )  # fmt: skip
 
 
 def _banks_and_recent(memory: Holdfast) -> tuple[list[Bank], list[SessionSummary]]:
@@ -132,30 +112,24 @@ def _banks_and_recent(memory: Holdfast) -> tuple[list[Bank], list[SessionSummary
     return memory.reader.banks(), recent
 
 
-def _answer_now(memory: Holdfast, question: str, bank: str) -> tuple[str, _ResearchView]:
+def _answer_now(memory: Holdfast, question: str, bank: str) -> Shown:
     answer = memory.ask(question, bank or "all", local=True)
     asked = [ResearchQuestion(question, "", (), "", answer)]
-    cited, banks = _open_citations(memory, asked), memory.reader.banks()
-    return answer.session_id, _ResearchView(asked, cited, SessionState.DONE.value, "", banks)
+    return _research_view(memory, answer.session_id, asked)
 
 
-def _research_view(memory: Holdfast, session: SessionSummary, lines: list[Line]) -> _ResearchView:
-    answers = {
-        place: answer_from_json(line["answer"])
-        for place, line in enumerate(lines)
-        if line.get("answer")
+def _research_view(
+    memory: Holdfast, id: str, questions: list[ResearchQuestion], running: bool = False
+) -> Shown:
+    cited = {c.uri: c for one in questions if one.answer for c in one.answer.citations}
+    return {
+        "title": truncate(questions[0].question if questions else "A question", 120),
+        "id": id,
+        "questions": questions,
+        "running": running,
+        "cited": {uri: _open_citation(memory, citation) for uri, citation in cited.items()},
+        "banks": memory.reader.banks(),
     }
-    questions = read_questions(lines, answers)
-    banks = memory.reader.banks()
-    return _ResearchView(
-        questions, _open_citations(memory, questions), session.state.value, session.began, banks
-    )
-
-
-def _open_citations(memory: Holdfast, questions: list[ResearchQuestion]) -> dict[str, Cited]:
-    answers: list[Answer] = [one.answer for one in questions if one.answer]
-    cited = {c.uri: c for answer in answers for c in answer.citations}
-    return {uri: _open_citation(memory, citation) for uri, citation in cited.items()}
 
 
 def _open_citation(memory: Holdfast, citation: Citation) -> Cited:

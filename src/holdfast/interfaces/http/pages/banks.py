@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse, Response
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.record_view import fingerprint
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import clean_text, redirect_with_note, unsaved_page
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
+from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_page
+from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import distinguishing_labels
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
@@ -96,22 +96,17 @@ def _form(
 
 
 @router.post("/{id}")
-async def change(request: PageRequestDep, id: str) -> Response:
+async def change(request: PageRequestDep, form: FormDep, id: str) -> Response:
     """Change a bank, if nobody changed it since the form was shown."""
-    form = await request.form()
-    try:
-        changes = _read_changes(form)
-    except InputError as error:
-        return unsaved_page(request, error, form.get("background", ""))
 
     def save(memory: Holdfast) -> tuple[Bank, str]:
-        now = find_bank(memory, id)
-        if bank_fingerprint(now) != form.get("seen", ""):
+        changes, now = _read_changes(form), find_bank(memory, id)
+        if bank_fingerprint(now) != form["seen"]:
             return now, "This bank was changed since you looked. Nothing was saved."
         if (
             (changes.retention or 0) > 0
             and changes.retention != now.retention
-            and form.get("sure") != "yes"
+            and form["sure"] != "yes"
         ):
             return now, (
                 f"Sessions older than {changes.retention} months would be put away; nothing is "
@@ -122,32 +117,30 @@ async def change(request: PageRequestDep, id: str) -> Response:
     try:
         found, problem = await request.pool.run(save)
     except InputError as error:
-        return unsaved_page(request, error, form.get("background", ""))
+        return unsaved_page(request, error, form["background"])
     if problem:
         return _form(request, found, HTTPStatus.CONFLICT, form, problem)
     return redirect_with_note(f"/banks/{found.id}", "saved")
 
 
-def _read_changes(form: dict[str, str]) -> BankChanges:
-    preset = form.get("preset") or None
-    one, two, three = (None if preset else _number(form.get(name), name) for name in TRAITS)
-    alias = form.get("alias", "").strip()
+def _read_changes(form: Form) -> BankChanges:
+    preset = form["preset"] or None
     return BankChanges(
         preset,
-        one,
-        two,
-        three,
-        clean_text(form.get("background", "")),
-        _number(form.get("retention"), "retention") or 0,
-        (alias,) if alias else (),
-        tuple(name.removeprefix(_DROP_PREFIX) for name in form if name.startswith(_DROP_PREFIX)),
+        *(None if preset else _number(form, trait) for trait in TRAITS),
+        background=form["background"],
+        retention=_number(form, "retention") or 0,
+        aliases=(form["alias"],) if form["alias"] else (),
+        dropped_aliases=tuple(
+            name.removeprefix(_DROP_PREFIX) for name in form if name.startswith(_DROP_PREFIX)
+        ),
     )
 
 
-def _number(text: str | None, name: str) -> int | None:
-    if not text or not text.strip():
+def _number(form: Form, name: str) -> int | None:
+    if not form[name]:
         return None
     try:
-        return int(text)
+        return int(form[name])
     except ValueError as error:
-        raise InputError(f"{text!r} is no {name}.", "Give a whole number.") from error
+        raise InputError(f"{form[name]!r} is no {name}.", "Give a whole number.") from error

@@ -4,7 +4,7 @@ record changed since its form was shown, nothing is saved and the text that was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -15,7 +15,13 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.memory import plan_purge
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep
+from holdfast.interfaces.http.pages.page_request import (
+    Form,
+    FormDep,
+    PageRequest,
+    PageRequestDep,
+    Shown,
+)
 from holdfast.interfaces.ui.formatting import link
 from holdfast.learn.curation import Target
 from holdfast.learn.decision_state import undoable
@@ -28,29 +34,22 @@ _TABS = {
 }  # fmt: skip
 
 
-def clean_text(text: str) -> str:
-    """The text of a form with plain newlines; browsers send CRLF."""
-    return text.replace("\r\n", "\n").strip()
-
-
 def redirect_with_note(path: str, note: str, **more: str) -> Response:
     """Redirect to a page that says what was done."""
     return RedirectResponse(f"{path}?{urlencode({**more, 'note': note})}", 303)
 
 
 @router.post("/remember")
-async def remember(request: PageRequestDep) -> Response:
+async def remember(request: PageRequestDep, form: FormDep) -> Response:
     """Store a new memory."""
-    form = await request.form()
-    text, bank = clean_text(form.get("text", "")), form.get("bank", "")
-    network = form.get("network", "") or "world"
-    sure = _confidence(form.get("confidence", "")) if network == "opinion" else None
+    text, network = form["text"], form["network"] or "world"
+    sure = _confidence(form["confidence"]) if network == "opinion" else None
 
     def keep(memory: Holdfast) -> str:
-        known = memory.banks.get(bank or None).id if bank else ""
-        if not known:
+        if not form["bank"]:
             raise InputError("Of which project?", "Choose a bank.")
-        return memory.retain(text, network, sure, "", form.get("why", ""), known, request.who).id
+        bank = memory.banks.get(form["bank"]).id
+        return memory.retain(text, network, sure, "", form["why"], bank, request.who).id
 
     try:
         memory_id = await request.pool.run(keep)
@@ -67,15 +66,14 @@ def _confidence(text: str) -> float | None:
 
 
 @router.post("/correct")
-async def correct(request: PageRequestDep) -> Response:
+async def correct(request: PageRequestDep, form: FormDep) -> Response:
     """Correct a record, if its text is still the one that was shown."""
-    form = await request.form()
-    name, text = form.get("uri", ""), clean_text(form.get("text", ""))
+    name, text = form["uri"], form["text"]
 
     def say(memory: Holdfast) -> str | None:
         target = memory.curation.target(name)
         now = current_text(memory, target) if target.shown else ""
-        if target.shown and fingerprint(now) != form.get("seen", ""):
+        if target.shown and fingerprint(now) != form["seen"]:
             return now
         memory.correct(target.uri, text, target.bank, request.who)
         return None
@@ -116,13 +114,12 @@ async def save(
 
 
 @router.post("/forget")
-async def forget(request: PageRequestDep) -> Response:
+async def forget(request: PageRequestDep, form: FormDep) -> Response:
     """Forget a record."""
-    form = await request.form()
     target = await _apply(
         request, form, lambda memory, t: memory.forget(t.uri, t.bank, request.who)
     )
-    if form.get("back") == "stale":
+    if form["back"] == "stale":
         return redirect_with_note("/review", "forgotten", tab="stale")
     if target.kind in _TABS:
         return redirect_with_note("/memory", "forgotten", tab=_TABS[target.kind])
@@ -130,34 +127,30 @@ async def forget(request: PageRequestDep) -> Response:
 
 
 @router.post("/holds")
-async def holds(request: PageRequestDep) -> Response:
+async def holds(request: PageRequestDep, form: FormDep) -> Response:
     """Confirm a record although its code changed."""
-    form = await request.form()
-    decision = await request.pool.run(
-        lambda m: m.curation.confirm(form.get("uri", ""), who=request.who)
-    )
-    if form.get("back") == "stale":
+    decision = await request.pool.run(lambda m: m.curation.confirm(form["uri"], who=request.who))
+    if form["back"] == "stale":
         return redirect_with_note("/review", "holds", tab="stale")
     return redirect_with_note(link(decision.target), "holds")
 
 
 @router.post("/restore")
-async def restore(request: PageRequestDep) -> Response:
+async def restore(request: PageRequestDep, form: FormDep) -> Response:
     """Restore a record."""
-    form = await request.form()
     target = await _apply(
         request, form, lambda memory, t: memory.restore(t.uri, t.bank, request.who)
     )
-    if form.get("back") == "forgotten" and target.kind not in _TABS:
+    if form["back"] == "forgotten" and target.kind not in _TABS:
         return redirect_with_note("/memory", "restored", tab="forgotten")
     return redirect_with_note(link(target.uri), "restored")
 
 
 async def _apply(
-    request: PageRequest, form: Mapping[str, str], act: Callable[[Holdfast, Target], object]
+    request: PageRequest, form: Form, act: Callable[[Holdfast, Target], object]
 ) -> Target:
     def decide(memory: Holdfast) -> Target:
-        target = memory.curation.target(form.get("uri", ""))
+        target = memory.curation.target(form["uri"])
         act(memory, target)
         return target
 
@@ -165,11 +158,10 @@ async def _apply(
 
 
 @router.post("/merge")
-async def merge(request: PageRequestDep) -> Response:
+async def merge(request: PageRequestDep, form: FormDep) -> Response:
     """Merge a record into another."""
-    form = await request.form()
-    name = form.get("uri", "")
-    into = form.get("other", "").strip() or form.get("into", "")
+    name = form["uri"]
+    into = form["other"] or form["into"]
     if not into:
         raise InputError("Into which record?", "Choose one, or name it.")
 
@@ -183,10 +175,9 @@ async def merge(request: PageRequestDep) -> Response:
 
 
 @router.post("/undo")
-async def undo(request: PageRequestDep) -> Response:
+async def undo(request: PageRequestDep, form: FormDep) -> Response:
     """Undo the latest decision, if it is still the one that was shown."""
-    form = await request.form()
-    bank, seen = form.get("bank", ""), form.get("seq", "")
+    bank, seen = form["bank"], form["seq"]
 
     def back(memory: Holdfast) -> None:
         banks = memory.context.bank_ids(bank or "all")
@@ -206,23 +197,24 @@ async def undo(request: PageRequestDep) -> Response:
 
 
 @router.post("/purge")
-async def purge(request: PageRequestDep) -> Response:
+async def purge(request: PageRequestDep, form: FormDep) -> Response:
     """Erase a record, if exactly what was shown would be erased."""
-    form = await request.form()
-    name = form.get("uri", "")
-    if form.get("sure") != "yes":
+    name = form["uri"]
+    if form["sure"] != "yes":
         raise InputError("Nothing was erased.", "Say that you are sure; it cannot be undone.")
 
-    def erase(memory: Holdfast) -> bool:
-        if plan_purge(memory, name)["seen"] != form.get("seen", ""):
-            return False
+    def erase(memory: Holdfast) -> Shown | None:
+        """Returns what would be erased now, if that is not what was shown."""
+        plan = plan_purge(memory, name)
+        if plan["seen"] != form["seen"]:
+            return plan
         target = memory.curation.target(name)
         memory.erasure.purge(target.uri, target.bank, request.who)
-        return True
+        return None
 
-    if not await request.pool.run(erase):
-        found = await request.pool.run(lambda memory: plan_purge(memory, name))
+    plan = await request.pool.run(erase)
+    if plan is not None:
         return request.render(
-            "purge.html", HTTPStatus.CONFLICT, title="Erase for good", plan=found, changed=True
+            "purge.html", HTTPStatus.CONFLICT, title="Erase for good", plan=plan, changed=True
         )
     return redirect_with_note("/memory", "erased", tab="decisions")

@@ -45,12 +45,30 @@ class PageRequest:
         }
         return HTMLResponse(self._pages.render(template, **context), status)
 
-    async def form(self) -> dict[str, str]:
-        """The fields of the form that was sent; raises `InputError` if it is not one of ours."""
-        fields = {name: str(value) for name, value in (await self.request.form()).items()}
+    async def form(self) -> Form:
+        """The form that was sent; raises `InputError` if it is not one of ours."""
+        # Browsers send CRLF.
+        fields = Form(
+            (name, str(value).replace("\r\n", "\n").strip())
+            for name, value in (await self.request.form()).items()
+        )
         if not self._keys.is_valid_form_key(self._cookie, fields.pop("form_key", "")):
             raise InputError("This form is not from here, or too old.", "Load the page again.")
         return fields
 
 
+class Form(dict[str, str]):
+    """The fields of a form, without surrounding whitespace; one that was not sent is ""."""
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
 PageRequestDep = Annotated[PageRequest, Depends(PageRequest)]
+
+
+async def _read_form(request: PageRequestDep) -> Form:
+    return await request.form()
+
+
+FormDep = Annotated[Form, Depends(_read_form)]

@@ -22,15 +22,16 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import (
-    clean_text,
-    redirect_with_note,
-    save,
-    unsaved_page,
+from holdfast.interfaces.http.pages.curation import redirect_with_note, save, unsaved_page
+from holdfast.interfaces.http.pages.page_request import (
+    Form,
+    FormDep,
+    PageRequest,
+    PageRequestDep,
+    Shown,
 )
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import note_of
-from holdfast.model.knowledge import ProposalKind
+from holdfast.model.knowledge import ProposalKind, Review
 from holdfast.model.uris import uri
 
 router = APIRouter(prefix="/review")
@@ -90,20 +91,16 @@ def diff_fingerprint(candidate: Candidate) -> str:
 
 
 @router.post("/preview")
-async def preview(request: PageRequestDep) -> HTMLResponse:
+async def preview(request: PageRequestDep, form: FormDep) -> HTMLResponse:
     """Show what a rule in other words would change in its file."""
-    form = await request.form()
-    return await _proposal(request, form.get("id", ""), form.get("bank", ""), _text(form))
-
-
-def _text(form: dict[str, str]) -> str:
-    return clean_text(form.get("text", ""))
+    return await _proposal(request, form)
 
 
 async def _proposal(
-    request: PageRequest, id: str, bank: str, text: str, status: int = 200, problem: str = ""
+    request: PageRequest, form: Form, status: int = 200, problem: str = ""
 ) -> HTMLResponse:
     """The page of one proposal, with the change that it makes to the file as it is now."""
+    id, bank, text = form["id"], form["bank"], form["text"]
     try:
         planned = await request.pool.run(lambda memory: memory.rules.plan_approval(id, text, bank))
     except InputError as error:
@@ -115,14 +112,13 @@ async def _proposal(
 
 
 @router.post("/approve")
-async def approve(request: PageRequestDep) -> Response:
+async def approve(request: PageRequestDep, form: FormDep) -> Response:
     """Write a rule into its file, if the change is still the one that was shown."""
-    form = await request.form()
-    id, bank, text = form.get("id", ""), form.get("bank", ""), _text(form)
+    id, bank, text = form["id"], form["bank"], form["text"]
 
     def write(memory: Holdfast) -> tuple[str, str]:
         planned = memory.rules.plan_approval(id, text, bank)
-        if diff_fingerprint(planned) != form.get("seen", ""):
+        if diff_fingerprint(planned) != form["seen"]:
             raise FileChangedError(
                 f"{planned.proposal.path} was changed since you looked. Nothing was written.",
                 "Look at the new change.",
@@ -134,96 +130,87 @@ async def approve(request: PageRequestDep) -> Response:
     try:
         note, tab = await request.pool.run(write)
     except FileChangedError as error:
-        return await _proposal(request, id, bank, text, HTTPStatus.CONFLICT, error.message)
+        return await _proposal(request, form, HTTPStatus.CONFLICT, error.message)
     except InputError as error:
         return unsaved_page(request, error, text)
     return redirect_with_note("/review", note, tab=tab)
 
 
 @router.post("/reject")
-async def reject(request: PageRequestDep) -> Response:
+async def reject(request: PageRequestDep, form: FormDep) -> Response:
     """Reject a rule; it is not proposed again."""
-    form = await request.form()
-    why = clean_text(form.get("why", ""))
-    rejection = (form.get("id", ""), why, form.get("bank", ""), request.who)
-    tab = form.get("tab", "") if form.get("tab") in TABS else RULES
+    why = form["why"]
+    rejection = (form["id"], why, form["bank"], request.who)
+    tab = form["tab"] if form["tab"] in TABS else RULES
     return await save(
         request, lambda memory: memory.rules.reject(*rejection), why, "/review", "rejected", tab=tab
     )
 
 
 @router.post("/keep")
-async def keep(request: PageRequestDep) -> Response:
+async def keep(request: PageRequestDep, form: FormDep) -> Response:
     """Keep a fact in force."""
-    return await _decide(request, True)
+    return await _decide(request, form, True)
 
 
 @router.post("/retire")
-async def retire(request: PageRequestDep) -> Response:
+async def retire(request: PageRequestDep, form: FormDep) -> Response:
     """Retire a fact."""
-    return await _decide(request, False)
+    return await _decide(request, form, False)
 
 
-async def _decide(request: PageRequest, stays: bool) -> Response:
-    form = await request.form()
-    id = form.get("id", "")
-
+async def _decide(request: PageRequest, form: Form, stays: bool) -> Response:
     def decide(memory: Holdfast) -> None:
-        review = memory.curation.find_review(id)
-        _check_unchanged(memory, review.target, review.bank, form.get("seen", ""))
+        review = _unchanged_review(memory, form)
         memory.curation.decide(review, stays, request.who)
 
     await request.pool.run(decide)
     return redirect_with_note("/review", "kept" if stays else "retired", tab=FACTS)
 
 
-def _check_unchanged(memory: Holdfast, name: str, bank: str, seen: str) -> None:
-    """Raise `InputError` if a fact changed since the form was shown."""
-    target = memory.curation.target(name, bank)
-    if target.shown and fingerprint(current_text(memory, target)) != seen:
+def _unchanged_review(memory: Holdfast, form: Form) -> Review:
+    """The review of a form; raises `InputError` if its fact changed since the form was shown."""
+    review = memory.curation.find_review(form["id"])
+    target = memory.curation.target(review.target, review.bank)
+    if target.shown and fingerprint(current_text(memory, target)) != form["seen"]:
         raise InputError(
             "This fact was said otherwise since you looked. Nothing was decided.",
             "Look at it again.",
         )
+    return review
 
 
 @router.post("/reword")
-async def reword(request: PageRequestDep) -> Response:
+async def reword(request: PageRequestDep, form: FormDep) -> Response:
     """Correct a fact and keep it in force."""
-    form = await request.form()
-    id, text = form.get("id", ""), _text(form)
 
     def say(memory: Holdfast) -> None:
-        review = memory.curation.find_review(id)
-        _check_unchanged(memory, review.target, review.bank, form.get("seen", ""))
-        memory.correct(review.target, text, review.bank, request.who)
+        review = _unchanged_review(memory, form)
+        memory.correct(review.target, form["text"], review.bank, request.who)
         for one in memory.browse.reviews("all"):
             if one.id == review.id:
                 memory.curation.decide(one, True, request.who)
 
-    return await save(request, say, text, "/review", "reworded", tab=FACTS)
+    return await save(request, say, form["text"], "/review", "reworded", tab=FACTS)
 
 
 @router.post("/confirm")
-async def confirm(request: PageRequestDep) -> Response:
+async def confirm(request: PageRequestDep, form: FormDep) -> Response:
     """Adopt a memory of an agent in a person's name, in its words or in others."""
-    form = await request.form()
-    name, text = form.get("uri", ""), _text(form)
 
     def adopt(memory: Holdfast) -> None:
-        target = memory.curation.target(name)
+        target = memory.curation.target(form["uri"])
         if not target.shown:
             raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
-        words = text or current_text(memory, target)
+        words = form["text"] or current_text(memory, target)
         adopted = memory.remember(words, target.bank, request.who)
         memory.curation.merge(target.uri, uri("memory", adopted.id), target.bank, request.who)
 
-    return await save(request, adopt, text, "/review", "confirmed", tab=AGENTS)
+    return await save(request, adopt, form["text"], "/review", "confirmed", tab=AGENTS)
 
 
 @router.post("/drop")
-async def drop(request: PageRequestDep) -> Response:
+async def drop(request: PageRequestDep, form: FormDep) -> Response:
     """Forget a memory of an agent."""
-    form = await request.form()
-    await request.pool.run(lambda memory: memory.forget(form.get("uri", ""), who=request.who))
+    await request.pool.run(lambda memory: memory.forget(form["uri"], who=request.who))
     return redirect_with_note("/review", "forgotten", tab=AGENTS)

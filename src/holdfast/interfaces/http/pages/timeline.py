@@ -14,12 +14,7 @@ from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.time_bars import KINDS, draw, period_name
 from holdfast.model.query import TimelinePosition
-from holdfast.recall.lookup.histogram import (
-    adjacent_spans,
-    count_by_period,
-    events_in,
-    read_span,
-)
+from holdfast.recall.lookup.histogram import adjacent_spans, count_by_period, events_in, read_span
 from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")

@@ -133,50 +133,34 @@ async def serve(
             # A key may be made while the server runs; until then nobody can use it.
             log.write("no_key", make=_FIRST_KEY)
         listening = listen(options)
-        await _run(
-            settings,
-            options,
-            listening,
-            WebApp(pool, keys, _rules(settings, options, listening)),
-            log,
-            ready,
-            log_queries,
-        )
+        web = WebApp(pool, keys, _rules(settings, options, listening))
+        monitoring = MonitorOptions(web.metrics, log, settings.serve.request_s, log_queries)
+        monitor = RequestMonitor(web.guard, monitoring, partial(_readiness, pool))
+        server = _Server(_config(monitor, settings, options))
+
+        def end() -> None:
+            log.write("ending")
+            monitor.is_stopping = True
+            server.should_exit = True
+            web.streams.close()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, end)
+        serving = await start(server, listening)
+        if server.started:
+            url = _url(options, listening)
+            log.write("started", url=url, version=__version__)
+            ready(url)
+        await serving
     finally:
         await _shut_down(pool, log)
         log.flush()
 
 
-async def _run(
-    settings: Settings,
-    options: ListenOptions,
-    listening: socket.socket,
-    web: WebApp,
-    log: Log,
-    ready: Callable[[str], None],
-    log_queries: bool,
-) -> None:
-    monitor_options = MonitorOptions(web.metrics, log, settings.serve.request_s, log_queries)
-    monitor = RequestMonitor(web.guard, monitor_options, partial(_readiness, web.pool))
-    server = _Server(_config(monitor, settings, options))
-    loop = asyncio.get_running_loop()
-
-    def end() -> None:
-        log.write("ending")
-        monitor.is_stopping = True
-        server.should_exit = True
-        web.streams.close()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)
-    serving = await start(server, listening)
-    if server.started:
-        scheme = "https" if options.certificate else "http"
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        url = f"{scheme}://{host}:{listening.getsockname()[1]}"
-        log.write("started", url=url, version=__version__)
-        ready(url)
-    await serving
+def _url(options: ListenOptions, listening: socket.socket) -> str:
+    scheme = "https" if options.certificate else "http"
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    return f"{scheme}://{host}:{listening.getsockname()[1]}"
 
 
 async def _readiness(pool: MemoryPool) -> str:
@@ -224,13 +208,12 @@ def _rules(settings: Settings, options: ListenOptions, listening: socket.socket)
 
 
 def _config(app: ASGIApp, settings: Settings, options: ListenOptions) -> uvicorn.Config:
-    trusted = ("127.0.0.1", "::1", *options.proxies)
     return uvicorn_config(
         app,
         _MAX_CONNECTIONS,
         settings.serve.end_s,
         proxy_headers=options.behind_proxy,
-        forwarded_allow_ips=list(trusted),
+        forwarded_allow_ips=["127.0.0.1", "::1", *options.proxies],
         ssl_certfile=options.certificate,
         ssl_keyfile=options.key,
     )

@@ -48,8 +48,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         return screen.report(arguments.json, {"confirmed": entry}, sentence)
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
-        name = memory.context.bank_name(id)
-        hint = memory.context.missing_bank_hint(id)
+        name, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
         found = audit(memory.reader, id, arguments.file)
     shown = found._replace(stale=found.stale[: arguments.limit])
     if arguments.json:
@@ -81,10 +80,8 @@ def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) ->
         screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
         return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
-    changed = (
-        f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
-    )
     screen.wrap(
-        f"{changed}{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files "
+        f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
+        f"{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files "
         f"that no history knows, {found.about_no_file:,} of no file: of those nothing can be told."
     )

@@ -23,8 +23,8 @@ from holdfast.settings import load_settings
 HELP = """\
 Find the records that speak of something: turns, exchanges, digests and commits.
 
-Every hit has a URI that `holdfast show` opens. When nothing clears the relevance
-floor, recall says so instead of showing the least bad.
+Every hit has a URI that `holdfast show` opens. When nothing reaches the relevance
+threshold, recall says so instead of showing the least bad.
 
 Where a repository's history was read, each hit tells what became of its code since:
 fresh, changed (in how many later commits, by how many lines), renamed or gone. What
@@ -77,7 +77,7 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--fusion",
         Fusion,
-        "how the arms' rankings become one: by scores (default) or by places (rrf)",
+        "how the retrievers' rankings become one: by scores (default) or by ranks (rrf)",
         Fusion.SCORES,
     )
     parser.option(

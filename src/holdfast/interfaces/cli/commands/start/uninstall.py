@@ -55,13 +55,13 @@ def run(screen: Screen, arguments: Arguments) -> None:
     wheres = [w for w in all_scopes if here and arguments.scope in (None, w.scope.value)]
     everything = here and arguments.scope is None
     plan = install.plan_uninstall(paths.home, wheres, everything, default)
-    others = other_agents.leave(settings, paths, agent, arguments.scope is not None)
+    others, others_stay = other_agents.leave(settings, paths, agent, arguments.scope is not None)
     plugins = [where for where in wheres if plugin_files.is_enabled(where.hooks_file)]
     rest = [where for where in all_scopes if where not in wheres]
     stays = (
         bool(install.installed_scopes(paths.home, rest, default))
         or any(plugin_files.is_enabled(where.hooks_file) for where in rest)
-        or others.stays
+        or others_stay
     )
     if stays and arguments.data:
         raise InputError(
@@ -70,9 +70,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
         )
     parts = [] if stays else uninstall.hook_parts(paths)
     parts += uninstall.data_parts(paths) if arguments.data else []
-    other_agents.show(screen, others.plan)
+    other_agents.show(screen, others)
     _show(screen, plan, plugins, parts, paths)
-    if not (plan.changes or plugins or parts or others.plan.changes):
+    if not (plan.changes or plugins or parts or others.changes):
         screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
         return
     if arguments.dry_run:
@@ -84,7 +84,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.data:
         uninstall.check_idle(paths)
     _remove_plugins(paths, plugins)
-    agent_install.apply_uninstall(paths.home, others.plan.changes)
+    agent_install.apply_uninstall(paths.home, others.changes)
     plan = install.plan_uninstall(paths.home, wheres, everything, default)
     install.apply_uninstall(paths.home, plan.changes, default)
     uninstall.remove(parts)
