@@ -162,7 +162,6 @@ def _groups(text: str, event: str) -> list[tuple[int, Object]]:
 
 
 def _is_hook(group: Object, home: Path) -> bool:
-    """Whether a group of hooks is our own."""
     commands = [str(mapping(hook).get("command", "")) for hook in items(group.get("hooks"))]
     script = quote(str(home / "hooks" / _SCRIPT))
     return bool(commands) and all(f"{script} " in command for command in commands)

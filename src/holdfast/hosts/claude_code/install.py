@@ -167,7 +167,6 @@ def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> 
 
 
 def _without_us(home: Path, file: ConfigFile, default_home: Path) -> bytes | None:
-    """The bytes of a file without our entries."""
     if file.raw is None:
         return None
     text = settings_entries.remove_hooks(file.text, home)

@@ -62,8 +62,7 @@ def find_hooks(text: str, home: Path | None) -> dict[str, list[tuple[Step, ...]]
     hooks: object = read(text).value.get(_HOOKS)
     for event, groups in _items(hooks):
         for number, group in _items(groups):
-            inner = cast(Object, group).get(_HOOKS) if isinstance(group, dict) else None
-            for place, hook in _items(inner):
+            for place, hook in _items(mapping(group).get(_HOOKS)):
                 is_ours = is_hook_of(home, hook) if home else home_of_hook(hook) is not None
                 if is_ours:
                     found.setdefault(str(event), []).append((_HOOKS, event, number, _HOOKS, place))
@@ -121,12 +120,8 @@ def prune(text: str, path: tuple[Step, ...]) -> str:
 def server_entry(python: str, flags: str, home: Path, is_default: bool) -> Object:
     """The entry with which Claude Code starts our server."""
     env = {} if is_default else {HOME_VARIABLE: str(home)}
-    return {
-        "type": "stdio",
-        "command": python,
-        "args": [*flags.split(), "-m", "holdfast", "mcp"],
-        "env": env,
-    }
+    arguments = [*flags.split(), "-m", "holdfast", "mcp"]
+    return {"type": "stdio", "command": python, "args": arguments, "env": env}
 
 
 def starts_holdfast(value: object) -> bool:
@@ -141,8 +136,7 @@ def starts_holdfast(value: object) -> bool:
 
 def server_home(value: Object, default: Path) -> Path:
     """The home of an entry of our server."""
-    env: object = value.get("env")
-    named: object = cast(Object, env).get(HOME_VARIABLE) if isinstance(env, dict) else None
+    named = mapping(value.get("env")).get(HOME_VARIABLE)
     return Path(named) if isinstance(named, str) else default
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from holdfast.errors import (
     BusyError,
@@ -43,12 +44,11 @@ from holdfast.interfaces.mcp.server_spec import (
 )
 
 
-class EngineRequest:
+class EngineRequest(NamedTuple):
     """A valid request that the engine must answer."""
 
-    def __init__(self, run: Callable[[Engine, CallContext], Object], is_slow: bool = False) -> None:
-        self.run = run
-        self.is_slow = is_slow
+    run: Callable[[Engine, CallContext], Object]
+    is_slow: bool = False
 
 
 def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:

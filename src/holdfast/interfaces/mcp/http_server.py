@@ -94,38 +94,36 @@ class _Handler(BaseHTTPRequestHandler):
         return cast(HttpServer, self.server)
 
     def do_POST(self) -> None:
+        """Answer a request of any method."""
         try:
             self._check()
-            post = Post(self._read(), self.headers, self._server.sessions, _OWNER)
-            handler = self._server.message_handler(post)
-            lines: Lines = queue.SimpleQueue()
-            for message in post.messages:
-                handler.handle(
-                    message,
-                    lambda line: lines.put(_Line(line, is_answer=True)),
-                    lambda line: lines.put(_Line(line, is_answer=False)),
-                )
-            try:
-                self._answer(post, lines)
-            finally:
-                handler.cancel_pending()
+            match self.command:
+                case "POST":
+                    self._post()
+                case "DELETE":
+                    self._server.sessions.end(self.headers, _OWNER)
+                    self._reply(HTTPStatus.NO_CONTENT)
+                case _:
+                    raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing is said unasked.")
         except (_RefusedError, HoldfastError) as error:
             self._refuse(error)
 
-    def do_DELETE(self) -> None:
-        try:
-            self._check()
-            self._server.sessions.end(self.headers, _OWNER)
-            self._reply(HTTPStatus.NO_CONTENT)
-        except (_RefusedError, HoldfastError) as error:
-            self._refuse(error)
+    do_DELETE = do_GET = do_POST
 
-    def do_GET(self) -> None:
+    def _post(self) -> None:
+        post = Post(self._read(), self.headers, self._server.sessions, _OWNER)
+        handler = self._server.message_handler(post)
+        lines: Lines = queue.SimpleQueue()
+        for message in post.messages:
+            handler.handle(
+                message,
+                lambda line: lines.put(_Line(line, is_answer=True)),
+                lambda line: lines.put(_Line(line, is_answer=False)),
+            )
         try:
-            self._check()
-            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing is said unasked.")
-        except (_RefusedError, HoldfastError) as error:
-            self._refuse(error)
+            self._answer(post, lines)
+        finally:
+            handler.cancel_pending()
 
     def _check(self) -> None:
         """Refuse requests from elsewhere, without the token, or in an unknown version."""

@@ -61,11 +61,11 @@ class MainEngine:
 
     def __init__(
         self,
-        reading: MemorySource[Holdfast] | None = None,
+        reading: MemorySource | None = None,
         write_tools: WriteTools | None = None,
         bank: str | None = None,
     ) -> None:
-        self._source: MemorySource[Holdfast] = reading or ReopeningMemory(open_existing)
+        self._source: MemorySource = reading or ReopeningMemory(open_existing)
         self._write_tools = write_tools
         self._bank = bank
         # A shared server does not ask remotes: it would do so with its own keys for any client.
@@ -81,18 +81,15 @@ class MainEngine:
         return self._source.current()
 
     def close(self) -> None:
-        """Close the files."""
         self._source.close()
         if self._write_tools is not None:
             self._write_tools.close()
 
     def list_resources(self) -> list[Object]:
-        """A few records to start from."""
         reading = self.reading()
         return resources.list_resources(reading.reader, reading.context.bank_id(self._bank))
 
     def read_resource(self, uri: str) -> Object:
-        """A record by its URI."""
         reading = self.reading()
         return resources.read_resource(reading.reader, reading.context.bank_id(self._bank), uri)
 

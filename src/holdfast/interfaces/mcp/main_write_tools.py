@@ -34,10 +34,8 @@ class WriteTools:
     `memory` is given where somebody else holds it open.
     """
 
-    def __init__(
-        self, memory: MemorySource[Holdfast] | None = None, bank: str | None = None
-    ) -> None:
-        self._memory: MemorySource[Holdfast] = memory or ReopeningMemory(open_existing)
+    def __init__(self, memory: MemorySource | None = None, bank: str | None = None) -> None:
+        self._memory: MemorySource = memory or ReopeningMemory(open_existing)
         self._is_borrowed = memory is not None
         self._bank = bank
         # By the name of the tool; a handler raises `HoldfastError` if it fails.
@@ -49,7 +47,6 @@ class WriteTools:
         }
 
     def close(self) -> None:
-        """Close the files."""
         self._memory.close()
 
     def _writable(self) -> Holdfast:

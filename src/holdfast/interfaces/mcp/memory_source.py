@@ -13,37 +13,29 @@ from holdfast.settings import Settings, load_settings
 class Closable(Protocol):
     """Something with a `close` method."""
 
-    def close(self) -> None:
-        """Close the files."""
-        ...
+    def close(self) -> None: ...
 
 
 MemoryT = TypeVar("MemoryT", bound=Closable)
 
 
-MemoryT_co = TypeVar("MemoryT_co", covariant=True)
-
-
-class MemorySource(Protocol[MemoryT_co]):
+class MemorySource(Protocol):
     """Gives an open memory."""
 
-    def current(self) -> MemoryT_co:
+    def current(self) -> Holdfast:
         """The memory, opened now if need be."""
         ...
 
-    def close(self) -> None:
-        """Close the files."""
-        ...
+    def close(self) -> None: ...
 
 
-class BorrowedMemory(Generic[MemoryT]):
+class BorrowedMemory:
     """A memory that somebody else opened and will close."""
 
-    def __init__(self, memory: MemoryT) -> None:
+    def __init__(self, memory: Holdfast) -> None:
         self._memory = memory
 
-    def current(self) -> MemoryT:
-        """The memory."""
+    def current(self) -> Holdfast:
         return self._memory
 
     def close(self) -> None:
@@ -69,7 +61,6 @@ class ReopeningMemory(Generic[MemoryT]):
         return self._memory
 
     def close(self) -> None:
-        """Close the files."""
         memory, self._memory = self._memory, None
         if memory is not None:
             memory.close()

@@ -38,17 +38,14 @@ class ReadOnlyEngine:
         return tool_result(self._to_text(data), data)
 
     def list_resources(self) -> list[Object]:
-        """A few records to start from."""
         memory = self._memory.current()
         return resources.list_resources(memory.reader, memory.bank())
 
     def read_resource(self, uri: str) -> Object:
-        """A record by its URI."""
         memory = self._memory.current()
         return resources.read_resource(memory.reader, memory.bank(), uri)
 
     def close(self) -> None:
-        """Close the files."""
         self._memory.close()
 
 

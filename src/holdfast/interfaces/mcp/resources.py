@@ -12,9 +12,9 @@ from typing import NamedTuple, cast
 from holdfast.app.answers.result_budget import MAX_RESULT_CHARS
 from holdfast.app.answers.tool import Object
 from holdfast.app.core.foreign_uris import resolve_uri
-from holdfast.language import truncate
+from holdfast.language import collapse_spaces, truncate
 from holdfast.model.kinds import record_kind
-from holdfast.model.records import Session, Turn
+from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, trace
@@ -45,14 +45,12 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
     if bank == "":
         return []
     latest = reader.sessions(bank, _LIMITS.sessions)
-    sessions = [_resource(_digest_or_session(reader, one), "session", one.id) for one in latest]
-    rules = (
-        [_resource(rule, "rule") for rule in reader.rules(bank)[: _LIMITS.rules]] if bank else []
-    )
-    concepts = [
-        _resource(concept, "concept") for concept in reader.concepts(bank, _LIMITS.concepts)
+    rules = reader.rules(bank)[: _LIMITS.rules] if bank else []
+    return [
+        *(_resource(reader.digest_of(s.bank, s.id) or s, "session", s.id) for s in latest),
+        *(_resource(rule, "rule", rule.id) for rule in rules),
+        *(_resource(one, "concept", one.id) for one in reader.concepts(bank, _LIMITS.concepts)),
     ]
-    return [*sessions, *rules, *concepts]
 
 
 def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
@@ -63,23 +61,18 @@ def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
-def _digest_or_session(reader: Reader, session: Session) -> Record:
-    return reader.digest_of(session.bank, session.id) or session
-
-
-def _resource(record: Record, kind: str, id: str = "") -> Object:
-    title = truncate(" ".join(_title(record).split()), _LIMITS.title_chars)
+def _resource(record: Record, kind: str, id: str) -> Object:
     return {
-        "uri": uri(kind, id or record.id),
-        "name": f"{kind} {(id or record.id)[:12]}",
-        "title": title,
+        "uri": uri(kind, id),
+        "name": f"{kind} {id[:12]}",
+        "title": _title(record, _LIMITS.title_chars),
         "mimeType": "text/plain",
     }
 
 
-def _title(record: Record) -> str:
+def _title(record: Record, max_chars: int) -> str:
     words, when = describe_record(record)
-    return f"{when[:10]} {words}".strip()
+    return truncate(collapse_spaces(f"{when[:10]} {words}"), max_chars)
 
 
 def _lines(own: str, found: Trace) -> list[str]:
@@ -96,8 +89,8 @@ def _lines(own: str, found: Trace) -> list[str]:
     lines += [f"in: {', '.join(found.above)}"] if found.above else []
     lines += [f"made of {len(found.below)}:"] if found.below else []
     for part in found.below[: _LIMITS.parts]:
-        words = truncate(" ".join(_title(part).split()), _LIMITS.part_chars)
-        lines.append(f"- {uri(record_kind(part), part.id)} {words}")
+        title = _title(part, _LIMITS.part_chars)
+        lines.append(f"- {uri(record_kind(part), part.id)} {title}")
     left = len(found.below) - _LIMITS.parts
     return [*lines, f"and {left} more"] if left > 0 else lines
 

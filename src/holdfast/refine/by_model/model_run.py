@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
@@ -17,7 +18,8 @@ from holdfast.store.protocol import Store
 _Answer = TypeVar("_Answer")
 
 
-class ModelRun(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ModelRun:
     """A store and a model with its spending governor. `is_over`: whether a session has ended."""
 
     store: Store

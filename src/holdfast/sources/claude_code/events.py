@@ -136,7 +136,7 @@ def read_record(record: Record, file: FileInfo) -> ParsedLine:
     results = (_result(record),) if "ok" in record else ()
     return ParsedLine(
         LineOutcome.CAPTURED,
-        session=session_id(record, file),
+        session=describe_session(record, file).id,
         turns=(turn,),
         results=results,
         ref=string(record, "id"),
@@ -171,19 +171,12 @@ def _result(record: Record) -> DraftResult:
     return DraftResult(string(record, "call"), ok, result, touched, string(record, "time"))
 
 
-def session_id(record: Record, file: FileInfo) -> str:
-    """The id of a line's session, the same as in its transcript."""
-    host = string(record, "session") or file.stem
-    agent = string(record, "agent")
-    return f"{host}:{agent}" if agent else host
-
-
 def describe_session(record: Record, file: FileInfo) -> DraftSession:
-    """What a line says about its session."""
+    """What a line says about its session; its id is the same as in the transcript."""
     host = string(record, "session") or file.stem
     agent = string(record, "agent")
     return DraftSession(
-        session_id(record, file),
+        f"{host}:{agent}" if agent else host,
         host,
         parent=host if agent else "",
         subagent=string(record, "agent_type") or agent,

@@ -86,20 +86,11 @@ class Page(NamedTuple, Generic[_Draft]):
 class Forge(Protocol):
     """A repository on a forge. Every failure is a ForgeError."""
 
-    @property
-    def repo(self) -> str:
-        """`github.com/owner/name`."""
-        ...
-
-    @property
-    def own(self) -> str:
-        """`owner/name`."""
-        ...
-
-    @property
-    def lists(self) -> tuple[str, ...]:
-        """The names that `remarks` takes."""
-        ...
+    # `github.com/owner/name`, and `owner/name`.
+    repo: str
+    own: str
+    # The names that `remarks` takes.
+    lists: tuple[str, ...]
 
     @property
     def requests(self) -> int:

@@ -82,17 +82,14 @@ class GitHub:
 
     @property
     def requests(self) -> int:
-        """How many requests were made so far."""
         return self._client.requests
 
     def threads(self, since: str, tags: Mapping[str, str]) -> Iterator[Page[ThreadDraft]]:
-        """The pulls and issues that changed since a time."""
         return self._walk(f"{self._path}/issues", {"state": "all"}, since, tags, _thread)
 
     def remarks(
         self, name: str, since: str, tags: Mapping[str, str]
     ) -> Iterator[Page[RemarkDraft]]:
-        """The comments, or the comments on code, that changed since a time."""
         make = _comment if name == "comments" else _inline_comment
         try:
             yield from self._walk(f"{self._path}{_LISTS[name]}", {}, since, tags, make)
@@ -102,7 +99,6 @@ class GitHub:
                 raise
 
     def pull(self, number: int) -> PullDraft | None:
-        """The parts of one pull; None if GitHub does not have it any more."""
         path = f"{self._path}/pulls/{number}"
         try:
             whole = mapping(self._client.get(path).value)
@@ -127,7 +123,6 @@ class GitHub:
         )
 
     def _all(self, path: str, name: str) -> list[Record]:
-        """All pages of a list, up to a limit."""
         found: list[Record] = []
         address = f"{path}?per_page={PAGE_SIZE}"
         for _ in range(_MAX_PAGES[name]):
@@ -146,7 +141,6 @@ class GitHub:
         tags: Mapping[str, str],
         make: Callable[[Record], _Draft | None],
     ) -> Iterator[Page[_Draft]]:
-        """The pages of a list, from the changes of a time on."""
         address = first = _list_path(path, filters, since)
         seen: set[str] = set()
         while address not in seen and len(seen) < _MAX_LIST_PAGES:
@@ -205,9 +199,8 @@ def _account(entry: Record) -> Account:
     user = mapping(entry.get("user"))
     login = string(user, "login") or "ghost"
     bot = string(user, "type") == "Bot" or login.endswith("[bot]")
-    return Account(
-        login, string(entry, "author_association") in _TEAM_ASSOCIATIONS and not bot, bot
-    )
+    is_member = string(entry, "author_association") in _TEAM_ASSOCIATIONS
+    return Account(login, is_member and not bot, bot)
 
 
 def _thread(entry: Record) -> ThreadDraft | None:

@@ -197,7 +197,6 @@ class ShareBranch:
         return found
 
     def _files(self, tip: str) -> dict[str, bytes]:
-        """The files of people in one commit."""
         root = self._entries(tip)
         folder = root.get(FOLDER)
         if folder is None or folder.kind != "tree":

@@ -46,7 +46,6 @@ def tags_changed_at(common: Path) -> float:
 
 
 def _worktree_folder(common: Path, folder: Path | None) -> Path:
-    """The folder with the HEAD of a worktree."""
     link = folder / ".git" if folder is not None else common
     if not link.is_file():
         return common

@@ -6,7 +6,6 @@ It offers the provider nothing in return: no files, no folders, no model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
 
 from holdfast.errors import ProviderError
@@ -48,28 +47,17 @@ class ProviderClient:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self._transport.close(kindly=error is None and not self._failed)
 
     def _initialize(self) -> None:
-        result = self._request(
-            "initialize",
-            {
-                "protocolVersion": VERSIONS[0],
-                "capabilities": {},
-                "clientInfo": {"name": "holdfast", "version": "1"},
-            },
-        )
+        client = {"name": "holdfast", "version": "1"}
+        offer = {"protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": client}
+        result = self._request("initialize", offer)
         if result.get("protocolVersion") not in VERSIONS:
             raise ProviderError("it speaks a version of the protocol that we do not")
-        self._transport.notify(
-            {"jsonrpc": "2.0", "method": "notifications/initialized"}, self._deadline
-        )
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        self._transport.notify(initialized, self._deadline)
 
     def tools(self) -> dict[str, Tool]:
         """The tools by name. A name that occurs twice is left out."""

@@ -118,7 +118,6 @@ def _install_paths(value: object, project: Path | None) -> list[Path]:
 
 
 def _in_market(name: str, known: dict[str, Any], problems: list[str]) -> Path | None:
-    """The folder of a plugin inside its marketplace."""
     location: object = known.get("installLocation")
     if not isinstance(location, str) or not location:
         return None

@@ -77,7 +77,6 @@ class HttpTransport:
         raise ProviderError("it closed the connection without an answer")
 
     def notify(self, message: Object, deadline: Deadline) -> None:
-        """Send a message that gets no answer."""
         with self._open("POST", deadline, encode_message(message)) as response:
             _check_status(response.status)
 

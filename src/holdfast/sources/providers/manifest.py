@@ -129,14 +129,10 @@ def _read_yaml(file: Path) -> dict[str, Any]:
 
 
 def _listed_servers(root: Path, manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The entries of all servers by name."""
     problems: list[str] = []
-    found: dict[str, Any] = {}
-    found |= mapping(manifest.get("mcp_servers"))
-    in_plugin: object = load_json(root / ".claude-plugin" / "plugin.json", problems).get(
-        "mcpServers"
-    )
-    for item in cast(list[object], in_plugin) if isinstance(in_plugin, list) else [in_plugin]:
+    found = dict(mapping(manifest.get("mcp_servers")))
+    in_plugin = load_json(root / ".claude-plugin" / "plugin.json", problems).get("mcpServers")
+    for item in items(in_plugin) or [in_plugin]:
         if isinstance(item, str) and (root / item).resolve().is_relative_to(root.resolve()):
             found |= _servers_of_file(load_json(root / item, problems))
         else:

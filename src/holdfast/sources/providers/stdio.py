@@ -43,17 +43,10 @@ class StdioTransport:
         if found is None:
             raise ProviderError("its program is not there")
         guard_end, self._lifeline = os.pipe()
+        guard = [sys.executable, "-I", "-S", process_guard.__file__, str(guard_end)]
         try:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    process_guard.__file__,
-                    str(guard_end),
-                    found,
-                    *arguments,
-                ],
+                [*guard, found, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -86,7 +79,6 @@ class StdioTransport:
                     self.notify(reply, deadline)
 
     def notify(self, message: Object, deadline: Deadline) -> None:
-        """Send a message that gets no answer."""
         left = memoryview(encode_message(message) + b"\n")
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
@@ -101,7 +93,6 @@ class StdioTransport:
                     raise self._ended() from error
 
     def _receive(self, deadline: Deadline) -> list[Object]:
-        """The next messages."""
         with selectors.DefaultSelector() as ready:
             ready.register(self._out, selectors.EVENT_READ)
             if not ready.select(deadline.left_s()):

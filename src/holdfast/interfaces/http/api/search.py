@@ -27,7 +27,7 @@ from holdfast.interfaces.http.api.schema import extend_model, model_of, open_mod
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import Reflection
-from holdfast.model.query import Answer, Hit, Layer, RecallResult, SourceLocation
+from holdfast.model.query import Answer, Hit, Layer, RecallResult, RetrieverReport, SourceLocation
 from holdfast.model.records import ExchangeType
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
@@ -58,7 +58,12 @@ _RecallHit = open_model(
 _Recall = open_model(
     "Recall",
     "The records that speak of a query, best first; or an abstention.",
-    **{**get_type_hints(RecallResult), "hits": list[_RecallHit], "misses": list[_RecallHit]},
+    **{
+        **get_type_hints(RecallResult),
+        "hits": list[_RecallHit],
+        "strategies": list[model_of(RetrieverReport, "Strategy")],
+        "misses": list[_RecallHit],
+    },
 )
 
 
