@@ -27,7 +27,7 @@ from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import list_events, make_inbox
 from holdfast.hosts import claude_code
-from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.hooks.drain import drain
 from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings

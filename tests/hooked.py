@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.app.memory import Holdfast
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
-from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.hooks.drain import DrainReport, InjectionNote, drain
 from holdfast.refine.hooks.reconcile import ReconcileReport, reconcile
 from holdfast.refine.ingest.turns import PrivacyRules

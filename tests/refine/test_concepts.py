@@ -21,8 +21,8 @@ from tests.refine.concept_banks import (
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Trust
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
-from holdfast.refine.concepts.concept_vectors import ConceptVectors
 from holdfast.refine.concepts.descriptions import choose_names, describe
+from holdfast.refine.concepts.grouping import ConceptVectors
 from holdfast.refine.concepts.items import concept_id, file_topic, file_weight, is_process_stem
 
 ALL = [*IMPORTS, *BUTTONS, *OTHERS]

@@ -12,7 +12,7 @@ from tests.hooked import SESSION, Home
 
 from holdfast.capture import journal
 from holdfast.model.ledgers.lines import SourceState
-from holdfast.refine.hooks.journal_cleanup import RETENTION_S, remove_old_journals
+from holdfast.refine.hooks.reconcile import RETENTION_S, remove_old_journals
 from holdfast.sources.claude_code.events import AGENT
 
 

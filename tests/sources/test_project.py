@@ -5,7 +5,7 @@ import pytest
 from tests.sources.repositories import git
 
 from holdfast.model.bank import Bank
-from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.banks import BankMaker
 from holdfast.settings import Settings
 from holdfast.sources.project import base_name, identify_project, normal_remote
 from holdfast.store.sqlite.store import SqliteStore

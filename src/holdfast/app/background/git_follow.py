@@ -40,13 +40,13 @@ def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> st
             continue
         try:
             new += _follow(worker_pass, repository, until)
-            retries.record_success(name, worker_pass.memory)
+            retries.record_success(name)
         except TimeUpError:
             worker_pass.run_again = True
             return f"{new} commits; more wait"
         except HoldfastError as error:
             failed += 1
-            retries.record_failure(name, error, worker_pass.memory)
+            retries.record_failure(name, error)
     return join_counts((new, f"{new} commits"), (failed, f"{failed} repositories cannot be read"))
 
 

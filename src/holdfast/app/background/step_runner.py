@@ -18,6 +18,7 @@ from holdfast.errors import HoldfastError, NewerSchemaError, StoreError
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings
 from holdfast.spend.governor import add_seconds
+from holdfast.store.protocol import Store
 
 # A failed step is retried after 30 seconds, then after twice as long each time, up to 4 hours: most
 # failures are brief (a locked file, a service that restarts), and one that lasts must not cost a
@@ -106,10 +107,12 @@ class RetrySchedule:
         self._log = log
         self._redactor = redactor
         self._now = now
+        self._memory: Holdfast | None = None
         self._known: dict[str, FailedTask] = {}
 
     def load(self, memory: Holdfast | None) -> None:
-        """Read the failures that earlier workers recorded."""
+        """Read the failures that earlier workers recorded; new ones are stored there, too."""
+        self._memory = memory
         if memory is not None:
             self._known = {task.name: task for task in memory.store.failed_tasks()}
 
@@ -119,7 +122,7 @@ class RetrySchedule:
         task = self._known.get(name)
         return task is not None and task.failed_at <= self._now() < task.not_before
 
-    def record_failure(self, name: str, error: Exception, memory: Holdfast | None) -> FailedTask:
+    def record_failure(self, name: str, error: Exception) -> FailedTask:
         """Record a failure; the time until the next try doubles."""
         now = self._now()
         attempts = self._known[name].attempts + 1 if name in self._known else 1
@@ -128,19 +131,20 @@ class RetrySchedule:
         task = FailedTask(name, attempts, problem, now, add_seconds(now, delay_s))
         self._known[name] = task
         self._log.write(f"{name} failed ({attempts}): {problem}; next try from {task.not_before}")
-        if memory is not None:
-            self._store(lambda: memory.store.put_failed_task(task), memory)
+        self._change(lambda store: store.put_failed_task(task))
         return task
 
-    def record_success(self, name: str, memory: Holdfast | None) -> None:
+    def record_success(self, name: str) -> None:
         """Clear the failure of a task that has succeeded."""
-        if self._known.pop(name, None) is not None and memory is not None:
-            self._store(lambda: memory.store.clear_failed_task(name), memory)
+        if self._known.pop(name, None) is not None:
+            self._change(lambda store: store.clear_failed_task(name))
 
-    def _store(self, change: Callable[[], None], memory: Holdfast) -> None:
+    def _change(self, change: Callable[[Store], None]) -> None:
+        if self._memory is None:
+            return
         try:
-            with memory.store.transaction():
-                change()
+            with self._memory.store.transaction():
+                change(self._memory.store)
         except StoreError as error:
             self._log.write(f"cannot be noted in the store: {error.message}")
 

@@ -29,7 +29,6 @@ from holdfast.model.ledgers.lines import Source
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
 from holdfast.refine.hooks import drain as events
-from holdfast.refine.hooks import journal_cleanup
 from holdfast.refine.hooks import reconcile as reconciling
 from holdfast.refine.hooks.drain import InjectionNote
 from holdfast.refine.sessions.derive import derive_stale
@@ -95,7 +94,7 @@ def reconcile(worker_pass: WorkerPass) -> str:
         memory.store, memory.context.bank_maker, paths, rules, worker_pass.now
     )
     _log_gone(worker_pass, done.transcripts.gone)
-    read, old = done.journals, journal_cleanup.remove_old_journals(memory.store, paths)
+    read, old = done.journals, reconciling.remove_old_journals(memory.store, paths)
     return join_counts(
         (read.files_read, f"{read.captured} of {read.lines} events were in no transcript"),
         (old, f"{old} old journals put away"),

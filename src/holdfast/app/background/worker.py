@@ -226,13 +226,13 @@ class Worker:
         with Attempt() as attempt:
             summary = step.run(worker_pass)
         if attempt.error is None:
-            self._retries.record_success(step.name, self._memory)
+            self._retries.record_success(step.name)
             self._failed.pop(step.name, None)
             if summary:
                 self._options.on_step_done(step.name, summary)
             return
         self._failed[step.name] = None
-        task = self._retries.record_failure(step.name, attempt.error, self._memory)
+        task = self._retries.record_failure(step.name, attempt.error)
         self._options.on_step_done(step.name, f"failed: {task.problem}")
 
 

@@ -27,7 +27,7 @@ from holdfast.times import format_time
 
 if TYPE_CHECKING:
     from holdfast.capture.redact import Redactor
-    from holdfast.refine.core.bank_creation import BankMaker
+    from holdfast.refine.core.banks import BankMaker
 
 ALL_BANKS = "all"
 # How many banks a message lists before it says "…".
@@ -104,7 +104,7 @@ class Context:
     @cached_property
     def bank_maker(self) -> BankMaker:
         """Makes banks that do not exist yet; only what writes needs it."""
-        from holdfast.refine.core.bank_creation import BankMaker
+        from holdfast.refine.core.banks import BankMaker
 
         return BankMaker(self.settings, self.now)
 

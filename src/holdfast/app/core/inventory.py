@@ -25,13 +25,13 @@ class Inventory:
     def balance(self, bank: str | None = "all") -> Balance:
         """The ledger of input lines, including lines on disk that are still to be read. For all
         banks together that includes transcripts that were never ingested."""
-        from holdfast.refine.ingest import discovery, pending
+        from holdfast.refine.ingest import discovery, read_plan
 
         store, id = self._context.store, self._context.bank_id(bank)
         found = store.balance(id)
         where = discovery.user_environment(self._context.settings)
         inputs = discovery.find_all_transcripts(where, []) if id is None else ()
-        unread = pending.find_pending(store, id, inputs)
+        unread = read_plan.find_pending(store, id, inputs)
         return replace(
             found,
             pending=unread.lines,

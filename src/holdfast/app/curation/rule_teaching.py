@@ -274,9 +274,6 @@ def learn_result_json(learned: LearnResult, written: bool) -> dict[str, Any]:
         "written": written,
         "path": change.path if change else None,
         "diff": change.diff if change else "",
-        "documented": learned.documented or None,
-        "opposes": learned.opposes or None,
-        "waits": learned.waits or None,
-        "refused": learned.refused or None,
+        **{name: getattr(learned, name) or None for name in LearnResult._fields[1:]},
         "remedy": APPROVAL_HINT.format(id=learned.waits) if learned.waits else None,
     }

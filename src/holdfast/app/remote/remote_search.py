@@ -238,22 +238,19 @@ class _Request:
     ) -> None:
         self.remote = remote
         self.started = monotonic()
-        self._bank = bank
-        self._query = query
         self._timeout_s = timeout_s
         self._record = record
         self._records: list[RemoteRecord] = []
         self._error: RemoteError | None = None
         self._ms = 0.0
         self._recorded = False
-        self._thread = Thread(target=self._go, name=f"ask {remote.name}", daemon=True)
+        name = f"ask {remote.name}"
+        self._thread = Thread(target=self._run, args=(bank, query), name=name, daemon=True)
         self._thread.start()
 
-    def _go(self) -> None:
+    def _run(self, bank: str, query: str) -> None:
         try:
-            self._records = RemoteClient(self.remote, self._timeout_s).recall(
-                self._query, self._bank
-            )
+            self._records = RemoteClient(self.remote, self._timeout_s).recall(query, bank)
         except RemoteError as error:
             self._error = error
         self._ms = (monotonic() - self.started) * 1000

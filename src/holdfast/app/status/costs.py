@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.app.core.context import utc_now
@@ -16,6 +15,8 @@ from holdfast.spend.prices import PRICES_AS_OF
 from holdfast.store.protocol.model_calls import DailySpending
 
 _DAY_S = 86400.0
+# The days that the account goes back.
+_DAYS = 30
 # Waiting sessions are counted up to this number, so that the query stays fast on a long history.
 _MAX_COUNTED = 1000
 # The day's cap in dollars counts as reached from this share on: the rest is too little for another
@@ -40,15 +41,15 @@ class Costs(NamedTuple):
     as_of: str = ""
 
 
-def gather_costs(memory: Holdfast, days: int = 30, now: Callable[[], str] = utc_now) -> Costs:
+def gather_costs(memory: Holdfast) -> Costs:
     """Add up the last days."""
-    models, current, store = memory.settings.models, now(), memory.store
+    models, current, store = memory.settings.models, utc_now(), memory.store
     service = detect_service(models)
     costs = Costs(
         service,
         models.caps,
         store.total_spent(current[:10]),
-        tuple(store.spending_by_day(add_seconds(current, -days * _DAY_S)[:10])),
+        tuple(store.spending_by_day(add_seconds(current, -_DAYS * _DAY_S)[:10])),
         tuple(p for p in store.paused_services() if p.since <= current < p.until),
         tuple(store.failed_calls()),
         as_of=current,

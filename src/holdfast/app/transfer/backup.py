@@ -258,20 +258,18 @@ def restore(
     return RestoreResult(checked, str(aside or ""), tuple(files))
 
 
-def restore_latest_intact(
-    settings: Settings, now: Callable[[], str] = utc_now
-) -> RestoreResult | None:
+def restore_latest_intact(settings: Settings) -> RestoreResult | None:
     """Restore the latest backup of the home that is not damaged; None if there is none."""
     for backup in _restorable(settings):
         with suppress(StoreCorruptError):
-            return restore(settings, backup.path, now)
+            return restore(settings, backup.path)
     return None
 
 
-def set_aside_damaged(settings: Settings, now: Callable[[], str] = utc_now) -> Path:
+def set_aside_damaged(settings: Settings) -> Path:
     """Rename a memory that cannot be read, so that a new one can be made; returns the new path."""
     database = settings.database
-    to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(now())}.db.kept"
+    to = settings.home / FOLDER / f"{database.stem}-damaged-{_stamp(utc_now())}.db.kept"
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for suffix in (*_LOG_SUFFIXES, ""):
         with suppress(FileNotFoundError):

@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from holdfast.errors import InputError
 from holdfast.store.export_tables import TABLES
@@ -57,15 +57,7 @@ def _to_line(value: object) -> bytes:
 
 
 def encode_header(header: Header) -> bytes:
-    return _to_line(
-        {
-            "format": FORMAT,
-            "version": header.version,
-            "chosen": header.chosen,
-            "counts": dict(header.counts),
-            "hash": header.hash,
-        }
-    )
+    return _to_line({"format": FORMAT, **header._asdict()})
 
 
 class Checksum:
@@ -90,8 +82,8 @@ def check_export(path: Path) -> Header:
     with _open(path) as file:
         header = _decode_header(path, file.readline(_MAX_LINE_BYTES))
         checksum = Checksum()
-        for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
-            checksum.add(_decode_line(path, number, data).type, data)
+        for line, data in _decode_lines(path, file):
+            checksum.add(line.type, data)
     if dict(checksum.counts) != header.counts or checksum.hash != header.hash:
         raise InputError(
             f"{path} is not whole: it does not hold what its first line says.",
@@ -104,11 +96,17 @@ def read_lines(path: Path) -> Iterator[ExportLine]:
     """The lines of an export after its header."""
     with _open(path) as file:
         file.readline(_MAX_LINE_BYTES)
-        for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
-            yield _decode_line(path, number, data)
+        for line, _ in _decode_lines(path, file):
+            yield line
 
 
-def _open(path: Path) -> Any:
+def _decode_lines(path: Path, file: BinaryIO) -> Iterator[tuple[ExportLine, bytes]]:
+    """The lines after the header, each also as it is written."""
+    for number, data in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 2):
+        yield _decode_line(path, number, data), data
+
+
+def _open(path: Path) -> BinaryIO:
     if not path.is_file():
         raise InputError(f"{path} is not a file.", "Name what `holdfast export` wrote.")
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from holdfast.errors import (
     BusyError,
@@ -44,11 +43,12 @@ from holdfast.interfaces.mcp.server_spec import (
 )
 
 
-class EngineRequest(NamedTuple):
+class EngineRequest:
     """A valid request that the engine must answer."""
 
-    run: Callable[[Engine, CallContext], Object]
-    is_slow: bool = False
+    def __init__(self, run: Callable[[Engine, CallContext], Object], is_slow: bool = False) -> None:
+        self.run = run
+        self.is_slow = is_slow
 
 
 def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.refine.concepts.concept_names import ConceptNamer
-from holdfast.refine.concepts.concept_vectors import ConceptVectors
-from holdfast.refine.concepts.grouping import Group, GroupEvent, Grouping
+from holdfast.refine.concepts.grouping import ConceptVectors, Group, GroupEvent, Grouping
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.splitting import is_due, split
 

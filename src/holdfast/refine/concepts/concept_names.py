@@ -14,8 +14,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, split_identifier, stem, truncate
-from holdfast.refine.concepts.feature_weights import FeatureWeights
-from holdfast.refine.concepts.items import Item, file_topic, file_weight, is_process_stem
+from holdfast.refine.concepts.items import (
+    FeatureWeights,
+    Item,
+    file_topic,
+    file_weight,
+    is_process_stem,
+)
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS
 
 

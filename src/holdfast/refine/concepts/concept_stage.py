@@ -14,9 +14,8 @@ import numpy as np
 from holdfast.model.curation import CurationState
 from holdfast.model.uris import parse_uri
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
-from holdfast.refine.concepts.concept_vectors import ConceptVectors, Vector
 from holdfast.refine.concepts.descriptions import choose_names, describe
-from holdfast.refine.concepts.grouping import Group, GroupEvent
+from holdfast.refine.concepts.grouping import ConceptVectors, Group, GroupEvent, Vector
 from holdfast.refine.concepts.items import Item, exchange_item, memory_item
 from holdfast.refine.core.passages import concept_passage
 from holdfast.store.protocol import Writer

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.refine.concepts.feature_weights import Features, FeatureWeights
 from holdfast.refine.concepts.grouping import Group, GroupEvent, Grouping, core_overlap
-from holdfast.refine.concepts.items import Item
+from holdfast.refine.concepts.items import Features, FeatureWeights, Item
 
 
 class SplitLimits(NamedTuple):

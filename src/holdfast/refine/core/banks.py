@@ -1,19 +1,20 @@
-"""Finds the bank that a folder's memory is written to and read from. Creates none."""
+"""Finds the bank that a folder's memory is written to and read from, and creates missing ones."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from holdfast.errors import NotFoundError
+from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
+from holdfast.model.ids import content_id
 from holdfast.paths import comparable_path
 from holdfast.settings import Settings
-from holdfast.sources.project import Project, identify_project
-from holdfast.store.protocol import Reader
+from holdfast.sources.project import Project, base_name, identify_project
+from holdfast.store.protocol import Reader, Writer
 
 # Kinds of bank aliases, from the strongest evidence of identity to the weakest: a name that a
 # person chose, the same remote, the same history (root commit), the same place on disk.
@@ -152,3 +153,43 @@ def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
 def _first_bank(reader: Reader, kind: str, folders: Iterable[str]) -> str | None:
     banks = (reader.bank_by_alias(kind + comparable_path(folder)) for folder in folders)
     return next(filter(None, banks), None)
+
+
+# The bank of transcripts that name no folder.
+UNSORTED_BANK = "unsorted"
+
+
+class BankMaker(Banks):
+    """Finds banks and creates those that are missing. `now` returns the time of creation."""
+
+    def __init__(self, settings: Settings, now: Callable[[], str]) -> None:
+        super().__init__(settings)
+        self._now = now
+
+    def ensure(self, writer: Writer, folder: str) -> str:
+        """The id of a folder's bank, which is created if needed. New aliases are stored."""
+        if self._settings.bank:
+            return self.ensure_named(writer, self._settings.bank)
+        project = self.project(folder)
+        bank = find_known_bank(writer, project)
+        if bank is None:
+            bank = content_id("bank", min(project.aliases, key=alias_rank))
+            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
+        for alias in project.aliases:
+            writer.add_alias(bank, alias)
+        return bank
+
+    def ensure_named(self, writer: Writer, name: str) -> str:
+        """The id of the bank with a name that a person chose; it is created if needed."""
+        if not name.strip() or name == "all":
+            raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
+        exact = [b.id for b in writer.banks() if name in (b.name, b.id)]
+        known = writer.bank_by_alias(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
+        if known is not None:
+            return known
+        bank = content_id("bank", f"name:{name}")
+        try:
+            writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+        except NotFoundError as error:  # a principal limited to some banks may not create others
+            raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
+        return bank

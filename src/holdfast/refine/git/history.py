@@ -20,7 +20,7 @@ from holdfast.model.corrections import corrected_commit
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.core.curated_records import apply_decision
 from holdfast.refine.core.passages import commit_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames

@@ -3,6 +3,5 @@
 Start with `ingest`: it runs the steps in order. `discovery` finds the files, `read_plan` decides
 what is new in each, `segments` reads them in parallel, `turns` refines and redacts lines, `write`
 stores them in one transaction with the ledger. `dedupe` keeps what a transcript and the hooks both
-report from being stored twice, `erasure_marks` what was erased from coming back. `pending` counts
-what is not read yet.
+report from being stored twice, `erasure_marks` what was erased from coming back.
 """

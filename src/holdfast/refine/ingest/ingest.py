@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from holdfast.model.ledgers.lines import SkipReason, Source
-from holdfast.refine.core.bank_creation import BankMaker
+from holdfast.refine.core.banks import BankMaker
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.ingest.read_plan import Input, Job, ReadPlanner, mark_missing_sources
 from holdfast.refine.ingest.segments import MIN_POOL_BYTES, read_jobs

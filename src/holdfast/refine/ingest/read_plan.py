@@ -1,25 +1,25 @@
-"""Plans the reading of files: compares each with the ledger and finds where its reading starts."""
+"""Plans the reading of files: compares each with the ledger and finds where its reading starts.
+Also counts what is on disk and not read yet."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.model.ledgers.lines import Source, SourceState
-from holdfast.refine.core.bank_creation import UNSORTED_BANK, BankMaker
-from holdfast.refine.core.banks import find_bank_by_name
-from holdfast.refine.ingest.pending import next_line_start
+from holdfast.refine.core.banks import UNSORTED_BANK, BankMaker, find_bank_by_name
 from holdfast.sources.claude_code import events
 from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.draft import NO_SESSION, DraftSession, FileInfo
 from holdfast.sources.fingerprint import fingerprint
-from holdfast.sources.lines import Openable
+from holdfast.sources.lines import Openable, count_lines
 from holdfast.sources.registry import DEFAULT_AGENT, agents
 from holdfast.sources.source_files import SourceSnapshot, source_exists, source_snapshot
-from holdfast.store.protocol import Writer
+from holdfast.store.protocol import Reader, Writer
 
 # Bytes of a file that are searched for its session's folder, title and parent.
 _PEEK_BYTES = 512 * 1024
@@ -192,3 +192,56 @@ def mark_missing_sources(writer: Writer) -> list[Source]:
                 saved = f"no longer on disk; {source.lines} lines of it were read"
                 writer.set_source_state(source.id, SourceState.GONE.value, saved)
     return gone
+
+
+def next_line_start(file: Openable, source: Source) -> int:
+    """The offset of the first unread line. If the last line was read before its newline was
+    written, that newline is skipped."""
+    if source.offset == 0:
+        return 0
+    with file.open("rb") as opened:
+        opened.seek(source.offset - 1)
+        before, after = opened.read(1), opened.read(1)
+    return source.offset + (before != b"\n" and after == b"\n")
+
+
+class Pending(NamedTuple):
+    """Unread lines on disk, files of which nothing is read yet, and files that shrank."""
+
+    lines: int
+    files: int
+    problems: tuple[str, ...]
+
+
+def find_pending(
+    reader: Reader, bank: str | None, inputs: Iterable[tuple[Path, str]] = ()
+) -> Pending:
+    """What the known files hold beyond what was read of them, and all of those `inputs`, each with
+    its agent, that are not known yet."""
+    lines = files = 0
+    problems: list[str] = []
+    known: set[str] = set()
+    for source in reader.sources(bank):
+        known.add(source.path)
+        try:
+            seen = source_snapshot(Path(source.path), source.agent)
+            if seen.is_same(source.stamp):
+                continue
+            if seen.size > source.offset:
+                start = next_line_start(seen.file, source)
+                lines += count_lines(seen.file, start, seen.size)
+            elif seen.size < source.offset:
+                problems.append(
+                    f"{source.path}: shorter than what was read of it; it is read anew next time"
+                )
+        except OSError:
+            continue
+    for path, agent in inputs:
+        if str(path) not in known:
+            try:
+                seen = source_snapshot(path, agent)
+                lines += count_lines(seen.file, 0, seen.size)
+                files += 1
+            except OSError:
+                continue
+    return Pending(lines, files, tuple(problems))
