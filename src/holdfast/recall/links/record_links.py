@@ -66,6 +66,10 @@ _PREVENTS = (LinkRule(MentionRole.AVERTED, MentionRole.PROBLEM, 0.55, -1),)
 _ENTITY = (LinkRule(MentionRole.MENTIONED, MentionRole.MENTIONED, 1.0),)
 
 
+def _no_links(record: GraphRecord) -> list[Edge]:
+    return []
+
+
 def _reversed(rules: Sequence[LinkRule]) -> tuple[LinkRule, ...]:
     return tuple(r._replace(here=r.there, there=r.here, order=-r.order) for r in rules)
 
@@ -86,7 +90,7 @@ class Links:
     def __init__(self, reader: Reader, bank: str, nearest: NearestLookup | None = None) -> None:
         """Without `nearest` there are no semantic links."""
         self._reader = reader
-        self._nearest = cache(nearest) if nearest is not None else lambda record: list[Edge]()
+        self._nearest: NearestLookup = cache(nearest or _no_links)
         self._bank = bank
         self._size = reader.graph_size(bank, MAX_COUNTED)
         self._best_cached = cache(self._best_links)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, cast
 
 from holdfast.errors import ModelAnswerError
 from holdfast.model.knowledge import Network
-from holdfast.model.records import Exchange, Session, Turn
+from holdfast.model.records import Session
 from holdfast.refine.by_model.model_run import ModelRun
+from holdfast.refine.by_model.summary_queue import PendingExchange
 from holdfast.refine.memories.model_extracted import MemoryDraft, checked_memories, extraction_hash
 from holdfast.refine.model_output.evidence import Evidence
 from holdfast.refine.model_output.prompts import (
@@ -70,13 +71,6 @@ class ExtractionReport(NamedTuple):
     stopped: str = ""
 
 
-class _PendingExchange(NamedTuple):
-    exchange: Exchange
-    turns: Sequence[Turn]
-    hash: str
-    text: str
-
-
 class Extractor:
     """Extracts memories from exchanges that were not tried yet, of sessions since `since`."""
 
@@ -102,16 +96,16 @@ class Extractor:
         stopped = self._run.each_session(over, extract)
         return self._done._replace(stopped=stopped)
 
-    def _pending(self, session: Session) -> Iterator[_PendingExchange]:
+    def _pending(self, session: Session) -> Iterator[PendingExchange]:
         for x in self._store.exchanges(session.bank, session.id):
             turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
             hash = extraction_hash(turns)
             if len(turns) < _MIN_TURNS or self._store.summary_attempted(x.bank, hash, VERSION):
                 continue
-            yield _PendingExchange(x, turns, hash, split_exchange(turns, self._tokens // _BATCH)[0])
+            yield PendingExchange(x, turns, hash, split_exchange(turns, self._tokens // _BATCH))
 
-    def _extract(self, session: Session, batch: Sequence[_PendingExchange]) -> None:
-        texts = [one.text for one in batch]
+    def _extract(self, session: Session, batch: Sequence[PendingExchange]) -> None:
+        texts = [one.parts[0] for one in batch]
         question = build_question(_TASK, texts, SCHEMA, MAX_ANSWER_TOKENS)
         answer = self._run.ask(EXTRACTION, session, question, parse_memories)
         drafts, problem = ({}, answer) if isinstance(answer, str) else (answer, _UNSUPPORTED)
@@ -145,6 +139,4 @@ def _parse_draft(fields: dict[str, Any]) -> MemoryDraft:
     given: object = fields.get("confidence")
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     confidence = float(cast(float, given)) if is_number else None
-    return MemoryDraft(
-        text("network"), text("what"), text("where"), text("who"), text("why"), confidence
-    )
+    return MemoryDraft(*map(text, ("network", "what", "where", "who", "why")), confidence)

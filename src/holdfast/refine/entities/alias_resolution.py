@@ -25,6 +25,20 @@ _NAME_SOURCES = (
     SpellingSource.PHRASE,
     SpellingSource.PROPER,
 )
+# The sources that make a group of spellings an entity of a kind; the first kind that fits decides.
+_SOURCES_OF_KIND = {
+    EntityKind.PERSON: (SpellingSource.PERSON,),
+    EntityKind.COMPONENT: (SpellingSource.NAME, SpellingSource.PACKAGE),
+    EntityKind.FILE: (SpellingSource.FILE, SpellingSource.PATH),
+    EntityKind.CONCEPT: tuple(SpellingSource),
+}
+# The sources that prove something to exist: tools and people name it.
+_PROVEN_SOURCES = {
+    *_SOURCES_OF_KIND[EntityKind.PERSON],
+    *_SOURCES_OF_KIND[EntityKind.COMPONENT],
+    SpellingSource.FILE,
+    SpellingSource.ISSUE,
+}
 _SOURCE_RANK = {source: rank for rank, source in enumerate(SpellingSource)}
 # A shorter key ("main", "log") is an ordinary word, and is not joined with the file of that name.
 _MIN_FILE_KEY_CHARS = 5
@@ -183,11 +197,10 @@ def _join_names(groups: _Groups, free: Sequence[Spelling]) -> None:
     """Join names with the same key, with each other and with the only file of that name."""
     people = {groups.root(s.number) for s in free if s.source is SpellingSource.PERSON}
     by_key: defaultdict[str, list[Spelling]] = defaultdict(list)
+    files: defaultdict[str, list[Spelling]] = defaultdict(list)
     for s in free:
         if s.source in _NAME_SOURCES and s.key and groups.root(s.number) not in people:
             by_key[s.key].append(s)
-    files: defaultdict[str, list[Spelling]] = defaultdict(list)
-    for s in free:
         if s.source is SpellingSource.FILE:
             files[s.key].append(s)
     for key, own in by_key.items():
@@ -212,13 +225,7 @@ def _is_entity(own: Sequence[Spelling]) -> bool:
     prose mentions must occur in two records and sessions; a bare file name that fits many files is
     none."""
     sources = {s.source for s in own}
-    if sources & {
-        SpellingSource.FILE,
-        SpellingSource.NAME,
-        SpellingSource.PACKAGE,
-        SpellingSource.PERSON,
-        SpellingSource.ISSUE,
-    }:
+    if sources & _PROVEN_SOURCES:
         return True
     if sources == {SpellingSource.COMMIT}:
         return any(s.records > 1 for s in own)
@@ -248,25 +255,12 @@ def _make_entity(
 
 def _kind(own: Sequence[Spelling]) -> EntityKind:
     sources = {s.source for s in own}
-    if SpellingSource.PERSON in sources:
-        return EntityKind.PERSON
-    if sources & {SpellingSource.NAME, SpellingSource.PACKAGE}:
-        return EntityKind.COMPONENT
-    return (
-        EntityKind.FILE
-        if sources & {SpellingSource.FILE, SpellingSource.PATH}
-        else EntityKind.CONCEPT
-    )
+    return next(kind for kind, wanted in _SOURCES_OF_KIND.items() if sources & set(wanted))
 
 
 def _canonical(own: Sequence[Spelling], kind: EntityKind, latest: Mapping[str, str]) -> str:
     """The name of an entity: the fullest of a person, the latest of a file, else the most used."""
-    wanted = {
-        EntityKind.PERSON: (SpellingSource.PERSON,),
-        EntityKind.FILE: (SpellingSource.FILE, SpellingSource.PATH),
-        EntityKind.COMPONENT: (SpellingSource.NAME, SpellingSource.PACKAGE),
-    }.get(kind, tuple(SpellingSource))
-    fit = [s for s in own if s.source in wanted]
+    fit = [s for s in own if s.source in _SOURCES_OF_KIND[kind]]
     if kind is EntityKind.PERSON:
         fit = [s for s in fit if "@" not in s.text] or fit
         return min(fit, key=lambda s: (-len(s.text.split()), -s.records, s.text)).text

@@ -50,14 +50,9 @@ def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
         fields = cast(dict[str, Any], item)
         number: object = fields.get("number", 1 if wanted == 1 else None)
         if isinstance(number, int) and 1 <= number <= wanted and number not in found:
-            draft = ExchangeDraft(
-                text_field(fields, "type"),
-                text_field(fields, "title"),
-                text_field(fields, "summary"),
-                text_field(fields, "details"),
-                _text_list(fields, "facts"),
-                _text_list(fields, "keywords"),
-            )
+            texts = (text_field(fields, n) for n in ("type", "title", "summary", "details"))
+            lists = (_text_list(fields, n) for n in ("facts", "keywords"))
+            draft = ExchangeDraft(*texts, *lists)
             if draft.title or draft.summary:
                 found[number] = draft
     if not found:
@@ -68,13 +63,8 @@ def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
 def parse_digest(text: str) -> DigestDraft:
     """The draft of a digest. Raises `ModelAnswerError` if all fields are missing."""
     whole = parse_object(text)
-    draft = DigestDraft(
-        text_field(whole, "request"),
-        *(
-            _text_list(whole, name)
-            for name in ("investigated", "learned", "completed", "next_steps")
-        ),
-    )
+    lists = ("investigated", "learned", "completed", "next_steps")
+    draft = DigestDraft(text_field(whole, "request"), *(_text_list(whole, n) for n in lists))
     if not any(draft):
         raise ModelAnswerError("it has none of the fields that were asked for.")
     return draft
