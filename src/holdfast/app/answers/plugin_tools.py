@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from holdfast.app.answers.tool import Object
@@ -55,14 +54,10 @@ class PluginTools:
             "provider": provider,
             "results": [
                 {
-                    "uri": uri(PLUGIN_KIND, f"{one.provider}/{one.tool}/{_text_hash(one.text)}"),
+                    "uri": uri(PLUGIN_KIND, one.id),
                     "content": one.text,
                     "metadata": {"trust": Trust.EXTERNAL.value},
                 }
                 for one in texts
             ],
         }
-
-
-def _text_hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]

@@ -17,9 +17,8 @@ from holdfast.model.uris import parse_uri, uri
 
 if TYPE_CHECKING:
     from holdfast.model.anchors import CodeAnchor
-    from holdfast.model.curation import Curation
     from holdfast.model.graph import Entity
-    from holdfast.model.knowledge import Concept, FactEvidence, Memory, Proposal, StatusChange
+    from holdfast.model.knowledge import Concept, FactEvidence, Memory, Proposal
     from holdfast.model.query import RecallResult
     from holdfast.recall.lookup.entities import EntityDetails
     from holdfast.recall.lookup.filters import Found
@@ -60,6 +59,10 @@ def _with_bank_names(result: Json, key: str, names: BankNames) -> Json:
     return result
 
 
+def _select(record: object, *names: str) -> Json:
+    return {name: to_jsonable(getattr(record, name)) for name in names}
+
+
 def record_json(kind: str, record: object) -> Json:
     """A record with its URI."""
     whole: Json = to_jsonable(record)
@@ -73,31 +76,17 @@ def memory_json(memory: Memory, bank: str) -> Json:
 
 def proposal_json(proposal: Proposal, bank: str) -> Json:
     """The summary of a proposed rule."""
-    p = proposal
-    return {
-        "id": p.id,
-        "bank": bank,
-        "kind": p.kind.value,
-        "path": p.path,
-        "text": p.text,
-        "reason": p.reason,
-    }
+    return {"id": proposal.id, "bank": bank, **_select(proposal, "kind", "path", "text", "reason")}
 
 
 def concept_json(concept: Concept, names: BankNames) -> Json:
     """The summary of a concept."""
-    c = concept
     return {
-        "uri": uri("concept", c.id),
-        "name": c.name,
-        "summary": c.summary,
-        "exchanges": count_exchanges(c),
-        "founded": c.founded,
-        "updated": c.updated,
-        "files": list(c.files),
-        "keywords": list(c.keywords),
-        "trust": c.trust.value,
-        "bank": names.get(c.bank, c.bank),
+        "uri": uri("concept", concept.id),
+        **_select(concept, "name", "summary"),
+        "exchanges": count_exchanges(concept),
+        **_select(concept, "founded", "updated", "files", "keywords", "trust"),
+        "bank": names.get(concept.bank, concept.bank),
     }
 
 
@@ -128,17 +117,16 @@ def member_json(record: object) -> Json:
 
 def entity_json(entity: Entity) -> Json:
     """An entity, without its bank."""
-    whole = record_json("entity", entity)
-    del whole["bank"]
-    return whole
+    return {"uri": uri("entity", entity.id), **_without_bank(entity)}
 
 
 def entity_details_json(found: EntityDetails) -> Json:
     """An entity with the records that mention it, the entities beside it, and its links."""
     whole: Json = to_jsonable(found)
-    whole["entity"] = entity_json(found.entity)
-    for link in whole["links"]:
-        del link["bank"]
+    whole |= {
+        "entity": entity_json(found.entity),
+        "links": [_without_bank(link) for link in found.links],
+    }
     return whole
 
 
@@ -159,8 +147,8 @@ def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Jso
         "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
-        "history": [_curation_json(entry) for entry in found.history],
-        "life": [_status_change_json(change) for change in found.lives],
+        "history": [_without_bank(entry) for entry in found.history],
+        "life": [_select(change, "time", "status", "because") for change in found.lives],
         "bearings": [_evidence_json(evidence) for evidence in found.bearings],
         **({"beliefs": to_jsonable(found.beliefs)} if found.beliefs else {}),
         **({"commit": to_jsonable(found.story)} if found.story else {}),
@@ -169,17 +157,12 @@ def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Jso
     }
 
 
-def _curation_json(entry: Curation) -> Json:
-    whole: Json = to_jsonable(entry)
-    del whole["bank"]
-    return whole
-
-
-def _status_change_json(change: StatusChange) -> Json:
-    return {"time": change.time, "status": change.status.value, "because": change.because}
-
-
 def _evidence_json(evidence: FactEvidence) -> Json:
     side = "against" if evidence.against else "for"
-    result = {"time": evidence.time, "side": side, "how": evidence.how.value}
-    return {**result, "uri": evidence.uri}
+    return {"time": evidence.time, "side": side, "how": evidence.how.value, "uri": evidence.uri}
+
+
+def _without_bank(record: object) -> Json:
+    whole: Json = to_jsonable(record)
+    del whole["bank"]
+    return whole

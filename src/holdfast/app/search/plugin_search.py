@@ -37,18 +37,7 @@ from holdfast.sources.providers.tool_choice import choose_search_tools
 ANSWER_TIMEOUT_S = RETRIEVER_TIMEOUT_S - 0.8
 MAX_QUERY_CHARS = 1_000
 # Environment variables that every plugin gets: what programs need to run, and no key or token.
-_PASSED_VARIABLES = (
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "SHELL",
-)
+_PASSED_VARIABLES = "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SHELL".split()
 _T = TypeVar("_T")
 _SKIPPED = "the settings leave it out"
 
@@ -59,6 +48,11 @@ class PluginText(NamedTuple):
     provider: str
     tool: str
     text: str
+
+    @property
+    def id(self) -> str:
+        """An id for citations, with a hash of the text: what plugins return is not stored."""
+        return f"{self.provider}/{self.tool}/{sha256(self.text.encode()).hexdigest()[:16]}"
 
 
 class OfferedTool(NamedTuple):
@@ -98,19 +92,20 @@ class Providers:
         plugins = find_plugins(settings.claude_dir, folder, settings.providers.plugin_dirs)
         self.problems = plugins.problems
         read = [read_provider(plugin, self._environment) for plugin in plugins.found]
+        skipped = set(settings.providers.skip)
         self.found = _with_unique_names(
-            [p._replace(problem=_SKIPPED) if _is_in(p, settings.providers.skip) else p
-             for p in read if p is not None]
-        )  # fmt: skip
+            [
+                p._replace(problem=_SKIPPED) if skipped & {p.name, p.id} else p
+                for p in read
+                if p is not None
+            ]
+        )
 
     def listed(self) -> list[ProviderStatus]:
         """Every provider, the most reliable first."""
         known, now = self._book.read(), self._now()
-        items = [
-            ProviderStatus(p, s, s.is_paused(now))
-            for p in self.found
-            for s in (known.get(p.id, Reliability()),)
-        ]
+        with_reliability = [(p, known.get(p.id, Reliability())) for p in self.found]
+        items = [ProviderStatus(p, r, r.is_paused(now)) for p, r in with_reliability]
         return sorted(items, key=lambda i: (bool(i.provider.problem), -i.reliability.score))
 
     def usable(self) -> list[ProviderStatus]:
@@ -222,9 +217,9 @@ class Providers:
 
     def _redacted_argument(self, value: Any) -> Any:
         """An argument without secrets, cut to a length that plugins can be expected to take."""
-        return (
-            self._redactor.redact(value[:MAX_QUERY_CHARS]).text if isinstance(value, str) else value
-        )
+        if not isinstance(value, str):
+            return value
+        return self._redactor.redact(value[:MAX_QUERY_CHARS]).text
 
     def _recorded(self, provider: Provider, go: Callable[[Deadline], _T]) -> _T:
         started = perf_counter()
@@ -302,10 +297,6 @@ def _qualified_name(allowed: AllowedTool) -> str:
     return f"mcp__{allowed.server}__{allowed.tool}"
 
 
-def _is_in(provider: Provider, names: Sequence[str]) -> bool:
-    return provider.name in names or provider.id in names
-
-
 def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
     """Plugins that share a name get their id, which includes the marketplace, as their name."""
     names = [provider.name for provider in found]
@@ -313,9 +304,7 @@ def _with_unique_names(found: Sequence[Provider]) -> tuple[Provider, ...]:
 
 
 def _passage(found: PluginText) -> Passage:
-    mark = sha256(found.text.encode()).hexdigest()[:16]
-    id = f"{found.provider}/{found.tool}/{mark}"
-    return Passage("", PLUGIN_KIND, id, "", "", found.text, trust=Trust.EXTERNAL)
+    return Passage("", PLUGIN_KIND, found.id, "", "", found.text, trust=Trust.EXTERNAL)
 
 
 def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:
@@ -328,7 +317,7 @@ def providers_json(providers: Providers, settings: Settings) -> dict[str, Any]:
 
 
 def _provider_json(item: ProviderStatus) -> dict[str, object]:
-    provider, standing = item.provider, item.reliability
+    provider, reliability = item.provider, item.reliability
     return {
         "name": provider.name,
         "id": provider.id,
@@ -336,11 +325,11 @@ def _provider_json(item: ProviderStatus) -> dict[str, object]:
         "usable": not provider.problem,
         "problem": provider.problem,
         "servers": [{"name": one.name, "kind": one.kind} for one in provider.servers],
-        "allowed_tools": [f"mcp__{one.server}__{one.tool}" for one in provider.allowed],
-        "score": standing.score,
-        "calls": standing.calls,
-        "success": standing.success,
-        "ms": standing.ms,
-        "resting_until": standing.resting_until if item.is_paused else "",
-        "last_problem": standing.problem,
+        "allowed_tools": [_qualified_name(one) for one in provider.allowed],
+        "score": reliability.score,
+        "calls": reliability.calls,
+        "success": reliability.success,
+        "ms": reliability.ms,
+        "resting_until": reliability.resting_until if item.is_paused else "",
+        "last_problem": reliability.problem,
     }
