@@ -1,8 +1,7 @@
 """Command lines of Windows: one string, which every program splits into words by itself.
 
-`join_words` quotes words so that programs built with Microsoft's C library read the same words;
-`split_words` reads as they do. `join_words_for_cmd` is for a line that cmd.exe reads first. Pure
-functions of text, the same on every system.
+`split_words` reads a line as programs built with Microsoft's C library do; `join_words_for_cmd` is
+for a line that cmd.exe reads first. Pure functions of text, the same on every system.
 """
 
 from __future__ import annotations
@@ -17,27 +16,8 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w@+=:,./\\-]+\Z", re.ASCII)
 _IMPOSSIBLE_FOR_CMD = re.compile(r'[%!"\r\n\0]')
 
 
-def quote_word(text: str) -> str:
-    """One quoted word. Backslashes are special only before a quotation mark, where they come in
-    pairs."""
-    if _NEEDS_NO_QUOTES.match(text):
-        return text
-    doubled = re.sub(r'(\\*)"', r"\1\1\\" + '"', text)
-    ended = re.sub(r"(\\+)\Z", r"\1\1", doubled)
-    return f'"{ended}"'
-
-
-def join_words(parts: Sequence[str]) -> str:
-    """A whole command line. The first word follows other rules and cannot contain a quotation
-    mark."""
-    if any("\0" in part for part in parts) or (parts and '"' in parts[0]):
-        raise InputError("These words cannot stand in a command line of Windows.", "Use others.")
-    first = [f'"{parts[0]}"' if not _NEEDS_NO_QUOTES.match(parts[0]) else parts[0]] if parts else []
-    return " ".join([*first, *map(quote_word, parts[1:])])
-
-
 def join_words_for_cmd(parts: Sequence[str]) -> str:
-    """The same for cmd.exe; refused where cmd.exe would change the words."""
+    """A line for cmd.exe; refused where cmd.exe would change the words."""
     if any(_IMPOSSIBLE_FOR_CMD.search(part) for part in parts):
         raise InputError(
             "A path with %, ! or a quotation mark cannot be given to cmd.exe as it is.",

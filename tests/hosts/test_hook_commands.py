@@ -11,11 +11,23 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import plugin_files
-from holdfast.hosts.claude_code.hook_commands import EVENTS, home_of_hook, hook_command, is_hook_of
+from holdfast.hosts.claude_code.hook_commands import (
+    EVENTS,
+    home_of_hook,
+    hook_command,
+    is_hook_of,
+    make_entry,
+)
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
+PLUGIN_SCRIPT = "${HOLDFAST_HOME:-$HOME/.holdfast}/hooks/capture.sh"
 NAMES = st.text("a '\"$`\\!*é;&|()", min_size=1, max_size=12).map(lambda name: f"/h/{name}")
+
+
+def plugin_command(event: str) -> str:
+    """The shell command of a hook of the plugin; it does nothing without a Holdfast."""
+    return f'f="{PLUGIN_SCRIPT}"; [ ! -f "$f" ] || sh "$f" {event} 2>/dev/null || exit 0'
 
 
 def run(command: str) -> subprocess.CompletedProcess[str]:
@@ -75,7 +87,11 @@ def test_the_end_of_a_session_has_a_time_limit_of_its_own() -> None:
 
 
 def test_the_plugin_has_the_hooks_that_setup_writes() -> None:
-    assert json.loads((PLUGIN / "hooks" / "hooks.json").read_text()) == plugin_files.plugin_hooks()
+    hooks = {event.name: [make_entry(event, plugin_command(event.name))] for event in EVENTS}
+    assert json.loads((PLUGIN / "hooks" / "hooks.json").read_text()) == {
+        "description": "Capture what happens, bring what is known.",
+        "hooks": hooks,
+    }
 
 
 def test_the_plugin_and_its_offers_carry_the_version_of_the_program(tmp_path: Path) -> None:
@@ -93,7 +109,7 @@ def test_the_plugin_and_its_offers_carry_the_version_of_the_program(tmp_path: Pa
 
 def test_the_plugin_hook_does_nothing_without_a_holdfast(tmp_path: Path) -> None:
     script = tmp_path / "my home" / "hooks" / "capture.sh"
-    command = f"HOLDFAST_HOME='{tmp_path / 'my home'}'; {plugin_files.plugin_command('Stop')}"
+    command = f"HOLDFAST_HOME='{tmp_path / 'my home'}'; {plugin_command('Stop')}"
     done = run(command)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     script.parent.mkdir(parents=True)

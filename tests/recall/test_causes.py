@@ -10,7 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.graph import LinkKind
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.links.record_links import Links
-from holdfast.recall.ranking.causes import CauseDirection, cause_direction
+from holdfast.recall.query.query import CauseDirection, cause_direction
 
 # Each session speaks of one link of the chain; the last word of it is in no other.
 CHAIN = (

@@ -25,8 +25,8 @@ from holdfast.recall.core.relevance import (
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
-from holdfast.recall.query.query import Query, read_query
-from holdfast.recall.ranking import boosts, causes, external_hits, hits
+from holdfast.recall.query.query import CauseDirection, Query, cause_direction, read_query
+from holdfast.recall.ranking import boosts, external_hits, hits
 from holdfast.recall.ranking.fusion import (
     add_neighbour_scores,
     add_results,
@@ -45,7 +45,6 @@ from holdfast.recall.ranking.rerank import (
 )
 from holdfast.recall.ranking.status import apply_status, check_branch, demote_unmerged
 from holdfast.recall.retrievers import text as retrievers
-from holdfast.recall.retrievers.graph import graph_retriever
 from holdfast.store.protocol import ReadStore
 
 # How many of the nearest misses are returned when a search abstains.
@@ -182,7 +181,7 @@ def rank(
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
     candidates = _final_order(pool, query, plan)
-    direction = causes.cause_direction(query.text) if plan.limits.graph_hops else None
+    direction = cause_direction(query.text) if plan.limits.graph_hops else None
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
         reports.append(report)
@@ -203,12 +202,14 @@ def _add_causes(
     query: Query,
     candidates: list[Candidate],
     plan: RecallPlan,
-    direction: causes.CauseDirection,
+    direction: CauseDirection,
 ) -> tuple[list[Candidate], RetrieverReport]:
     """Add the records along causal links, each ranked just below the one that led to it."""
+    from holdfast.recall.ranking.causes import follow_causes
+
     started = monotonic()
     hops = plan.limits.graph_hops + 1
-    start, steps = causes.follow_causes(store, candidates, query.text, direction, hops)
+    start, steps = follow_causes(store, candidates, query.text, direction, hops)
     by_key = {candidate.key: candidate for candidate in candidates}
     found, filter = 0, _PlanFilter(store, plan)
     for step in steps:
@@ -314,6 +315,8 @@ def _retrievers(
         chosen.append(retrievers.recent(bank, until))
     hops = plan.limits.graph_hops
     if hops:
+        from holdfast.recall.retrievers.graph import graph_retriever
+
         memories = bool(plan.networks)
         chosen.append(graph_retriever(bank, query.text, layers, hops, pool_size, memories))
     if semantic is not None and plan.limits.soft_match_depth:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from holdfast.language import (
@@ -53,6 +54,7 @@ class PackLimits(NamedTuple):
 
 
 _LIMITS = PackLimits()
+_BY_TIME = attrgetter("time", "id")
 _COMMITTED = "Committed: "
 _DECISION_KINDS = (ClaimKind.RULING, ClaimKind.DECISION, ClaimKind.CORE_LOGIC, ClaimKind.SOLUTION)
 _FAILED_KINDS = {ClaimKind.ATTEMPT: "did not do it", ClaimKind.DISPROOF: "reported"}
@@ -88,7 +90,7 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
         work,
         (digest,) if digest else (),
         tuple(facts.values()),
-        commits=tuple(sorted((c for c in commits if isinstance(c, Commit)), key=_time_order)),
+        commits=tuple(sorted((c for c in commits if isinstance(c, Commit)), key=_BY_TIME)),
     )
     title = session.title or (work[0].title if work else "") or session.host
     return _pack(reader, "session", _line(title), bank, uri("session", session.id), basis)
@@ -112,17 +114,13 @@ def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[
         tuple(facts.values()),
         tuple(m for m in found if isinstance(m, Memory)),
         tuple(r for r in found if isinstance(r, Rule)),
-        tuple(sorted(commits.values(), key=_time_order)),
+        tuple(sorted(commits.values(), key=_BY_TIME)),
         tuple(c for c in found if isinstance(c, Concept)),
         tuple(s for s in found if isinstance(s, SharedRecord)),
         topic,
         tuple(work.values()),
     )
     return _pack(reader, "topic", topic, name, "", basis)
-
-
-def _time_order(commit: Commit) -> tuple[str, str]:
-    return commit.time, commit.id
 
 
 def _facts_on(reader: Reader, exchange: Exchange) -> list[Fact]:

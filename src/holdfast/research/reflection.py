@@ -33,6 +33,7 @@ from holdfast.model.opinions import Opinion, Reflection, ReflectionCitation, Ref
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.uris import uri
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.quoting import DIGEST_LABEL
@@ -125,7 +126,7 @@ def reflect(
     """Reflect on the records found for a question, by the disposition of their bank."""
     disposition = bank.disposition
     relevant = relevant_opinions(found.query, opinions)
-    opinion_uris = {f"holdfast://memory/{o.id}" for o in opinions}
+    opinion_uris = {uri("memory", o.id) for o in opinions}
     # Opinions are listed as such, not as evidence, and what is superseded does not hold.
     hits = [
         hit
@@ -334,15 +335,11 @@ def _voices(
                 if rank is not None and least <= len(sentence) <= most:
                     found.setdefault(sentence, (rank, len(found), turn))
     best = sorted(found.items(), key=lambda item: item[1][:2])[:limit]
-    return tuple(
-        ReflectionClaim(f"“{sentence}”", 1.0, True, 1, (_cite_turn(turn, citations),))
-        for sentence, (_, _, turn) in best
-    )
-
-
-def _cite_turn(turn: Turn, citations: _Citations) -> int:
-    name = f"holdfast://turn/{turn.id}"
-    return citations.number(name, turn.text, turn.time, turn.session, turn.trust)
+    voices: list[ReflectionClaim] = []
+    for sentence, (_, _, t) in best:
+        cited = citations.number(uri("turn", t.id), t.text, t.time, t.session, t.trust)
+        voices.append(ReflectionClaim(f"“{sentence}”", 1.0, True, 1, (cited,)))
+    return tuple(voices)
 
 
 def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:

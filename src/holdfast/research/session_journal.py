@@ -143,7 +143,8 @@ class ResearchSessions:
     def summary(self, id: str) -> SessionSummary:
         """The summary of a session."""
         lines = self.lines(id)
-        questions = tuple(str(line.get("question", "")) for line in lines if _is_asked(line))
+        asked = [line for line in lines if line.get("stage") == ASKED]
+        questions = tuple(str(line.get("question", "")) for line in asked)
         answers = [cast(Line, line["answer"]) for line in lines if line.get("answer")]
         times = [str(line.get("time", "")) for line in lines] or [""]
         confidence = str(answers[-1].get("confidence", "")) if answers else ""
@@ -257,10 +258,6 @@ def _lock_run_file(path: Path) -> int:
             os.close(lock)
             raise
         os.close(lock)
-
-
-def _is_asked(line: Line) -> bool:
-    return line.get("stage") == ASKED
 
 
 def _lines(path: Path) -> Iterator[Line]:

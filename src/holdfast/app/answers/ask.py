@@ -98,14 +98,11 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         InvestigationInputs(context.store, request, searches, effort, history)
     ):
         if event.answer is not None:
-            answer = (
-                history.with_reason_noted(event.answer) if history is not None else event.answer
-            )
-            answer = (
-                plugin_evidence.add_plugin_hits(answer, searches.with_plugins)
-                if searches.with_plugins
-                else answer
-            )
+            answer = event.answer
+            if history is not None:
+                answer = history.with_reason_noted(answer)
+            if searches.with_plugins:
+                answer = plugin_evidence.add_plugin_hits(answer, searches.with_plugins)
             answer = replace(answer, caveats=(*answer.caveats, *searches.missing_replies))
             if _wants_model(context.settings, options, id):
                 answer = yield from _by_model(context, options, answer, plan.providers)

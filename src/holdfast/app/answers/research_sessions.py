@@ -253,20 +253,15 @@ def _cleaner(settings: Settings, question: str) -> Callable[[str], str]:
     """A function that redacts the texts of a journal; one that does nothing if the question is
     plain words. What the memory holds was redacted when it was read."""
     lowered = question[:_MAX_LOGGED_CHARS].lower()
-    plain = _PLAIN_WORDS.fullmatch(lowered) is not None and not any(
-        hint in lowered for hint in _SECRET_HINTS
+    suspicious = (
+        settings.redact_patterns
+        or not _PLAIN_WORDS.fullmatch(lowered)
+        or any(hint in lowered for hint in _SECRET_HINTS)
+        or sum(map(str.isdigit, lowered)) > _MAX_PLAIN_DIGITS
     )
-    if (
-        plain
-        and sum(map(str.isdigit, lowered)) <= _MAX_PLAIN_DIGITS
-        and not settings.redact_patterns
-    ):
+    if not suspicious:
         return lambda text: text
     from holdfast.capture import redact
 
     redactor = redact.Redactor(settings.redact_patterns)
-
-    def clean(text: str) -> str:
-        return redactor.redact(text).text
-
-    return clean
+    return lambda text: redactor.redact(text).text

@@ -82,10 +82,6 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
     )
 
 
-def _uri(record: Record) -> str:
-    return uri(record_kind(record), record.id)
-
-
 def _severity(one: StaleRecord) -> int:
     """Deleted code is worse than changed code, and renamed code is the least."""
     return {Freshness.GONE: 2, Freshness.CHANGED: 1}.get(one.freshness, 0)
@@ -93,9 +89,14 @@ def _severity(one: StaleRecord) -> int:
 
 def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
     kind = record_kind(record)
-    title = describe_record(record)[0]
     return StaleRecord(
-        _uri(record), kind, title, time, found.freshness, found.description, found.affected_files
+        uri=uri(kind, record.id),
+        kind=kind,
+        title=describe_record(record)[0],
+        time=time,
+        freshness=found.freshness,
+        since=found.description,
+        files=found.affected_files,
     )
 
 

@@ -13,28 +13,16 @@ import subprocess
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from holdfast.hosts.claude_code import config_file
-from holdfast.hosts.claude_code.hook_commands import EVENTS, make_entry
 from holdfast.hosts.claude_code.json_text import read
+from holdfast.sources.json_fields import mapping
 
 NAME = "holdfast"
 ID = f"{NAME}@{NAME}"
 # `claude plugin` may update its marketplaces over the network.
 _TIMEOUT_S = 120
-_SCRIPT_PATH = "${HOLDFAST_HOME:-$HOME/.holdfast}/hooks/capture.sh"
-
-
-def plugin_command(event: str) -> str:
-    """The shell command of a hook; it does nothing where Holdfast is not installed."""
-    return f'f="{_SCRIPT_PATH}"; [ ! -f "$f" ] || sh "$f" {event} 2>/dev/null || exit 0'
-
-
-def plugin_hooks() -> dict[str, Any]:
-    """The content of `hooks/hooks.json`."""
-    hooks = {event.name: [make_entry(event, plugin_command(event.name))] for event in EVENTS}
-    return {"description": "Capture what happens, bring what is known.", "hooks": hooks}
 
 
 def marketplace(source: str, version: str) -> dict[str, Any]:
@@ -108,21 +96,6 @@ class CommandResult(NamedTuple):
     output: str
 
 
-def _run_plugin_command(program: str, *arguments: str) -> CommandResult:
-    try:
-        done = subprocess.run(
-            [program, "plugin", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return CommandResult(False, str(error))
-    output = done.stdout if done.returncode == 0 else done.stderr or done.stdout
-    return CommandResult(done.returncode == 0, output.strip())
-
-
 def install_commands(home: Path, scope: str) -> list[tuple[str, ...]]:
     """The arguments of `claude plugin` that install the plugin, in order."""
     plugin_scope = "local" if scope == "project" else scope
@@ -140,15 +113,25 @@ def uninstall_commands(scope: str) -> list[tuple[str, ...]]:
 
 def run_plugin_commands(program: str, commands: list[tuple[str, ...]]) -> CommandResult:
     """Run `claude plugin` commands until one fails; returns the result of the last."""
-    result = CommandResult(True, "")
+    output = ""
     for command in commands:
-        result = _run_plugin_command(program, *command)
-        if not result.ok:
-            break
-    return result
+        try:
+            done = subprocess.run(
+                [program, "plugin", *command],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return CommandResult(False, str(error))
+        if done.returncode:
+            return CommandResult(False, (done.stderr or done.stdout).strip())
+        output = done.stdout.strip()
+    return CommandResult(True, output)
 
 
 def is_enabled(hooks_file: Path) -> bool:
     """Whether a settings file enables the plugin."""
-    enabled: object = read(config_file.load(hooks_file).text).value.get("enabledPlugins")
-    return isinstance(enabled, dict) and cast(dict[str, object], enabled).get(ID) is True
+    settings = read(config_file.load(hooks_file).text).value
+    return mapping(settings.get("enabledPlugins")).get(ID) is True

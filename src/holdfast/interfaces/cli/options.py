@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,6 @@ def some_path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-def positive(text: str) -> int:
-    """A whole number above zero."""
-    return _at_least(1, text)
-
-
-def count(text: str) -> int:
-    """A whole number, zero included."""
-    return _at_least(0, text)
-
-
 def _at_least(least: int, text: str) -> int:
     try:
         value = int(text)
@@ -43,6 +34,10 @@ def _at_least(least: int, text: str) -> int:
     if value < least:
         raise ArgumentTypeError(f"must be {least} or more")
     return value
+
+
+positive = partial(_at_least, 1)
+count = partial(_at_least, 0)
 
 
 def _option(*spellings: str, **keywords: Any) -> tuple[tuple[str, ...], dict[str, Any]]:

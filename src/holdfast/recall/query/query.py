@@ -178,3 +178,34 @@ def _core(version: str) -> str:
     while core.endswith(".0"):
         core = core[:-2]
     return core
+
+
+_ASKS_FOR_EFFECTS = regex(
+    r"\b(?:what (?:did|does|do|has|have|will|would) .{2,80}?\b(?:lead to|led to|cause|caused|break|"
+    r"broken|trigger|triggered|result(?:ed)? in|enable|enabled|prevent|prevented)\b|"
+    r"what (?:happened|broke|changed|failed|came) (?:because of|due to|of|as a result of)|"
+    r"(?:consequences?|effects?|results?) of)",
+    re.IGNORECASE,
+)
+_ASKS_FOR_CAUSES = regex(
+    r"\b(?:why|how come|reasons?|what (?:caused|causes|led to|made|broke|triggered)|"
+    r"(?:root )?causes? (?:of|for)|because of what)\b",
+    re.IGNORECASE,
+)
+# Longer queries are pasted texts: what is asked about is said at the start.
+_MAX_CAUSE_QUERY = 2000
+
+
+class CauseDirection(StrEnum):
+    """What a query asks for; the values are kinds of links."""
+
+    TO_CAUSES = "caused_by"
+    TO_EFFECTS = "causes"
+
+
+def cause_direction(query: str) -> CauseDirection | None:
+    """Whether a query asks for causes or for effects; None if for neither."""
+    asked = query[:_MAX_CAUSE_QUERY]
+    if _ASKS_FOR_EFFECTS.search(asked):
+        return CauseDirection.TO_EFFECTS
+    return CauseDirection.TO_CAUSES if _ASKS_FOR_CAUSES.search(asked) else None

@@ -3,33 +3,18 @@ causal links to records whose text does not match the query. Cycles are walked o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.model.graph import LinkKind, MentionRole
 from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.links.record_links import Edge, Links
+from holdfast.recall.query.query import CauseDirection
 from holdfast.recall.retrievers.graph import entities_named_in
-from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.store.protocol.graph import GraphRecord
 
-_ASKS_FOR_EFFECTS = regex(
-    r"\b(?:what (?:did|does|do|has|have|will|would) .{2,80}?\b(?:lead to|led to|cause|caused|break|"
-    r"broken|trigger|triggered|result(?:ed)? in|enable|enabled|prevent|prevented)\b|"
-    r"what (?:happened|broke|changed|failed|came) (?:because of|due to|of|as a result of)|"
-    r"(?:consequences?|effects?|results?) of)",
-    re.IGNORECASE,
-)
-_ASKS_FOR_CAUSES = regex(
-    r"\b(?:why|how come|reasons?|what (?:caused|causes|led to|made|broke|triggered)|"
-    r"(?:root )?causes? (?:of|for)|because of what)\b",
-    re.IGNORECASE,
-)
-_MAX_QUERY = 2000
 # How many of the best candidates are tried as a start, and how many links of each step.
 _MAX_STARTS = 10
 _MAX_EDGES = 3
@@ -46,27 +31,12 @@ _ROLES_WITH_EFFECTS = (
 )
 
 
-class CauseDirection(StrEnum):
-    """What a query asks for; the values are kinds of links."""
-
-    TO_CAUSES = "caused_by"
-    TO_EFFECTS = "causes"
-
-
 class Step(NamedTuple):
     """A record on a chain of causes: how many links from its start, and the weight of the last."""
 
     passage: Passage
     hop: int
     weight: float
-
-
-def cause_direction(query: str) -> CauseDirection | None:
-    """Whether a query asks for causes or for effects; None if for neither."""
-    asked = query[:_MAX_QUERY]
-    if _ASKS_FOR_EFFECTS.search(asked):
-        return CauseDirection.TO_EFFECTS
-    return CauseDirection.TO_CAUSES if _ASKS_FOR_CAUSES.search(asked) else None
 
 
 def follow_causes(

@@ -139,4 +139,6 @@ def _parse_draft(fields: dict[str, Any]) -> MemoryDraft:
     given: object = fields.get("confidence")
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     confidence = float(cast(float, given)) if is_number else None
-    return MemoryDraft(*map(text, ("network", "what", "where", "who", "why")), confidence)
+    return MemoryDraft(
+        text("network"), text("what"), text("where"), text("who"), text("why"), confidence
+    )

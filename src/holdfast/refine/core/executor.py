@@ -39,9 +39,11 @@ class Executor(Protocol):
         self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result | None]]:
         """Each item with its result, in order; None where the caller has to do it itself."""
+        ...
 
     def close(self) -> None:
         """Release the workers."""
+        ...
 
 
 class NoExecutor:

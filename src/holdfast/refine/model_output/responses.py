@@ -50,9 +50,14 @@ def parse_exchanges(text: str, wanted: int) -> dict[int, ExchangeDraft]:
         fields = cast(dict[str, Any], item)
         number: object = fields.get("number", 1 if wanted == 1 else None)
         if isinstance(number, int) and 1 <= number <= wanted and number not in found:
-            texts = (text_field(fields, n) for n in ("type", "title", "summary", "details"))
-            lists = (_text_list(fields, n) for n in ("facts", "keywords"))
-            draft = ExchangeDraft(*texts, *lists)
+            draft = ExchangeDraft(
+                text_field(fields, "type"),
+                text_field(fields, "title"),
+                text_field(fields, "summary"),
+                text_field(fields, "details"),
+                _text_list(fields, "facts"),
+                _text_list(fields, "keywords"),
+            )
             if draft.title or draft.summary:
                 found[number] = draft
     if not found:

@@ -31,15 +31,19 @@ class SessionReader(SummaryReader, Protocol):
 
     def session(self, bank: str, id: str) -> Session | None:
         """The session, unless it is forgotten."""
+        ...
 
     def curation_states_in_session(self, bank: str, session: str) -> list[CurationState]:
         """What people decided about the records of a session."""
+        ...
 
     def all_turns(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
         """The turns of a session as they were read, from position `first` on."""
+        ...
 
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
         """The turns of a session between two positions, both included."""
+        ...
 
 
 class CurationOverlay:

@@ -104,9 +104,11 @@ class SummaryReader(Protocol):
 
     def has_summaries(self, bank: str) -> bool:
         """Whether a bank has any summaries."""
+        ...
 
     def summary(self, bank: str, hash: str) -> ModelSummary | None:
         """The usable summary of the content with this hash."""
+        ...
 
 
 class ModelSummaries:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from holdfast.language import causal_relations, sentences, states_decision, stem, truncate, words
@@ -74,6 +75,7 @@ class HistoryLimits(NamedTuple):
 
 _MATCH = CommitMatching()
 _LIMITS = HistoryLimits()
+_BY_TIME = attrgetter("time", "id")
 # Commits that are listed unless the caller asks for more.
 _COMMITS_SHOWN = 6
 # Every commit changes something, so these words do not tell one commit from another.
@@ -170,7 +172,7 @@ class HistoryAnswers:
             wanted = RecordFilter(file=topic, since=since, until=until)
             commits, _ = commits_touching(self._reader, bank, wanted, _LIMITS.commits_of_path)
             if commits:
-                return FoundCommits(sorted(commits, key=_time_order), 1.0, "touched it")
+                return FoundCommits(sorted(commits, key=_BY_TIME), 1.0, "touched it")
         return self._commits_by_words(topic, (since, until), by_files)
 
     def _commits_by_words(self, topic: str, span: tuple[str, str], by_files: bool) -> FoundCommits:
@@ -191,7 +193,7 @@ class HistoryAnswers:
         best = max((covered for covered, _ in found), default=0.0)
         has_full = best >= _MATCH.full_coverage
         least = _MATCH.full_coverage if has_full else _MATCH.min_coverage
-        return FoundCommits(sorted((c for n, c in found if n >= least), key=_time_order), best)
+        return FoundCommits(sorted((c for n, c in found if n >= least), key=_BY_TIME), best)
 
     def _weigh(self, text: str) -> _WeighedWords:
         terms = read_terms(text)
@@ -415,10 +417,6 @@ class _WeighedWords(NamedTuple):
             re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text, re.IGNORECASE)
             for name in self.terms.phrases
         )
-
-
-def _time_order(commit: Commit) -> tuple[str, str]:
-    return commit.time, commit.id
 
 
 def _date_range(commits: Sequence[Commit]) -> str:

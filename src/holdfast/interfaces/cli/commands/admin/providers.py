@@ -50,8 +50,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     providers = Providers(settings, utc_now, Path(current_folder()))
     if arguments.action == "test":
         name = options.words([arguments.name], "name", "Say which provider to test.")
-        _test(screen, providers, name, options.words(arguments.query, "query"), arguments.json)
-        return
+        query = options.words(arguments.query, "query")
+        return _test(screen, providers, name, query, arguments.json)
     listed = providers.listed()
     if arguments.json:
         return screen.json(providers_json(providers, settings))
@@ -74,8 +74,7 @@ def _print(screen: Screen, item: ProviderStatus) -> None:
     kinds = ", ".join(f"{one.name} ({one.kind})" for one in provider.servers)
     tools = ", ".join(one.tool for one in provider.allowed)
     screen.item(f"{kinds}; allowed: {tools}", "  ")
-    known = "never asked" if not reliability.calls else _describe_reliability(item)
-    screen.item(known, "  ")
+    screen.item(_describe_reliability(item) if reliability.calls else "never asked", "  ")
 
 
 def _describe_reliability(item: ProviderStatus) -> str:
@@ -90,7 +89,7 @@ def _describe_reliability(item: ProviderStatus) -> str:
 def _test(screen: Screen, providers: Providers, name: str, query: str, json: bool) -> None:
     started = perf_counter()
     try:
-        texts_found = providers.ask(providers.named(name), query)
+        found = providers.ask(providers.named(name), query)
     except ProviderError as error:
         raise ProviderError(
             f"{name} was asked, but {error.message}.",
@@ -98,12 +97,10 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         ) from error
     ms = round((perf_counter() - started) * 1000)
     if json:
-        texts = [
-            {"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in texts_found
-        ]
+        texts = [{"tool": one.tool, "text": one.text, "trust": Trust.EXTERNAL} for one in found]
         return screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
-    for one in texts_found:
+    for one in found:
         screen.line(f"{one.provider}/{one.tool} · external", "bold")
         screen.wrap(truncate(one.text, _MAX_TEXT), "      ")
         screen.line()
-    screen.line(f"{number(len(texts_found), 'text')} in {ms} ms")
+    screen.line(f"{number(len(found), 'text')} in {ms} ms")

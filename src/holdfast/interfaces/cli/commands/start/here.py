@@ -6,7 +6,6 @@ from holdfast.app.status.health import ago, current_folder
 from holdfast.app.status.next_step import Overview, gather_overview
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
-from holdfast.store.protocol import Counts
 
 # The width of the column with the names of the lines.
 _NAME_COLUMN_WIDTH = 14
@@ -48,14 +47,9 @@ def _describe_memory(overview: Overview) -> str:
     if counts is None or not any(counts):
         found = number(overview.unread, "transcript")
         return f"nothing yet; {found} on this machine could be read" if overview.unread else "empty"
-    return f"{_describe_counts(counts)} in {number(overview.banks, 'bank')}"
-
-
-def _describe_counts(counts: Counts) -> str:
     counted = {"session": counts.sessions, "turn": counts.turns, "commit": counts.commits}
-    return (
-        ", ".join(number(count, noun) for noun, count in counted.items() if count) or "a few notes"
-    )
+    parts = [number(count, noun) for noun, count in counted.items() if count] or ["a few notes"]
+    return f"{', '.join(parts)} in {number(overview.banks, 'bank')}"
 
 
 def _describe_failure(overview: Overview) -> str:
