@@ -11,7 +11,7 @@ from tests.support.transcripts import Script
 
 from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
 from holdfast.app.answers.memory_tools import MemoryTools
-from holdfast.app.answers.result_budget import MAX_RESULT_CHARS
+from holdfast.app.answers.tool import MAX_RESULT_CHARS
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError, NotFoundError
 from holdfast.settings import Settings, load_settings

@@ -16,7 +16,7 @@ import pytest
 from tests.contracts.test_exports import imported_by
 from tests.support.transcripts import Script
 
-from holdfast.app.answers import result_budget
+from holdfast.app.answers.tool import MAX_RESULT_CHARS
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
 from holdfast.interfaces.mcp.main_spec import SPEC
@@ -177,7 +177,7 @@ def test_results_are_selected_to_fit_the_host(tmp_path: Path) -> None:
         hits = told["structuredContent"]["hits"]
         assert hits and len(json.dumps(told["structuredContent"])) < 50_000
         assert len(told["content"][0]["text"]) < 50_000
-        assert len(json.dumps(hits)) <= result_budget.MAX_RESULT_CHARS + 2 * len(hits)
+        assert len(json.dumps(hits)) <= MAX_RESULT_CHARS + 2 * len(hits)
 
 
 def test_it_ends_when_its_input_does_and_answers_first(client: Client) -> None:

@@ -73,6 +73,7 @@ class AskOptions(NamedTuple):
 
 def steps(context: Context, search: Search, options: AskOptions) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
+    always = context.settings.providers.use == ALWAYS and not (options.layers or options.as_of)
     plan = RecallPlan(
         options.layers,
         _EVIDENCE_HITS,
@@ -80,11 +81,9 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         tokens=_EVIDENCE_TOKENS,
         include_repeats=True,
         as_of=options.as_of,
-    )
-    always = context.settings.providers.use == ALWAYS and not (options.layers or options.as_of)
-    # Freshness of code is computed for citations only.
-    plan = plan._replace(
-        providers=options.providers or always, anchors=False, remotes=options.remotes
+        providers=options.providers or always,
+        anchors=False,  # the freshness of code is computed for citations only
+        remotes=options.remotes,
     )
     quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.app.answers.memory_tool_list import STRATEGIES
-from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import remarks
 from holdfast.language import truncate
 from holdfast.model.knowledge import Rule

@@ -18,8 +18,7 @@ from holdfast.app.answers.memory_tool_list import (
 )
 from holdfast.app.answers.memory_tool_results import confidence, hit_result, strategy_results
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
-from holdfast.app.answers.result_budget import fit
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import Object, fit
 from holdfast.capture.redact import Redactor
 from holdfast.model.query import Hit, Layer, Passage, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.app.answers.result_budget import MAX_RECORD_CHARS
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.language import truncate
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule

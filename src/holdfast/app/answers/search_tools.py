@@ -6,14 +6,12 @@ days are searched; a note says how much older there is. Nothing here can write.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
-from holdfast.app.answers.result_budget import fit
 from holdfast.app.answers.search_tool_list import (
     DEFAULT_DAYS,
     DEFAULT_DEPTH,
@@ -24,8 +22,8 @@ from holdfast.app.answers.search_tool_list import (
     SEARCH_TOOLS,
 )
 from holdfast.app.answers.search_tool_results import event_entry, index_entry
-from holdfast.app.answers.tool import Object
-from holdfast.app.core.context import current_folder
+from holdfast.app.answers.tool import Object, fit
+from holdfast.app.core.context import relative_to_project
 from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.errors import InputError
 from holdfast.model.query import Layer, Passage, RecordFilter
@@ -135,11 +133,7 @@ class SearchTools(ReadOnlyMemory):
         return chosen
 
     def _by_file(self, given: Object) -> Object:
-        path: str = given["filePath"]
-        if os.path.isabs(path):  # noqa: PTH117 - a slash at the end must stay
-            root = self._banks.project(current_folder()).root
-            path = path.removeprefix(root.rstrip("/") + "/")
-        result = self._find(given, file=path)
+        result = self._find(given, file=relative_to_project(self._banks, given["filePath"]))
         sessions: dict[str, Object] = {}
         for bank, session in result.pop("touched"):
             digest = self._reader.digest_of(bank, session)
@@ -150,9 +144,12 @@ class SearchTools(ReadOnlyMemory):
     def _find(
         self, given: Object, concept: str = "", file: str = "", types: Sequence[str] = ("",)
     ) -> Object:
+        """The exchanges and commits that match, latest first."""
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        whole = self._filter(bank, concept, file, types)
+        filters = [RecordFilter(file.strip(), concept.strip(), type) for type in types]
+        found = [r for f in filters for r in self._reader.filter_records(bank, f, _MAX_FILTERED)]
+        whole = sorted(found, key=_start_time, reverse=True)
         inside = [record for record in whole if span.contains(_start_time(record))]
         if given.get("orderBy") == "date_asc":
             inside.reverse()
@@ -161,17 +158,6 @@ class SearchTools(ReadOnlyMemory):
             result["touched"] = [(r.bank, r.session) for r in inside if isinstance(r, Exchange)]
         return result
 
-    def _filter(
-        self, bank: str | None, concept: str, file: str, types: Sequence[str]
-    ) -> list[Exchange | Commit]:
-        """The exchanges and commits that match, latest first."""
-        found: list[Exchange | Commit] = []
-        for type in types:
-            found += self._reader.filter_records(
-                bank, RecordFilter(file.strip(), concept.strip(), type), _MAX_FILTERED
-            )
-        return sorted(found, key=_start_time, reverse=True)
-
     def _page(
         self, given: Object, bank: str | None, records: Sequence[Record], span: _TimeSpan, left: int
     ) -> Object:
@@ -179,20 +165,15 @@ class SearchTools(ReadOnlyMemory):
         page = records[first : first + given.get("limit", DEFAULT_LIMIT)]
         full = given.get("format") == "full"
         items, more = fit(index_entry(self._reader, record, full) for record in page)
-        tokens = sum(item["tokens"] for item in items)
         result: Object = {
             "format": "full" if full else "index",
             "total": len(records),
             "items": items,
-            "tokens_in_full": tokens,
+            "tokens_in_full": sum(item["tokens"] for item in items),
         }
         result |= {"left_out": more} if more else {}
-        older = (
-            f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
-            if left
-            else ""
-        )
-        return result | self._notes(bank, older if span.is_default else "")
+        older = f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
+        return result | self._notes(bank, older if left and span.is_default else "")
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -231,11 +212,8 @@ class SearchTools(ReadOnlyMemory):
         return {"query": given["query"], "mode": MODES[0]} | self._around(given, bank, found[0])
 
     def _around(self, given: Object, bank: str | None, anchor: Any) -> Object:
-        before, after = (
-            given.get("depth_before", DEFAULT_DEPTH),
-            given.get("depth_after", DEFAULT_DEPTH),
-        )
-        found = timeline(self._reader, bank, anchor, (), before, after)
+        depths = (given.get(f"depth_{side}", DEFAULT_DEPTH) for side in ("before", "after"))
+        found = timeline(self._reader, bank, anchor, (), *depths)
         fitted = _fitted([event_entry(self._reader, event) for event in found.events])
         return {"anchor": found.anchor, **fitted, **self._notes(bank, *found.notes)}
 

@@ -1,13 +1,19 @@
-"""Tools that a model may call, and the check of a call against the tool's schema.
+"""Tools that a model may call: the check of a call against the tool's schema, and how much text a
+result holds.
 
 Standard library only: a server lists its tools before it loads anything else. The part of JSON
 Schema that our tools use is checked here, so that a call over a wire and a call in the same process
 are refused alike.
+
+Claude Code saves a result of more than 50,000 characters to a file, and has its service count the
+tokens of one that may exceed half of 25,000 tokens. Results stay below both: a record is returned
+whole, up to `MAX_RECORD_CHARS`, or it is counted as left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from holdfast.errors import InputError, NotFoundError
@@ -17,6 +23,10 @@ Object = dict[str, Any]
 MAX_TEXT_CHARS = 4_000
 # The longest list of a schema without `maxItems`.
 _DEFAULT_MAX_ITEMS = 50
+# The JSON of all records of a result.
+MAX_RESULT_CHARS = 30_000
+# The text of one record is cut here: about a seventh of a result, so that several fit.
+MAX_RECORD_CHARS = 4_000
 
 
 class Tool(NamedTuple):
@@ -111,6 +121,22 @@ def _check_fields(key: str, value: Any, schema: Object) -> Object:
         for name, item in value.items()
         if item is not None
     }
+
+
+def fit(items: Iterable[Object], max_chars: int = MAX_RESULT_CHARS) -> tuple[list[Object], int]:
+    """The first items whose JSON fits, and how many are left out."""
+    fitting: list[Object] = []
+    left, room = 0, max_chars
+    for item in items:
+        if left:
+            left += 1
+            continue
+        room -= len(json.dumps(item, ensure_ascii=False))
+        if room < 0:
+            left = 1
+        else:
+            fitting.append(item)
+    return fitting, left
 
 
 def _is_number(value: object) -> bool:

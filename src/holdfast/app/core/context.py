@@ -57,6 +57,14 @@ def current_user() -> str:
         return str(os.getuid())
 
 
+def relative_to_project(banks: Banks, path: str) -> str:
+    """An absolute path in the current project as one that begins at its root; others as given."""
+    if not os.path.isabs(path):  # noqa: PTH117 - a slash at the end must stay
+        return path
+    root = banks.project(current_folder()).root
+    return path.removeprefix(root.rstrip("/") + "/")
+
+
 def resolve_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
     """The id of the bank with this name, or of the working directory's project. None means all
     banks, "" a project that has no bank yet."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.app.core.context import ALL_BANKS, Context, current_folder
+from holdfast.app.core.context import ALL_BANKS, Context, relative_to_project
 from holdfast.app.search.recall import Search
 from holdfast.errors import NotFoundError
 from holdfast.model.graph import Entity
@@ -98,9 +97,7 @@ class Browse:
     ) -> Found:
         """The exchanges that match every given filter, latest first; by file also commits."""
         filter = make_filter(file, concept, type, since, until)
-        if os.path.isabs(filter.file):  # noqa: PTH117 - a slash at the end must stay
-            root = self._context.banks.project(current_folder()).root
-            filter = filter._replace(file=filter.file.removeprefix(root.rstrip("/") + "/"))
+        filter = filter._replace(file=relative_to_project(self._context.banks, filter.file))
         id = self._context.bank_id(bank)
         found = find_work(self._context.store, id, filter, limit)
         return replace(found, bank=self._context.bank_name(id))

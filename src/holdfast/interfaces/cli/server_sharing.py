@@ -78,13 +78,9 @@ def _carry_out(
             "sent; the worker tries again, or `holdfast remote push`."
         )
     elif not arguments.dry_run:
-        screen.line(f"{name} refused {done.refused}." if done.refused else _done(name, planned))
-
-
-def _done(name: str, planned: SendPlan) -> str:
-    """The sentence for a server that accepted everything."""
-    gone = planned.withdrawn and not (planned.added or planned.changed)
-    return f"{name} took it back: nobody is shown it there any more." if gone else f"{name} has it."
+        gone = planned.withdrawn and not (planned.added or planned.changed)
+        taken = "took it back: nobody is shown it there any more" if gone else "has it"
+        screen.line(f"{name} {f'refused {done.refused}' if done.refused else taken}.")
 
 
 def _show(screen: Screen, planned: SendPlan, scope: str) -> None:

@@ -13,7 +13,7 @@ To add a tool to `holdfast mcp`:
    description before it is called, and `holdfast serve` offers it to keys of the right level.
 2. Write a method `(arguments, context) -> result` and enter it in the table of handlers: of
    `MainEngine` if it reads, of `WriteTools` if it writes. Return `tool_result(text, data)`, both
-   with the same content, and keep it short with `result_budget.fit`.
+   with the same content, and keep it short with `tool.fit`.
 3. Describe it in `docs/mcp.md`. `tests/walls` calls every tool with records of a bank that the key
    must not see; a new name of an argument must be entered in `tests/walls/operations.py`.
 

@@ -12,8 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.result_budget import MAX_RECORD_CHARS, fit
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object, fit
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.hit_view import citation_json, citation_text, short_json, short_text
 from holdfast.errors import HoldfastError, InputError

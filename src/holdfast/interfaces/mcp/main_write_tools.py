@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.app.answers.result_budget import fit
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import Object, fit
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search.hit_view import citation_json, citation_text

@@ -9,8 +9,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple, cast
 
-from holdfast.app.answers.result_budget import MAX_RESULT_CHARS
-from holdfast.app.answers.tool import Object
+from holdfast.app.answers.tool import MAX_RESULT_CHARS, Object
 from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.language import collapse_spaces, truncate
 from holdfast.model.kinds import record_kind

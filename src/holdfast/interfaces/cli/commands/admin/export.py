@@ -91,11 +91,7 @@ def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:
 
 
 def _write_folder(
-    screen: Screen,
-    memory: Holdfast,
-    arguments: Arguments,
-    path: Path,
-    wanted: ExportRequest,
+    screen: Screen, memory: Holdfast, arguments: Arguments, path: Path, wanted: ExportRequest
 ) -> None:
     if arguments.kind or arguments.derived:
         raise InputError(

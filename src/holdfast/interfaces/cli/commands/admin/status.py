@@ -175,10 +175,10 @@ def _print_ledger(screen: Screen, core: CoreStatus) -> None:
 
 def _print_failures(screen: Screen, status: MemoryStatus) -> None:
     shown, failed = status.unreadable_lines[:_MAX_FAILED_LINES], status.core.balance.failed
-    if shown:
-        screen.title("lines that could not be read (kept, and tried again by newer versions):")
-    for path, line in shown:
-        screen.line(f"  {path}:{line.line}  {line.reason}")
+    screen.section(
+        "lines that could not be read (kept, and tried again by newer versions):",
+        (f"{path}:{line.line}  {line.reason}" for path, line in shown),
+    )
     if failed > len(shown):
         screen.line(f"  … and {failed - len(shown):,} more")
     problems = status.file_problems

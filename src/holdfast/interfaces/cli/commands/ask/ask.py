@@ -108,8 +108,7 @@ def _stream_steps(screen: Screen, research: Investigation, as_json: bool) -> Ans
                 line["answer"] = event.answer
             screen.json_line({"session_id": research.id, **line})
         else:
-            step = step_line(event.stage.value, event.round, event.text)
-            errors.line(step, "dim")
+            errors.line(step_line(event.stage.value, event.round, event.text), "dim")
     if answer is None:
         raise CancelledError()
     return answer

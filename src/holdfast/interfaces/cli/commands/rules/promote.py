@@ -44,13 +44,12 @@ def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.json:
         return screen.json(memory.teaching.auto_learn("status", bank=arguments.bank))
     state = memory.rules.state(arguments.bank)
-    promotion = memory.settings.promote
     name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
     screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
     screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
     screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
     screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
-    screen.line(f"  written without asking: {'yes' if promotion.automatic else 'no'}")
+    screen.line(f"  written without asking: {'yes' if memory.settings.promote.automatic else 'no'}")
 
 
 def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:

@@ -77,12 +77,12 @@ def _list(screen: Screen, as_json: bool) -> None:
             screen.line("There is no key yet; `holdfast key new` makes one.")
         for key in keys:
             banks = "all banks" if key["banks"] is None else ", ".join(key["banks"])
-            line = f"{key['id']}  {key['level']:<5}  {key['state']:<8}  {key['name']}  ({banks})"
-            screen.line(line)
-            times = [
-                f"{word} {key[word][:16]}" for word in ("created", "expires", "used") if key[word]
-            ]
-            screen.line("          " + ", ".join(times), "dim")
+            screen.line(
+                f"{key['id']}  {key['level']:<5}  {key['state']:<8}  {key['name']}  ({banks})"
+            )
+            events = [event for event in ("created", "expires", "used") if key[event]]
+            times = ", ".join(f"{event} {key[event][:16]}" for event in events)
+            screen.line(f"          {times}", "dim")
 
 
 def _key_json(memory: Holdfast, key: ApiKey) -> dict[str, Any]:
