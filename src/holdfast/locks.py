@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
 
@@ -20,7 +21,7 @@ LOCKED_BYTE_OFFSET = 1 << 30
 _POLL_S = 0.05
 _LOCKED_ELSEWHERE = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 # Not every system has these; without them a file is opened as usual.
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class ByteLocking:
@@ -71,11 +72,23 @@ def lock_file(descriptor: int, wait: bool = True, shared: bool = False) -> bool:
     return _lock(descriptor, wait, shared)
 
 
+@contextmanager
+def open_locked(path: Path, flags: int) -> Generator[int]:
+    """Open a file, which is private to its owner if it is new, and lock it until the end of the
+    block. A link is not followed."""
+    descriptor = os.open(path, flags | _OPEN_FLAGS, 0o600)
+    try:
+        lock_file(descriptor)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def is_locked(path: Path) -> bool:
     """Whether another process has the lock, without changing anything; False where that cannot
     be checked."""
     try:
-        descriptor = os.open(path, _OPEN_FLAGS)
+        descriptor = os.open(path, os.O_RDONLY | _OPEN_FLAGS)
     except OSError:
         return False
     try:

@@ -11,10 +11,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from holdfast.locks import lock_file
+from holdfast.locks import open_locked
 
 Event = dict[str, Any]
 
@@ -26,62 +27,39 @@ def append(path: Path, events: Sequence[Event]) -> int:
     """Append the events that are not in the journal yet, durably; returns how many. Either all
     are there afterwards, or OSError is raised and none is."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = _open_locked(path)
-    try:
-        with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
-            found = [_EVENT_ID.match(line) for line in file if line.endswith(b"\n")]
-        known = {match[1].decode("utf-8", "replace") for match in found if match}
-        new = {event["id"]: event for event in events if event["id"] not in known}
-        lines = "".join(f"{to_line(event)}\n" for event in new.values())
-        end = _drop_partial_line(descriptor)
-        if new:
-            _write(descriptor, end, lines.encode("utf-8", "replace"))
-            os.fsync(descriptor)
-        return len(new)
-    finally:
-        os.close(descriptor)
-
-
-def _open_locked(path: Path) -> int:
-    """Open the journal and lock it until it is closed. A file that was removed while waiting for
-    the lock is opened again."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     while True:
-        descriptor = os.open(path, flags, 0o600)
-        try:
-            lock_file(descriptor)
-            if os.path.lexists(path) and os.path.samestat(os.fstat(descriptor), path.lstat()):
-                return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+        with open_locked(path, os.O_RDWR | os.O_CREAT | os.O_APPEND) as journal:
+            # A file that was removed while waiting for the lock is opened again.
+            if os.path.lexists(path) and os.path.samestat(os.fstat(journal), path.lstat()):
+                return _append_new(journal, events)
+
+
+def _append_new(descriptor: int, events: Sequence[Event]) -> int:
+    with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
+        found = [_EVENT_ID.match(line) for line in file if line.endswith(b"\n")]
+    known = {match[1].decode("utf-8", "replace") for match in found if match}
+    new = {event["id"]: event for event in events if event["id"] not in known}
+    lines = "".join(f"{to_line(event)}\n" for event in new.values())
+    end = _drop_partial_line(descriptor)
+    if new:
+        _write(descriptor, end, lines.encode("utf-8", "replace"))
+        os.fsync(descriptor)
+    return len(new)
 
 
 def remove(path: Path, may: Callable[[os.stat_result], bool]) -> bool:
     """Lock a journal and remove it, if `may` allows it in its present state."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        lock_file(descriptor)
-        if not may(os.fstat(descriptor)):
-            return False
-        path.unlink()
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
+    with suppress(OSError), open_locked(path, os.O_RDONLY) as descriptor:
+        if may(os.fstat(descriptor)):
+            path.unlink()
+            return True
+    return False
 
 
 def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
     """Change the events of a journal in place, so that no process loses what it appends; returns
     how many changed. A line that is no event is removed."""
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        lock_file(descriptor)
+    with open_locked(path, os.O_RDWR) as descriptor:
         with open(os.dup(descriptor), "rb") as file:  # noqa: PTH123 - it is open already
             lines = file.readlines()
         found = [(line, event) for line in lines if (event := parse(line)) is not None]
@@ -97,8 +75,6 @@ def rewrite(path: Path, change: Callable[[Event], Event]) -> int:
             _write(descriptor, 0, b"".join(kept))
             os.fsync(descriptor)
         return changed + len(lines) - len(found)
-    finally:
-        os.close(descriptor)
 
 
 def to_line(event: Event) -> str:

@@ -11,7 +11,7 @@ from holdfast.errors import InputError
 from holdfast.language import collapse_spaces
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.model.records import Turn
-from holdfast.sources.claude_code.events import session_id
+from holdfast.sources.claude_code.events import describe_session
 from holdfast.sources.draft import FileInfo
 from holdfast.store.protocol.curation import Scrubber
 
@@ -71,7 +71,7 @@ class EventEraser:
 
     def change(self, event: journal.Event) -> journal.Event:
         """The event without its content if it belongs to a purged turn; else unchanged."""
-        session = session_id(event, FileInfo("", "", "", ""))
+        session = describe_session(event, FileInfo("", "", "", "")).id
         text = (session, collapse_spaces(str(event.get("text", ""))))
         if session in self._sessions or text in self._texts or event.get("call") in self._calls:
             kept = {key: event[key] for key in _KEPT_EVENT_FIELDS if key in event}

@@ -32,11 +32,8 @@ class RuleLocation(NamedTuple):
 def find_rule_files(root: str, claude_dir: str) -> list[RuleLocation]:
     """The rule files that apply to a project: its own, then the user's."""
     found: dict[str, RuleLocation] = {}
-    own = (
-        _existing(root, (*_RULE_FILES, *_markdown_files(root, RULES_FOLDER, 0)), False)
-        if root
-        else ()
-    )
+    names = (*_RULE_FILES, *_markdown_files(root, RULES_FOLDER, 0)) if root else ()
+    own = _existing(root, names, False)
     of_user = _existing(claude_dir, ("CLAUDE.md", *_markdown_files(claude_dir, "rules", 0)), True)
     for place in (*own, *of_user):
         found.setdefault(os.path.realpath(place.file), place)

@@ -124,6 +124,11 @@ def add_limit(
     )
 
 
+def add_path(parser: Parser, name: str, metavar: str, help: str) -> None:
+    """Add an option that names a file or folder."""
+    parser.option(name, metavar, help, None, some_path)
+
+
 def add_action(parser: Parser, actions: Sequence[str], default: str, name: str = "action") -> None:
     """Add a positional argument that says what to do."""
     parser.add_argument(

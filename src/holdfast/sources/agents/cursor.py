@@ -180,9 +180,8 @@ def _parsed(value: Any) -> Record:
 
 
 def _composer(path: Path) -> Record:
-    for (value,) in database.query(path.parent, _VALUE, f"composerData:{path.name}"):
-        return _parsed(value)
-    return {}
+    rows = database.query(path.parent, _VALUE, f"composerData:{path.name}")
+    return _parsed(rows[0][0]) if rows else {}
 
 
 def _stamps(file: Path) -> dict[str, str]:

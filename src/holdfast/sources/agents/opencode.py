@@ -109,10 +109,9 @@ def _read_session(path: Path, head: bytes) -> DraftSession:
 
 def _info(path: Path) -> Record:
     if not path.is_file():
-        for id, parent, directory, title, version in database.query(path.parent, _INFO, path.name):
-            session = {"id": id, "parentID": parent, "directory": directory}
-            return {**session, "title": title, "version": version}
-        return {}
+        names = ("id", "parentID", "directory", "title", "version")
+        rows = database.query(path.parent, _INFO, path.name)
+        return dict(zip(names, rows[0], strict=True)) if rows else {}
     document = _read(path)
     return mapping(document.get("info")) or document
 

@@ -16,21 +16,14 @@ INTERRUPTED = "[Request interrupted by user"
 # Injected briefs are wrapped in this tag, so that they are never captured as a user's text.
 OWN_TAG = "holdfast-brief"
 
-_STRIPPED_TAGS = (
-    "system-reminder",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "user-prompt-submit-hook",
-    "local-command-caveat",
-    OWN_TAG,
+_STRIPPED_TAGS = "|".join(
+    "system-reminder ide_opened_file ide_selection ide_diagnostics user-prompt-submit-hook "
+    f"local-command-caveat {OWN_TAG}".split()
 )
-_STRIPPED = re.compile(rf"<({'|'.join(_STRIPPED_TAGS)})\b[^>]*>.*?</\1>\s*", re.DOTALL)
+_STRIPPED = re.compile(rf"<({_STRIPPED_TAGS})\b[^>]*>.*?</\1>\s*", re.DOTALL)
 # An unclosed tag removes the rest of the text if it opens a line, so that a person may still
 # mention the tag in a sentence; our own tag does so anywhere.
-_UNCLOSED = re.compile(
-    rf"(?:\A|\n)\s{{0,40}}<(?:{'|'.join(_STRIPPED_TAGS)})\b.*|<{OWN_TAG}\b.*", re.DOTALL
-)
+_UNCLOSED = re.compile(rf"(?:\A|\n)\s{{0,40}}<(?:{_STRIPPED_TAGS})\b.*|<{OWN_TAG}\b.*", re.DOTALL)
 _TAG = re.compile(r"<([a-z][a-z0-9_-]*)[\s>]")
 _COMMAND_NAME = re.compile(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
 _COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)

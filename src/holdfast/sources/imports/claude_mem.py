@@ -34,14 +34,7 @@ _TABLES = {"observations": "observation", "session_summaries": "summary", "user_
 # Columns that had other names in earlier versions, the latest first.
 _SESSION_COLUMNS = ("memory_session_id", "sdk_session_id", "session_id")
 _PROMPT_SESSION_COLUMNS = ("content_session_id", "claude_session_id")
-_SECTIONS = (
-    ("Request", "request"),
-    ("Investigated", "investigated"),
-    ("Learned", "learned"),
-    ("Completed", "completed"),
-    ("Next steps", "next_steps"),
-    ("Notes", "notes"),
-)
+_SUMMARY_SECTIONS = "request investigated learned completed next_steps notes".split()
 _Row = dict[str, Any]
 
 
@@ -159,8 +152,8 @@ def _title_and_text(row: _Row, kind: str) -> tuple[str, str]:
     if kind == "prompt":
         return "", _text_field(row, "prompt_text")
     if kind == "summary":
-        sections = [(head, _text_field(row, name)) for head, name in _SECTIONS]
-        texts = [f"{head}: {text}" for head, text in sections if text]
+        sections = [(name, _text_field(row, name)) for name in _SUMMARY_SECTIONS]
+        texts = [f"{n.replace('_', ' ').capitalize()}: {text}" for n, text in sections if text]
         return _text_field(row, "request"), "\n\n".join(texts)
     parts = [_text_field(row, name) for name in ("subtitle", "narrative", "text")]
     facts = "\n".join(f"- {fact}" for fact in _list(row, "facts"))

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from holdfast.locks import lock_file
+from holdfast.locks import open_locked
 from holdfast.private_files import write_private
 
 FILE = "providers.json"
@@ -124,7 +123,10 @@ class ReliabilityFile:
     def record(self, id: str, now: str, ms: float, problem: str = "") -> Reliability:
         """Record an answer, or a failure if there is a problem; returns the new record."""
         after = Reliability()
-        with suppress(OSError), self._locked():
+        lock = self._path.with_name(f"{self._path.name}.lock")
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(OSError), open_locked(lock, os.O_RDWR | os.O_CREAT):
             known = self.read()
             before = known.get(id, Reliability())
             after = (
@@ -136,14 +138,3 @@ class ReliabilityFile:
             content = json.dumps({"version": 1, "providers": providers}, indent=1)
             write_private(self._path, content.encode())
         return after
-
-    @contextmanager
-    def _locked(self) -> Generator[None]:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT
-        lock = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
-        try:
-            lock_file(lock)
-            yield
-        finally:
-            os.close(lock)

@@ -67,20 +67,10 @@ def configure(parser: Parser) -> None:
         "change a number of the ranking, such as weights.words=0.3; may be given again",
         metavar="NAME=VALUE",
     )
-    parser.option(
-        "--out",
-        "FILE",
-        "write every ranking, one JSON object a line, to be scored anew",
-        None,
-        options.some_path,
-    )
-    parser.option(
-        "--keep",
-        "HOME",
-        "keep what was read in this folder, and use it again",
-        None,
-        options.some_path,
-    )
+    what = "write every ranking, one JSON object a line, to be scored anew"
+    options.add_path(parser, "--out", "FILE", what)
+    what = "keep what was read in this folder, and use it again"
+    options.add_path(parser, "--keep", "HOME", what)
     parser.option(
         "--store",
         "URL",
