@@ -115,7 +115,7 @@ def run() -> list[str]:
         banks = sorted({question.bank for question in questions})
         with Holdfast(Settings(home=home, claude_dir=home, embed_model="none")) as memory:
             load_set(memory, folder)
-            hosts = {s.id: s.host for s in memory.reader.sessions(None, _ALL)}
+            hosts = {s.id: s.host for s in memory.reader.sessions.latest(None, _ALL)}
             asked = [
                 (question.bank == bank, ask(memory, question, bank, hosts))
                 for question in questions

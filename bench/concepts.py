@@ -54,12 +54,12 @@ def run() -> Iterator[str]:
         store = SqliteStore(Path(folder) / "memory.db")
         made = list(exchanges(COUNT))
         with store.transaction():
-            store.add_bank(Bank(BANK, "bench", NOW))
+            store.banks.add(Bank(BANK, "bench", NOW))
             for number in range(0, COUNT, 10):
-                store.add_session(Session(BANK, f"s{number // 10}", f"h{number}", "claude-code"))
-                store.put_derived(BANK, f"s{number // 10}", made[number : number + 10])
+                store.sessions.add(Session(BANK, f"s{number // 10}", f"h{number}", "claude-code"))
+                store.derived.put(BANK, f"s{number // 10}", made[number : number + 10])
         control = time.process_time()
-        passages = [exchange_passage(exchange) for exchange in store.bank_exchanges(BANK)]
+        passages = [exchange_passage(exchange) for exchange in store.sessions.bank_exchanges(BANK)]
         control = time.process_time() - control
         del made, passages
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -69,7 +69,7 @@ def run() -> Iterator[str]:
         added = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         update_bank_concepts(store, BANK)
         with store.transaction():
-            store.mark_changed(BANK, "")
+            store.progress.mark_changed(BANK, "")
         again = update_bank_concepts(store, BANK)
         largest = max(len(one.concept.members) for one in concepts)
         store.close()

@@ -22,8 +22,8 @@ from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.ranking.causes import CauseDirection, follow_causes
 from holdfast.recall.retrievers.graph import graph_retriever
-from holdfast.store.protocol import Match
-from holdfast.store.protocol.graph import ResolvedEntity
+from holdfast.store.index.passages import Match
+from holdfast.store.knowledge.graph import ResolvedEntity
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-11-15T00:00:00.000Z"
@@ -57,7 +57,7 @@ def fill(store: SqliteStore) -> None:
     """A bank of so many memories."""
     chance = random.Random(5)
     with store.transaction():
-        store.add_bank(Bank(BANK, BANK, NOW))
+        store.banks.add(Bank(BANK, BANK, NOW))
         passages: list[Passage] = []
         for n in range(RECORDS):
             drawn = {draw(chance) for _ in range(EACH - 2)} | {n % ENTITIES, (n * 7) % ENTITIES}
@@ -68,14 +68,14 @@ def fill(store: SqliteStore) -> None:
                 )
                 for e in drawn
             )
-            store.put_nodes(BANK, [Node("memory", f"{n:08x}", "", time_of, "h", mentions)])
+            store.graph.put_nodes(BANK, [Node("memory", f"{n:08x}", "", time_of, "h", mentions)])
             said = " ".join(name(e) for e in sorted(drawn))
             passages.append(
                 Passage(BANK, "memory", f"{n:08x}", "", time_of, said, trust=Trust.USER)
             )
-        store.put_passages(passages)
-        spellings = store.spellings(BANK)
-        store.put_entities(
+        store.passages.add(passages)
+        spellings = store.graph.spellings(BANK)
+        store.graph.put_entities(
             BANK,
             [
                 ResolvedEntity(Entity(BANK, s.id, EntityKind.COMPONENT, s.text), (s.number,))
@@ -101,7 +101,9 @@ def run() -> list[str]:
         questions = [f"why was {name(a)} moved to {name(b)}?" for a, b in drawn]
 
         def control(question: str) -> list[Match]:
-            return store.search(BANK, [w for w in question.split() if "Part" in w], (), 300)
+            return store.passages.search(
+                BANK, [w for w in question.split() if "Part" in w], (), 300
+            )
 
         def chain(question: str) -> object:
             ranked = [Candidate(match.passage) for match in control(question)[:10]]

@@ -67,12 +67,12 @@ def written(store: PostgresStore) -> float:
     vectors = some_vectors(np.random.default_rng(1), len(made))
     started = time.perf_counter()
     with store.transaction():
-        store.add_bank(Bank("first", "first", NOW))
+        store.banks.add(Bank("first", "first", NOW))
         for session in dict.fromkeys(p.session for p in made):
-            store.add_session(Session("first", session, session, "bench"))
-        store.put_passages(made)
+            store.sessions.add(Session("first", session, session, "bench"))
+        store.passages.add(made)
         rows = [(p.hash, 0, v.tobytes()) for p, v in zip(made, vectors, strict=True)]
-        store.put_vectors("first", EMBEDDER_NAME, rows)
+        store.vectors.put("first", EMBEDDER_NAME, rows)
     return _PORTION / (time.perf_counter() - started)
 
 
@@ -162,7 +162,7 @@ def run() -> list[str]:
         names = [f"b{n}" for n in range(BANKS)]
         with _plain(url) as raw:
             copy_in(raw, names, RECORDS // BANKS)
-        store.index_vectors(EMBEDDER_NAME)
+        store.vectors.index(EMBEDDER_NAME)
         report = [f"postgres: {rate:,.0f} records a second written, each with its vector"]
         report.append(f"postgres: {RECORDS:,} records in {BANKS} banks:")
         return report + _measured(store, url, names, Path(home))
@@ -195,7 +195,7 @@ def _measured(store: PostgresStore, url: str, banks: list[str], home: Path) -> l
         some = np.random.default_rng(1).standard_normal(EMBEDDER_DIMENSION).astype(np.float32)
         wanted = (some / np.linalg.norm(some)).tobytes()
         cases: dict[str, Callable[[str, str], object]] = {
-            "BM25 in SQL": lambda b, q: store.search(b, q.split(), (), 50),
+            "BM25 in SQL": lambda b, q: store.passages.search(b, q.split(), (), 50),
             "ts_rank in SQL": plain,
             "nearest in SQL": lambda b, q: near(b, wanted),
             "recall by words": lambda b, q: rank(

@@ -110,9 +110,9 @@ def units_of(memory: Holdfast, bank: str) -> list[Unit]:
     """Every turn of a bank in units, session by session."""
     reader, id = memory.reader, memory.context.bank_id(bank) or ""
     found: list[Unit] = []
-    for session in sorted(reader.sessions(id, _EVERY), key=lambda s: (s.started, s.id)):
+    for session in sorted(reader.sessions.latest(id, _EVERY), key=lambda s: (s.started, s.id)):
         before = ""
-        for turn in reader.turns_from(session.bank, session.id):
+        for turn in reader.turns.stream(session.bank, session.id):
             said = _said(turn)
             day = f"[{_day(turn.time)}] " if turn.time else ""
             for part in split_text(said):

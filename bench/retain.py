@@ -23,9 +23,9 @@ def control(memory: Holdfast) -> tuple[float, int]:
     """Only read every exchange with its turns; the time, and how many exchanges there are."""
     started = time.process_time()
     count = 0
-    for session in memory.store.sessions(None, 1_000_000):
-        for x in memory.store.exchanges(session.bank, session.id):
-            memory.store.turns(x.bank, x.session, x.first_seq, x.last_seq)
+    for session in memory.store.sessions.latest(None, 1_000_000):
+        for x in memory.store.sessions.exchanges(session.bank, session.id):
+            memory.store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
             count += 1
     return time.process_time() - started, count
 

@@ -66,16 +66,16 @@ def fill(store: SqliteStore, bank: str, count: int, folder: Path) -> None:
     generator = np.random.default_rng(len(bank) + count)
     made = list(passages(bank, count, chance))
     with store.transaction():
-        store.add_bank(Bank(bank, bank, NOW))
+        store.banks.add(Bank(bank, bank, NOW))
         for session in dict.fromkeys(p.session for p in made):
-            store.add_session(Session(bank, session, session, "bench"))
+            store.sessions.add(Session(bank, session, session, "bench"))
         for start in range(0, len(made), 5000):
             some = made[start : start + 5000]
-            store.put_derived(bank, "", some)
+            store.derived.put(bank, "", some)
             vectors = generator.standard_normal((len(some), EMBEDDER_DIMENSION)).astype(np.float32)
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             rows = [(p.hash, 0, v.tobytes()) for p, v in zip(some, vectors, strict=True)]
-            store.put_vectors(bank, EMBEDDER_NAME, rows)
+            store.vectors.put(bank, EMBEDDER_NAME, rows)
     VectorMatrix(folder, bank, EMBEDDER_NAME, EMBEDDER_DIMENSION).refresh(store)
 
 
@@ -121,13 +121,13 @@ def _one_large(home: Path) -> list[str]:
     held = np.concatenate(
         [
             np.frombuffer(v.data, np.float32)[None]
-            for v in store.vectors_after("one", EMBEDDER_NAME, 0, ONE)
+            for v in store.vectors.after("one", EMBEDDER_NAME, 0, ONE)
         ]
     )
     query = held[0]
 
     def control(question: str) -> object:
-        return (held @ query).argmax(), store.search("one", question.split(), (), 50)
+        return (held @ query).argmax(), store.passages.search("one", question.split(), (), 50)
 
     cases: dict[str, Callable[[str], object]] = {
         "control": control,

@@ -106,6 +106,6 @@ class Home:
     def said(self, session: str = SESSION) -> list[str]:
         """The turns of a session in order, tools by their action."""
         with self.open() as memory:
-            bank = memory.reader.bank_by_host_session(session.partition(":")[0])
-            turns = memory.reader.turns(bank, session) if bank else []
+            bank = memory.reader.banks.id_by_host_session(session.partition(":")[0])
+            turns = memory.reader.turns.of_session(bank, session) if bank else []
         return [turn.tool.action if turn.tool else turn.text for turn in turns]

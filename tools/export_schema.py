@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.app.transfer.export_format import DERIVED_TYPES, FORMAT, VERSION
 from holdfast.app.transfer.exporting import SCHEMA_FILE
 from holdfast.store.export_tables import TABLES
-from holdfast.store.protocol.export import ExportTable
+from holdfast.store.records.exports import ExportTable
 from holdfast.store.sqlite.store import SqliteStore
 
 _TYPES = {"TEXT": "string", "INTEGER": "integer", "REAL": "number"}

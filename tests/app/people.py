@@ -84,7 +84,7 @@ class Person:
         """What others share, as it is shown here."""
         memory = self.at_home()
         bank = memory.context.bank_id()
-        return {shared.text for shared in memory.reader.shared(bank or "")}
+        return {shared.text for shared in memory.reader.shares.all(bank or "")}
 
     def shelf(self) -> dict[str, str]:
         """What lies on the branch, by key."""

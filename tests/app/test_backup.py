@@ -389,7 +389,7 @@ def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings
     journal.write_text('{"v":1,"id":"a","text":"swordfish-7731"}\n')
     made = back_up(settings)
     with open_memory(settings) as memory:
-        held = memory.store.backups_holding(lambda text: text.replace("swordfish-7731", ""))
+        held = memory.store.erasure.backups_holding(lambda text: text.replace("swordfish-7731", ""))
     assert held == [made.path]
 
 

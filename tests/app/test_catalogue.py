@@ -149,9 +149,9 @@ def test_a_text_of_an_agent_waits_however_much_was_remembered_since(tmp_path: Pa
         bank = memory.context.bank_ids(None)[0]
         old = Memory(bank, "old", Network.WORLD, "The lathe hums.", Trust.ASSISTANT, "2026-01-01")
         with memory.store.transaction():
-            memory.store.put_memory(old)
+            memory.store.memories.put_remembered(old)
             for number in range(600):
-                memory.store.put_memory(
+                memory.store.memories.put_remembered(
                     replace(old, id=f"{number:04}", trust=Trust.USER, when="2026-02-01")
                 )
         assert [one.id for one in load_queue(memory).memories] == ["old"]
@@ -163,12 +163,12 @@ def test_a_similar_record_is_found_beyond_the_first_page(tmp_path: Path) -> None
         bank = memory.context.bank_ids(None)[0]
         one = Memory(bank, "one", Network.WORLD, "The lathe hums.", Trust.USER, "2026-01-01")
         with memory.store.transaction():
-            memory.store.put_memory(one)
+            memory.store.memories.put_remembered(one)
             for number in range(2 * PAGE_SIZE):
-                memory.store.put_memory(
+                memory.store.memories.put_remembered(
                     replace(one, id=f"{number:04}", what=f"Number {number}.", when="2026-02-01")
                 )
-            memory.store.put_memory(
+            memory.store.memories.put_remembered(
                 replace(one, id="two", what="That lathe hums.", when="2026-03-01")
             )
         opened = open_record(memory, memory.show("holdfast://memory/two"))

@@ -125,7 +125,9 @@ def no_memory_no_backup(lab: Lab) -> None:
 def chore(lab: Lab) -> None:
     with Holdfast(lab.settings) as memory, memory.store.transaction():
         moment = "2026-11-01T10:00:00.000Z"
-        memory.store.put_failed_task(FailedTask("derive", 3, "no room on the disk", moment, moment))
+        memory.store.failed_tasks.put(
+            FailedTask("derive", 3, "no room on the disk", moment, moment)
+        )
 
 
 def without(name: str) -> Callable[[Any], Any]:

@@ -20,7 +20,7 @@ from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
-from holdfast.store.protocol.export import ExportSelection
+from holdfast.store.records.exports import ExportSelection
 
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
 
@@ -45,7 +45,7 @@ def write(
     memory: Holdfast, path: Path, kind: str, chosen: ExportSelection | None = None
 ) -> FolderReport:
     folder = ExportFolder(path, kind)
-    wanted = ExportRequest(tuple(memory.reader.banks()), chosen or ExportSelection())
+    wanted = ExportRequest(tuple(memory.reader.banks.all()), chosen or ExportSelection())
     (write_vault if kind == "obsidian" else write_memory_keeper)(
         memory.reader, folder, wanted, lambda text: text.replace("SECRET", "[out]")
     )
@@ -85,7 +85,7 @@ def test_the_vault_is_written_anew_around_what_people_made(
     assert {path: path.read_bytes() for path in vault.rglob("*") if path.is_file()} == before
     session = sorted(vault.rglob("Sessions/*.md"))[0]
     session.write_text("I changed this note.")
-    memory.forget(memory.reader.sessions(None, 9)[0].id)
+    memory.forget(memory.reader.sessions.latest(None, 9)[0].id)
     last = write(memory, vault, "obsidian")
     assert last.removed >= 1 or session.name in str(last.left_alone)
     assert session.read_text() == "I changed this note."

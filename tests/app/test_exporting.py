@@ -20,7 +20,7 @@ from holdfast.app.transfer.exporting import ExportRequest, write_export
 from holdfast.errors import HoldfastError, InputError
 from holdfast.settings import Settings
 from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
-from holdfast.store.protocol.export import ExportSelection
+from holdfast.store.records.exports import ExportSelection
 from holdfast.store.sqlite.store import SqliteStore
 
 QUESTIONS = ("hemp cloth for the sails", "what leaks?", "why is the mast red?", "latest work")
@@ -33,7 +33,7 @@ def opened(folder: Path) -> Holdfast:
 def export(
     memory: Holdfast, path: Path, chosen: ExportSelection | None = None, derived: bool = True
 ) -> bytes:
-    wanted = ExportRequest(tuple(memory.reader.banks()), chosen or ExportSelection(), derived)
+    wanted = ExportRequest(tuple(memory.reader.banks.all()), chosen or ExportSelection(), derived)
     write_export(memory.reader, path, wanted, memory.settings.redact_patterns)
     return path.read_bytes()
 
@@ -128,7 +128,7 @@ def replace_patterns(memory: Holdfast, folder: Path) -> Holdfast:
 
 def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
-        fleet = tuple(bank for bank in memory.reader.banks() if bank.name == "fleet")
+        fleet = tuple(bank for bank in memory.reader.banks.all() if bank.name == "fleet")
         write_export(memory.reader, tmp_path / "a", ExportRequest(fleet))
         counts = types((tmp_path / "a").read_bytes())
         assert "turn" not in counts and counts["imported_record"] == 3 and counts["bank"] == 1
@@ -142,7 +142,7 @@ def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
         assert late["turn"] == 4
     with opened(tmp_path / "other") as other:
         other.imports.import_export(tmp_path / "b")
-        assert other.store.counts().turns == 4
+        assert other.store.records.counts().turns == 4
 
 
 def test_bad_input_is_told_and_nothing_is_half_imported(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_bad_input_is_told_and_nothing_is_half_imported(tmp_path: Path) -> None:
         for path in (tmp_path, tmp_path / "not there"):
             with pytest.raises(HoldfastError):
                 other.imports.import_export(path)
-        assert other.store.banks() == [] and other.store.counts().turns == 0
+        assert other.store.banks.all() == [] and other.store.records.counts().turns == 0
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:

@@ -174,9 +174,9 @@ def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path)
     newer = [*migrations(), ("002_next", "CREATE TABLE next_thing (id TEXT) STRICT;")]
     with closing(SqliteStore(home / "memory.db")) as older:
         SqliteStore(home / "memory.db", newer).close()
-        bank = older.banks()[0].id
+        bank = older.banks.all()[0].id
         with pytest.raises(NewerSchemaError), older.transaction():
-            older.add_source("/old/one.jsonl", "claude-code", bank)
-        assert older.source_at("/old/one.jsonl") is None
+            older.sources.add("/old/one.jsonl", "claude-code", bank)
+        assert older.sources.at_path("/old/one.jsonl") is None
     copies = sorted(copy.name for copy in (home / "backups").iterdir())
     assert copies == ["memory-schema1-1.db"]

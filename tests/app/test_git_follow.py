@@ -16,7 +16,7 @@ from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
-from holdfast.store.protocol.git_history import Repository
+from holdfast.store.records.git_history import Repository
 
 T = TypeVar("T")
 STEP = [step for step in STEPS if step.name == "history"]
@@ -47,7 +47,7 @@ def commits(memory: Holdfast) -> int:
 
 
 def repositories(memory: Holdfast) -> list[Repository]:
-    return memory.reader.repositories()
+    return memory.reader.git.repositories()
 
 
 def test_what_was_read_once_is_followed_and_nothing_else(
@@ -66,11 +66,11 @@ def test_what_was_read_once_is_followed_and_nothing_else(
     assert look(settings, commits) == 2 and after.head == id
     # As it was read at first: without diffs, into the same bank.
     assert (after.diffs, after.bank) == (False, before.bank)
-    patch = look(settings, lambda memory: memory.reader.patch(after.bank, id))
+    patch = look(settings, lambda memory: memory.reader.git.patch(after.bank, id))
     assert patch is not None and patch.diff == "" and patch.changes[0].path == "a.txt"
     git(top, "tag", "v1")
     follow(settings)
-    tags = look(settings, lambda memory: memory.reader.tags(after.bank))
+    tags = look(settings, lambda memory: memory.reader.git.tags(after.bank))
     assert [tag.name for tag in tags] == ["v1"]
 
 
@@ -88,7 +88,7 @@ def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
     (after,) = look(settings, repositories)
     assert after.head == kept and after.folder == str(tree)
     reader_says = look(
-        settings, lambda m: m.reader.unmerged_commits(after.bank, [first, lost, kept])
+        settings, lambda m: m.reader.git.unmerged_commits(after.bank, [first, lost, kept])
     )
     assert reader_says == {lost}
 
@@ -111,7 +111,7 @@ def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
     # Back again, it is followed again, and the note goes.
     (broken / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     with Holdfast(settings) as memory, memory.store.transaction():
-        memory.store.clear_failed_task(f"history of {broken / '.git'}")
+        memory.store.failed_tasks.clear(f"history of {broken / '.git'}")
     follow(settings)
     assert [chore.name for chore in failed_tasks_of(settings)] == [f"history of {gone / '.git'}"]
 

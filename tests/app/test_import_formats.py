@@ -63,7 +63,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 
 def imported_records(memory: Holdfast) -> dict[str, tuple[str, str, str]]:
-    found = [one for bank in memory.store.banks() for one in memory.store.imported(bank.id)]
+    found = [one for bank in memory.store.banks.all() for one in memory.store.imports.all(bank.id)]
     return {one.origin: (one.kind, one.title, one.text) for one in found}
 
 
@@ -234,7 +234,7 @@ def test_what_is_none_of_it_is_refused_in_words(
             continue
         with pytest.raises(HoldfastError):
             memory.imports.import_records(format, path)
-    assert memory.store.counts().imported == 0
+    assert memory.store.records.counts().imported == 0
 
 
 @settings(max_examples=150, deadline=None)
@@ -284,7 +284,7 @@ def test_halves_of_characters_come_in_as_marks(
     assert sum(tally.added.total() for _, tally in took.tallies) == 1
     (found,) = memory.recall("half of a character", "all").hits
     assert "half \ufffd of a character" in found.text
-    assert not any("\x1b" in bank.name for bank in memory.reader.banks())
+    assert not any("\x1b" in bank.name for bank in memory.reader.banks.all())
     assert memory.imports.import_records(format, path).is_empty
 
 
@@ -344,5 +344,5 @@ def test_a_project_gives_a_bank_a_name_that_a_bank_can_have(
     key = "AKIAIOSFODNN7EXAMPLE"
     path.write_text(json.dumps([{"id": "2", "memory": "Oars.", "app_id": f"{key} {'x' * 5000}"}]))
     memory.imports.import_records("mem0", path)
-    names = [bank.name for bank in memory.reader.banks()]
+    names = [bank.name for bank in memory.reader.banks.all()]
     assert len(names) == 2 and not any(key in name or len(name) > 400 for name in names)

@@ -96,14 +96,14 @@ def test_an_import_is_undone_as_one_and_can_be_made_again(memory: Holdfast, tmp_
     took = memory.imports.import_records("claude-mem", path)
     undone = memory.imports.undo_import(took.uri)
     assert len(undone) == 2, "one entry a bank"
-    assert memory.store.counts().imported == 0
+    assert memory.store.records.counts().imported == 0
     assert memory.recall("sails of hemp cloth", bank="all").hits == ()
     with pytest.raises(NotFoundError):
         memory.imports.undo_import(took.uri)
     with pytest.raises(NotFoundError):
         memory.imports.undo_import("")
     assert counts(memory.imports.import_records("claude-mem", path)) == ALL
-    assert memory.store.counts().imported == 4
+    assert memory.store.records.counts().imported == 4
 
 
 def test_all_goes_into_one_bank_if_one_is_named(memory: Holdfast, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_what_is_forgotten_or_erased_does_not_come_back(memory: Holdfast, tmp_pa
     again = memory.imports.import_records("claude-mem", path)
     assert counts(again, "skipped") == {"yawl": {"erased": 1}}
     assert memory.recall("ketch leaks rudder post", bank="all").hits == ()
-    assert "hemp" not in str([*memory.store.imported(sails.bank)])
+    assert "hemp" not in str([*memory.store.imports.all(sails.bank)])
     memory.restore(f"imported/{leak.id}")
     assert memory.recall("ketch leaks rudder post", bank="all").hits
 
@@ -184,7 +184,7 @@ def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
         database.execute("BEGIN EXCLUSIVE")
         with pytest.raises(InputError, match="in use"):
             memory.imports.import_records("claude-mem", locked)
-    assert memory.store.counts().imported == 0 and memory.store.banks() == []
+    assert memory.store.records.counts().imported == 0 and memory.store.banks.all() == []
 
 
 def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
@@ -196,7 +196,7 @@ def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
     ]
     path.write_text("".join(json.dumps(one) + "\n" for one in said) + "no json\n")
     looked = memory.imports.import_conversation(path, "fleet", dry_run=True)
-    assert (looked.captured, looked.failed) == (4, 1) and memory.store.banks() == []
+    assert (looked.captured, looked.failed) == (4, 1) and memory.store.banks.all() == []
     read = memory.imports.import_conversation(path, "fleet")
     assert (read.captured, read.failed) == (4, 1)
     ((made, stands),) = memory.imports.list_batches("fleet")
@@ -207,9 +207,12 @@ def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
     assert memory.imports.import_conversation(path, "fleet", dry_run=True).captured == 1
     memory.imports.undo_import(made.id)
     assert memory.recall("tar the yawl", bank="fleet").hits == ()
-    assert memory.store.counts().turns == 0
+    assert memory.store.records.counts().turns == 0
     assert memory.imports.import_conversation(path, "fleet").captured == 1
-    assert memory.store.counts().turns == 5 and memory.recall("tar the yawl", bank="fleet").hits
+    assert (
+        memory.store.records.counts().turns == 5
+        and memory.recall("tar the yawl", bank="fleet").hits
+    )
     assert [stands for _, stands in memory.imports.list_batches("fleet")] == [False, True, True]
     assert memory.imports.import_conversation(path, "fleet").captured == 0
     assert len(memory.imports.list_batches("fleet")) == 3

@@ -21,8 +21,8 @@ from holdfast.errors import HoldfastError
 from holdfast.model.knowledge import Network
 from holdfast.model.query import RecordFilter
 from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.overview import CommitFilter
 
 # What is spoken of in each bank, and in no other.
 WORDS = {
@@ -119,10 +119,11 @@ def given(filled: Filled) -> dict[str, list[Any]]:
     """What a store may be asked with: all of it belongs to the first bank."""
     reader, own = filled.memory.reader, filled.own
     entities = [
-        known.number for _, known in reader.entities_by_spelling(own, ["quillon", "quilloncache"])
+        known.number
+        for _, known in reader.graph.entities_by_spelling(own, ["quillon", "quilloncache"])
     ]
-    nodes = [bond.node for entity in entities for bond in reader.mentions_of(own, entity, 50)]
-    places = reader.graph_records(own, nodes)
+    nodes = [bond.node for entity in entities for bond in reader.graph.mentions_of(own, entity, 50)]
+    places = reader.graph.records(own, nodes)
     commits = [place.id for place in places if place.kind == "commit"]
     assert entities and nodes and commits
     ids = sorted(filled.ids)

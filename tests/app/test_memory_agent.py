@@ -112,7 +112,7 @@ def test_the_agent_through_claude_code_can_look_up_and_nothing_else(
         ResearchStage.SYNTHESISING,
         ResearchStage.DONE,
     ]
-    assert answer_.cost.tokens > 0 and memory.store.total_spent("").calls == 1
+    assert answer_.cost.tokens > 0 and memory.store.model_calls.total_spent("").calls == 1
     assert not list(home.glob(".claude/projects/**/*.jsonl"))
 
 
@@ -254,7 +254,7 @@ def test_claude_code_ends_at_once_when_nobody_waits(
         while list(tmp_path.glob("holdfast-*")) and monotonic() < until:
             sleep(0.02)
         assert not list(tmp_path.glob("holdfast-*"))  # which the program stood in
-        spent = memory.store.total_spent("")
+        spent = memory.store.model_calls.total_spent("")
         assert spent.calls == 1 and 0 < spent.tokens < 40_000  # of six times, one was under way
     finally:
         free.set()
@@ -319,7 +319,7 @@ def test_a_session_asks_no_model_twice_and_tells_it_what_was_asked_before(
                 investigation = asked.answers.investigate(AskOptions(QUESTION, "all"), session)
                 stages = [event.stage for event in investigation]
                 session = investigation.id
-                assert asked.store.total_spent("").calls == len(service.asked) == 1
+                assert asked.store.model_calls.total_spent("").calls == len(service.asked) == 1
         assert stages == [ResearchStage.DONE]
         with Holdfast(settings) as asked:
             answer = asked.answers.investigate(

@@ -199,7 +199,7 @@ def test_its_connection_refuses_to_write(settings: Settings) -> None:
     other = store.borrow_reader()
     assert isinstance(other, SqliteReadStore)
     for one in (store, other):
-        connection = cast(sqlite3.Connection, one.__dict__["_connection"].raw)
+        connection = cast(sqlite3.Connection, one.__dict__["_raw"])
         for statement in ("DELETE FROM turn", "CREATE TABLE x (y)", "DROP TABLE passage"):
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 connection.execute(statement)

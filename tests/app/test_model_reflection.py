@@ -51,7 +51,7 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
         assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
         (name,) = reflection.stored
         assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions()}
-        assert memory.store.total_spent().calls == 1 and len(chat.asked) == 1
+        assert memory.store.model_calls.total_spent().calls == 1 and len(chat.asked) == 1
         assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
 
 
@@ -85,6 +85,6 @@ def test_memories_of_sessions_that_are_over_are_extracted(
         assert "retry wrapper" in {e.name for e in memory.browse.entities(limit=500)}, (
             "the model named it"
         )
-        (kept,) = memory.reader.retained(bank.id)
+        (kept,) = memory.reader.memories.retained(bank.id)
         assert kept.what.startswith("Gave load()") and kept.where == "src/importer.py"
         assert "retry wrapper" in kept.why

@@ -30,7 +30,7 @@ def test_a_long_history_does_not_keep_anybody_waiting_for_its_vectors(tmp_path: 
     with Holdfast(replace(settings, bank="harbour")) as memory:
         memory.ingestion.ingest_git(made.top)
         assert memory.ingestion.embed(-1.0) == 3  # words find them until there is time
-        first = memory.reader.unembedded("none", ("commit",), 1)
+        first = memory.reader.vectors.unembedded("none", ("commit",), 1)
         assert first[0].time.startswith("2026-03-03"), "the latest come first"
         assert memory.ingestion.embed(None) == 0
     made.memory.close()

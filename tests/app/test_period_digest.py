@@ -50,8 +50,8 @@ def test_work_decisions_and_lessons_of_a_time_are_told_with_their_records(memory
 def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     memory: Holdfast,
 ) -> None:
-    session = memory.reader.sessions(None)[0]
-    first = memory.reader.turns(session.bank, session.id)[0]
+    session = memory.reader.sessions.latest(None)[0]
+    first = memory.reader.turns.of_session(session.bank, session.id)[0]
     memory.correct(f"holdfast://turn/{first.id}", "The limit at Skerry is 4.1.", session.bank)
     decided = {one.name: one.items for one in digest(memory, "all", *ALWAYS).sections}["decided"]
     secret = "never retry a 4xx"
@@ -76,8 +76,8 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     )
     with memory.store.transaction():
         for one in (known, ignored):
-            memory.store.add_injection(one)
-            memory.store.record_injection_outcome(one)
+            memory.store.injections.add(one)
+            memory.store.injections.record_outcome(one)
     wrong = texts(memory, "wrong", *ALWAYS)
     assert "The limit at Skerry is 4.1. (corrected)" in wrong
     assert "a record was forgotten (forgotten)" in wrong
@@ -93,7 +93,7 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
 def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgotten(
     memory: Holdfast,
 ) -> None:
-    bank = memory.reader.sessions(None)[0].bank
+    bank = memory.reader.sessions.latest(None)[0].bank
     kept = memory.remember("Always moor at the north quay.", bank)
     name = f"holdfast://memory/{kept.id}"
     memory.correct(name, "Always moor at the south quay.", bank)
@@ -135,7 +135,7 @@ def test_the_command_prints_text_markdown_and_json(
 
 
 def test_text_from_memory_is_no_markup(memory: Holdfast) -> None:
-    bank = memory.reader.banks()[0].id
+    bank = memory.reader.banks.all()[0].id
     memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
     page = as_markdown(digest(memory, "all", *ALWAYS))
     assert "\\# \\<b\\>Bold\\</b\\> \\[click\\](http://x) \\`rm\\`" in page

@@ -280,10 +280,10 @@ def test_stages_above_the_session_are_named_and_brought_up_to_date(
 ) -> None:
 
     def run(store: Store, tick: object, now: str) -> int:
-        for bank in store.banks_behind("echo", 2):
+        for bank in store.progress.banks_behind("echo", 2):
             with store.transaction():
-                last = store.unseen_changes(bank, "echo", 2)[-1]
-                store.mark_seen(bank, "echo", 2, last.number)
+                last = store.progress.unseen_changes(bank, "echo", 2)[-1]
+                store.progress.mark_seen(bank, "echo", 2, last.number)
         return 1
 
     monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, run),))

@@ -21,5 +21,5 @@ def test_a_key_that_was_revoked_since_stays_revoked(tmp_path: Path) -> None:
         revoked = revoke_key(memory, gone.id).revoked
     restore(settings, made.path)
     with Holdfast(settings) as memory:
-        keys = {key.id: key for key in memory.store.api_keys()}
+        keys = {key.id: key for key in memory.store.api_keys.all()}
     assert keys[gone.id].revoked == revoked != "" and not keys[kept.id].revoked

@@ -78,8 +78,8 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
         assert (
             memory.ingestion.embed(on_progress=lambda done, total: told.append((done, total))) == 0
         )
-        ((model, vectors),) = memory.reader.vector_models()
-        assert (model, memory.reader.count_unembedded(model)) == (MODEL, 0)
+        ((model, vectors),) = memory.reader.vectors.models()
+        assert (model, memory.reader.vectors.count_unembedded(model)) == (MODEL, 0)
         assert vectors == told[-1][0] == told[-1][1] > 5
         ranking = memory.search.rank(QUESTION, "all")
         assert "guests" in ranking.candidates[0].passage.body
@@ -115,9 +115,9 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
     with ingested(settings) as memory:
         memory.ingestion.embed()
         whole = [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates]
-        ((_, vectors),) = memory.reader.vector_models()
+        ((_, vectors),) = memory.reader.vectors.models()
         bank = memory.context.bank_id("kitchen") or ""
-        first = memory.reader.vectors_after(bank, MODEL, 0, 1)[0].number
+        first = memory.reader.vectors.after(bank, MODEL, 0, 1)[0].number
     no_number = "x'" + "0000c07f" * 384 + "'"
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
         value = how.replace("NAN", no_number)
@@ -129,7 +129,7 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
         assert memory.ingestion.embed() == 0
         arm = semantic(memory.recall(QUESTION, bank="kitchen"))
         assert arm is not None and not arm.problem
-        assert memory.reader.vector_models() == [(MODEL, vectors)]
+        assert memory.reader.vectors.models() == [(MODEL, vectors)]
         assert [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates] == whole
 
 
@@ -148,25 +148,25 @@ def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> N
 def test_turns_wait_when_there_is_no_time_for_them(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         left = memory.ingestion.embed(turns_for=-1)
-        assert left == memory.reader.count_unembedded(MODEL, ["turn"]) > 0
-        assert memory.reader.count_unembedded(MODEL, ["digest", "exchange", "commit"]) == 0
+        assert left == memory.reader.vectors.count_unembedded(MODEL, ["turn"]) > 0
+        assert memory.reader.vectors.count_unembedded(MODEL, ["digest", "exchange", "commit"]) == 0
         assert memory.ingestion.embed() == 0
 
 
 def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         memory.ingestion.embed()
-        before = memory.reader.vector_models()
+        before = memory.reader.vectors.models()
         memory.ingestion.rebuild()
-        assert memory.reader.count_unembedded(MODEL) == 0
-        assert memory.reader.vector_models() == before
+        assert memory.reader.vectors.count_unembedded(MODEL) == 0
+        assert memory.reader.vectors.models() == before
 
 
 def test_without_a_model_words_answer(tmp_path: Path) -> None:
     settings = replace(settings_of(tmp_path), embed_model=NO_MODEL)
     with ingested(settings) as memory:
         assert memory.ingestion.embed() == 0
-        assert memory.reader.vector_models() == []
+        assert memory.reader.vectors.models() == []
         found = memory.recall("retry wrapper", bank="proj", budget=Budget.MID)
         assert not found.abstained and "retry wrapper" in found.hits[0].text
         assert all(not arm.problem for arm in found.strategies)
@@ -239,17 +239,17 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
         memory.ingestion.embed()
-        old = dict(memory.reader.vector_models())
+        old = dict(memory.reader.vectors.models())
     shutil.copytree(packaged.EMBEDDER.parent, tmp_path / "copy")
     with Holdfast(replace(settings, embed_model=str(tmp_path / "copy")), lambda: NOW) as memory:
         assert memory.recall("retry wrapper", bank="proj").hits
         assert needs_embedding(memory.reader, memory.settings)
         assert memory.ingestion.embed(turns_for=-1) > 0
-        both = dict(memory.reader.vector_models())
+        both = dict(memory.reader.vectors.models())
         assert len(both) == 2 and both[MODEL] == old[MODEL]
         assert memory.recall("retry wrapper", bank="proj").hits
         assert memory.ingestion.embed() == 0
-        ((new, count),) = memory.reader.vector_models()
+        ((new, count),) = memory.reader.vectors.models()
         assert (new != MODEL, count) == (True, old[MODEL])
         assert not needs_embedding(memory.reader, memory.settings)
         assert "guests" in memory.search.rank(QUESTION, "all").candidates[0].passage.body
@@ -260,7 +260,7 @@ def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: P
     with ingested(settings) as memory:
         folder = settings.home / "vectors"
         folder.mkdir()
-        old = VectorMatrix(folder, memory.reader.banks()[0].id, "older", 8)
+        old = VectorMatrix(folder, memory.reader.banks.all()[0].id, "older", 8)
         old.path.write_bytes(b"as it was")
         assert memory.ingestion.embed(turns_for=-1) > 0 and old.path.exists()
         assert memory.ingestion.embed() == 0 and not old.path.exists()
@@ -271,10 +271,10 @@ def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Pa
         memory.ingestion.embed()
         store = SqliteStore(tmp_path / "home" / "memory.db")
         with store.transaction():
-            store.put_vectors("any bank", "older", [("hash", 0, b"data")])
+            store.vectors.put("any bank", "older", [("hash", 0, b"data")])
         store.close()
         assert memory.ingestion.embed() == 0
-        assert [model for model, _ in memory.reader.vector_models()] == [MODEL]
+        assert [model for model, _ in memory.reader.vectors.models()] == [MODEL]
 
 
 class OutOfOrder(BagOfWords):

@@ -60,7 +60,7 @@ def test_an_update_replaces_and_a_withdrawal_removes(people: list[Person]) -> No
     assert bob.texts() == {"The yawl is painted red."}
     ann.unshare(name)
     bob.pull()
-    assert bob.texts() == set() and not bob.memory.reader.search(None, ["yawl"])
+    assert bob.texts() == set() and not bob.memory.reader.passages.search(None, ["yawl"])
     ann.share(name)
     bob.pull()
     assert bob.texts() == {"The yawl is painted red."}
@@ -79,9 +79,9 @@ def test_one_pull_is_undone_as_one(people: list[Person]) -> None:
     assert undone.text == "2 from origin"
     assert bob.texts() == {BLUE}
     bob.memory.ingestion.rebuild()
-    assert [m.passage.body for m in bob.memory.reader.search(None, ["yawl"])] == [BLUE]
+    assert [m.passage.body for m in bob.memory.reader.passages.search(None, ["yawl"])] == [BLUE]
     bob.memory.sharing.undo_pull(taking.rpartition("/")[2])
-    assert bob.texts() == set() and not bob.memory.reader.search(None, ["yawl"])
+    assert bob.texts() == set() and not bob.memory.reader.passages.search(None, ["yawl"])
     with pytest.raises(NotFoundError):
         bob.memory.sharing.undo_pull("nonsense")
     assert [stands for _, stands in bob.memory.sharing.pulls()] == [False, False]
@@ -93,7 +93,7 @@ def test_what_is_forgotten_or_erased_stays_so(people: list[Person]) -> None:
     names = [ann.remember(BLUE), ann.remember(TIDE)]
     ann.share(*names)
     bob.pull()
-    held = {s.text: f"holdfast://shared/{s.id}" for s in bob.memory.reader.shared(_bank(bob))}
+    held = {s.text: f"holdfast://shared/{s.id}" for s in bob.memory.reader.shares.all(_bank(bob))}
     bob.memory.forget(held[BLUE])
     bob.memory.erasure.purge(held[TIDE])
     assert bob.texts() == set()
@@ -102,7 +102,9 @@ def test_what_is_forgotten_or_erased_stays_so(people: list[Person]) -> None:
     ann.share(*names)
     bob.pull()
     assert bob.texts() == set(), "in whatever words it comes"
-    assert not any(bob.memory.reader.search(None, [word]) for word in ("yawl", "xebec", "anew"))
+    assert not any(
+        bob.memory.reader.passages.search(None, [word]) for word in ("yawl", "xebec", "anew")
+    )
     database = (bob.memory.settings.home / "memory.db").read_bytes()
     assert b"xebec" not in database
     bob.memory.restore(held[BLUE])

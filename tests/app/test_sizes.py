@@ -48,7 +48,7 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
     with open_memory(home) as memory:
         settings = memory.settings
         with memory.store.transaction():
-            memory.store.update_bank(replace(memory.banks.get("proj"), retention=1))
+            memory.store.banks.update(replace(memory.banks.get("proj"), retention=1))
     run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
     assert "put away by its retention" in HomePaths(home).worker_log.read_text()
     assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())

@@ -80,7 +80,7 @@ def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
         assert memory.inventory.counts().sessions == 2
     run_worker(settings, QUICK, steps.STEPS, lambda: at(400))
     with Holdfast(settings, lambda: at(400)) as memory:
-        assert [s.host[:8] for s in memory.reader.sessions(None)] == ["00000300"]
+        assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
 
 
 def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Settings) -> None:
@@ -96,7 +96,7 @@ def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Sett
         whole = dump(database)
         memory.ingestion.rebuild()
         assert dump(database) == whole
-        for session in memory.reader.sessions(None):
+        for session in memory.reader.sessions.latest(None):
             memory.forget(f"holdfast://session/{session.id}")
             assert not stages.stages_behind(memory.store)
             left = dump(database)

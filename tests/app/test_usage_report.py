@@ -47,8 +47,8 @@ def put(memory: Holdfast, *known: Injection) -> None:
     store = memory.store
     with store.transaction():
         for one in known:
-            store.add_injection(one)
-            store.record_injection_outcome(one)
+            store.injections.add(one)
+            store.injections.record_outcome(one)
 
 
 def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
@@ -88,8 +88,8 @@ def test_each_is_in_one_place(known: list[Injection]) -> None:
 
 
 def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -> None:
-    session = memory.reader.sessions(None)[0]
-    first, second = memory.reader.turns(session.bank, session.id)[:2]
+    session = memory.reader.sessions.latest(None)[0]
+    first, second = memory.reader.turns.of_session(session.bank, session.id)[:2]
     memory.correct(f"holdfast://turn/{first.id}", "It is not so.")
     memory.forget(f"holdfast://turn/{second.id}")
     worth = gather_usage(memory, "all")
@@ -111,7 +111,7 @@ def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfa
                 *(900, 100, 0, usd),
                 outcome=CallOutcome.DONE,
             )
-            memory.store.reserve_call(made)
+            memory.store.model_calls.reserve(made)
     WorkerLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").write(
         "embed failed (1): no room; next try from 2026-11-15T06:01:00.000Z"
     )

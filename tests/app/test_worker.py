@@ -162,7 +162,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     drop_event(settings, f"1.Stop.{SESSION}.77")
     run_worker(settings, QUICK)
     with Holdfast(settings) as memory:
-        read = {source.path for source in memory.reader.sources()}
+        read = {source.path for source in memory.reader.sources.all()}
     assert read == {str(named), str(child)}
     make_old(HomePaths(settings.home).last_scan, 4000)
     run_worker(settings, QUICK)
@@ -309,10 +309,10 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
         memory.ingest(memory.ingestion.find([]))
         assert needs_embedding(memory.reader, shipped) and needs_embedding(memory.reader, own)
         assert not needs_embedding(memory.reader, settings)
-        waiting = memory.reader.unembedded(packaged.EMBEDDER_NAME)
+        waiting = memory.reader.vectors.unembedded(packaged.EMBEDDER_NAME)
         rows = [(passage.hash, 0, b"\0" * 1536) for passage in waiting]
         with memory.store.transaction():
-            memory.store.put_vectors(waiting[0].bank, packaged.EMBEDDER_NAME, rows)
+            memory.store.vectors.put(waiting[0].bank, packaged.EMBEDDER_NAME, rows)
         assert not needs_embedding(memory.reader, shipped)
         assert needs_embedding(memory.reader, own), "another model was chosen"
         served = replace(
@@ -321,8 +321,8 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
         assert needs_embedding(memory.reader, served)
         for name, chosen in (("somewhere-0123456789ab", own), ("m@x:384", served)):
             with memory.store.transaction():
-                memory.store.put_vectors(waiting[0].bank, name, rows)
-                memory.store.prune_vectors(name)
+                memory.store.vectors.put(waiting[0].bank, name, rows)
+                memory.store.vectors.prune(name)
             assert not needs_embedding(memory.reader, chosen)
 
 

@@ -36,12 +36,12 @@ def inject(memory: Holdfast, script: Script, *records: str) -> None:
     attachment = {"type": "hook_additional_context", "content": [text]}
     script.add({"type": "attachment", "sessionId": session, "attachment": attachment})
     ingest_scripts(memory, [script])
-    (bank,) = memory.reader.banks()
-    time = next(s.started for s in memory.reader.sessions(bank.id) if s.host == session)
+    (bank,) = memory.reader.banks.all()
+    time = next(s.started for s in memory.reader.sessions.latest(bank.id) if s.host == session)
     id = f"start-{session[:8]}.{session}.1"
     note = Injection(id, bank.id, session, time, InjectionKind.START, 700, records)
     with memory.store.transaction():
-        memory.store.add_injection(note)
+        memory.store.injections.add(note)
 
 
 def settled(memory: Holdfast) -> Fact:
@@ -60,7 +60,7 @@ def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
         assert after.last_validated.startswith("2026-10-05")
         assert after.confidence > before.confidence
         assert after.evidence == before.evidence and after.status is before.status
-        hows = [b.how for b in memory.reader.fact_evidence(after.bank, after.id)]
+        hows = [b.how for b in memory.reader.facts.evidence(after.bank, after.id)]
         assert hows == [EvidenceKind.STATED, EvidenceKind.USED], "once a session"
         kept = dump(tmp_path / "memory.db")
         memory.ingestion.rebuild()
@@ -102,13 +102,13 @@ def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_pat
         inject(memory, gainsaid, name)
         lost = later("2026-10-07", 4, APPLIED)
         ingest_scripts(memory, [lost])
-        (bank,) = memory.reader.banks()
+        (bank,) = memory.reader.banks.all()
         note = Injection(
             "start-lost.x.1", bank.id, lost.session, "2026-10-07T09:00:00.000Z",
             InjectionKind.START, 700, (name,),
         )  # fmt: skip
         with memory.store.transaction():
-            memory.store.add_injection(note)
+            memory.store.injections.add(note)
         assert settled(memory).confidence == before.confidence
         assert settled(memory).last_validated == before.last_validated
 

@@ -19,7 +19,7 @@ LATER = "22222222-0000-4000-8000-000000000002"
 def note(settings: Settings, injection: Injection) -> None:
     """As the worker enters what a hook noted."""
     with Holdfast(settings) as memory, memory.store.transaction():
-        memory.store.add_injection(injection)
+        memory.store.injections.add(injection)
 
 
 def settle(settings: Settings, now: str) -> SettledCounts:
@@ -35,9 +35,9 @@ def lived(folder: Path, script: Script, kind: InjectionKind = InjectionKind.GOAL
     script.write(folder / "p")
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
-        bank = memory.reader.banks()[0].id
-        (first,) = [s for s in memory.reader.sessions(bank) if s.host != LATER]
-        exchange = memory.reader.exchanges(bank, first.id)[0].id
+        bank = memory.reader.banks.all()[0].id
+        (first,) = [s for s in memory.reader.sessions.latest(bank) if s.host != LATER]
+        exchange = memory.reader.sessions.exchanges(bank, first.id)[0].id
     id, time = f"goal-abc.{LATER}.1", "2026-09-01T09:00:00Z"
     records = (f"holdfast://exchange/{exchange}",)
     note(settings, Injection(id, bank, LATER, time, kind, 700, records))
@@ -103,7 +103,7 @@ def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) 
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        bank = memory.reader.banks()[0].id
+        bank = memory.reader.banks.all()[0].id
     time = "2026-09-01T09:00:00Z"
     note(settings, Injection("start-1.x.1", bank, "x", time, InjectionKind.START, 10))
     assert settle(settings, NOW).waiting == 1

@@ -114,7 +114,7 @@ def test_an_error_that_was_understood_and_gone_is_known_again(tmp_path: Path) ->
     flaky("33333333-0000-4000-8000-000000000001").write(tmp_path / "p")
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        bank = memory.reader.banks()[0].id
+        bank = memory.reader.banks.all()[0].id
         known = error_triggers(memory.reader, bank)
     (signature,) = known
     assert signature == "sqliteN.OperationalError: database table is locked: queue_N"

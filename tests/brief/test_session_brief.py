@@ -110,7 +110,7 @@ def test_it_fits_as_the_host_counts_characters(tmp_path: Path) -> None:
         script.user(f"{number} " + "🚀🌊" * 40)
         script.assistant(f"Done with all of part {number} of it.")
     with Holdfast(read_in(tmp_path, script), create=False) as memory:
-        (bank,) = [bank.id for bank in memory.reader.banks()]
+        (bank,) = [bank.id for bank in memory.reader.banks.all()]
         text = session_brief(memory.reader, bank, 9000, 100).text
     assert text.count("🚀") > 1000
     assert len(text.encode("utf-16-le")) // 2 <= MAX_CHARACTERS

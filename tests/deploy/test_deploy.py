@@ -198,11 +198,11 @@ def test_the_roles_of_the_database_are_made_and_can_keep_a_memory(postgres: Serv
         PostgresStore(works_as)
     PostgresStore(postgres.url("memory", "holdfast_owner")).close()
     with closing(PostgresStore(works_as, banks=[])) as store:
-        assert store.banks() == []
+        assert store.banks.all() == []
     with closing(PostgresStore(works_as)) as store:
         with store.transaction():
-            store.add_bank(Bank("b", "harbour", "2026-03-01T12:00:00Z"))
-        store.overwrite_deleted()
+            store.banks.add(Bank("b", "harbour", "2026-03-01T12:00:00Z"))
+        store.erasure.overwrite_deleted()
 
 
 @contextmanager

@@ -29,8 +29,8 @@ class Place(NamedTuple):
     def log(self) -> list[Curation]:
         """All that was decided, oldest first."""
         with remembering(self.server) as memory:
-            banks = memory.reader.banks()
-            log = [entry for bank in banks for entry in memory.reader.curations(bank.id)]
+            banks = memory.reader.banks.all()
+            log = [entry for bank in banks for entry in memory.reader.curation.log(bank.id)]
         return sorted(log, key=lambda entry: entry.seq)
 
     def kept(self, text: str) -> str:

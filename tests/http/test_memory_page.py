@@ -33,7 +33,7 @@ def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None
     with remembering(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         concept = memory.browse.concepts(BANK)[0]
-        kept = memory.reader.retained(memory.banks.get(BANK).id)[0]
+        kept = memory.reader.memories.retained(memory.banks.get(BANK).id)[0]
     for tab, record, said in (
         ("facts", fact, fact.content),
         ("concepts", concept, concept.name),
@@ -126,7 +126,7 @@ def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> N
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("status")).to_contain_text("Erased")
     with remembering(looker.server) as memory:
-        assert kept.id not in {m.id for m in memory.store.all_remembered(kept.bank)}
+        assert kept.id not in {m.id for m in memory.store.memories.remembered_uncurated(kept.bank)}
     visitor = Visitor(looker.server)
     name = f"holdfast://memory/{kept.id}"
     assert visitor.post("/memory/restore", {"uri": name}).status == 404
@@ -152,14 +152,14 @@ def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> Non
     mine, other = Visitor(server, cookie), Visitor(server)
     with remembering(server) as memory:
         fact = memory.browse.facts(BANK)[0]
-        before = len(memory.reader.curations(fact.bank))
+        before = len(memory.reader.curation.log(fact.bank))
     form = {"uri": f"holdfast://fact/{fact.id}", "text": "other words", "seen": "x"}
     for action in ("remember", "correct", "forget", "restore", "merge", "undo", "purge"):
         assert mine.post(f"/memory/{action}", form, key="").status == 400
         assert mine.post(f"/memory/{action}", form, key="0" * 64).status == 400
         assert mine.post(f"/memory/{action}", form, key=other.key()).status == 400
     with remembering(server) as memory:
-        assert len(memory.reader.curations(fact.bank)) == before
+        assert len(memory.reader.curation.log(fact.bank)) == before
 
 
 @pytest.mark.parametrize("tab", ["facts", "memories", "concepts", "decisions", "forgotten"])
@@ -217,7 +217,7 @@ def test_only_the_decision_that_was_seen_is_taken_back(server: Server) -> None:
     with remembering(server) as memory:
         kept = memory.remember("Boats moor at the west pier.", BANK)
         memory.remember("Boats never moor at the east pier.", BANK)
-        log = memory.reader.curations(kept.bank)
+        log = memory.reader.curation.log(kept.bank)
     first = next(e for e in log if e.target.endswith(kept.id) and e.action is Action.REMEMBER)
     got = Visitor(server).post("/memory/undo", {"seq": str(first.seq)})
     assert got.status == 400 and "Something else was decided meanwhile" in got.text

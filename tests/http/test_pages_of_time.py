@@ -25,7 +25,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
 from holdfast.settings import load_settings
-from holdfast.store.protocol.overview import PeriodCount
+from holdfast.store.across_tables.overview import PeriodCount
 
 FILE = 'it\'s "quoted" <b>.py'
 EVIL = "<script>alert(1)</script>"
@@ -63,7 +63,7 @@ def _repository(folder: Path) -> Path:
 
 def _forge_and_costs(env: Mapping[str, str]) -> None:
     with open_memory(load_settings(dict(env))) as memory:
-        bank = next(one.id for one in memory.reader.banks() if "harbour" in one.name)
+        bank = next(one.id for one in memory.reader.banks.all() if "harbour" in one.name)
         repo, when = "github.com/acme/harbour", "2026-03-02T09:00:00.000Z"
         pull = Pull(
             bank, "12@acme.harbour", 12, when, "ada", f"Twice {EVIL}", "It *must*.",
@@ -80,11 +80,11 @@ def _forge_and_costs(env: Mapping[str, str]) -> None:
         )  # fmt: skip
         store = memory.store
         with store.transaction():
-            store.put_thread(pull, Passage(bank, "pull", pull.id, "", when, pull.title))
-            store.put_thread(issue, Passage(bank, "issue", issue.id, "", when, issue.title))
-            store.put_remark(remark, None)
-            store.reserve_call(call)
-            store.record_call_result(call)
+            store.forge.put_thread(pull, Passage(bank, "pull", pull.id, "", when, pull.title))
+            store.forge.put_thread(issue, Passage(bank, "issue", issue.id, "", when, issue.title))
+            store.forge.put_remark(remark, None)
+            store.model_calls.reserve(call)
+            store.model_calls.record_result(call)
 
 
 @pytest.fixture(scope="module")

@@ -199,10 +199,10 @@ def test_what_agents_want_kept_is_kept_in_a_persons_name_or_forgotten(looker: Lo
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     with remembering(looker.server) as memory:
         bank = memory.banks.all()[0].id
-        kept = {m.what: m.trust for m in memory.reader.remembered(bank)}
+        kept = {m.what: m.trust for m in memory.reader.memories.remembered(bank)}
         assert kept["The crane works again."] is Trust.USER
         assert "The crane is out of order." not in kept and "The gate sticks." not in kept
-        actions = [entry.action for entry in memory.reader.curations(bank)]
+        actions = [entry.action for entry in memory.reader.curation.log(bank)]
         assert Action.MERGE in actions and Action.FORGET in actions
 
 

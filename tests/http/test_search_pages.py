@@ -94,8 +94,8 @@ def test_what_is_wrong_is_corrected_forgotten_and_restored(looker: Looker) -> No
 
 def test_what_changed_meanwhile_is_shown_and_nothing_is_lost(looker: Looker) -> None:
     with remembering(looker.server) as memory:
-        session = memory.reader.sessions(None)[0]
-        said = memory.reader.exchanges(session.bank, session.id)[0]
+        session = memory.reader.sessions.latest(None)[0]
+        said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
     page = looker.window(f"/record/exchange/{said.id}", scripts=False)
     page.get_by_text("Say it rightly").click()
     page.get_by_label("What it should say").fill("Mine.")

@@ -33,8 +33,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
                 *(f"i{number}", "", "s", utc_now(), kind, 800, ("holdfast://turn/x",)),
                 *(True, use, EVIL if use is InjectionUse.CONTRADICTED else ""),
             )
-            store.add_injection(one)
-            store.record_injection_outcome(one)
+            store.injections.add(one)
+            store.injections.record_outcome(one)
     with serving(env, folder) as made:
         yield made
 

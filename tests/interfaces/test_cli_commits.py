@@ -74,7 +74,7 @@ def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[
     place.read(script)
     place.git("reset", "-q", "--hard", first)
     place.memory.ingestion.ingest_git(place.top)
-    (made,) = place.memory.reader.authorship(place.memory.reader.banks()[0].id)
+    (made,) = place.memory.reader.git.authorship(place.memory.reader.banks.all()[0].id)
     place.memory.close()
     assert "astray: what is checked out does not contain it" in output_of(capsys, "show", lost)
     assert ", astray)" in output_of(capsys, "show", f"session/{made.session}")

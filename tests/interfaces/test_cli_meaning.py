@@ -23,7 +23,7 @@ NOWHERE = {"HOLDFAST_EMBEDDER": "/nonexistent"}
 
 def waiting(home: Path) -> int:
     with closing(SqliteStore(home / "memory.db")) as store:
-        return store.count_unembedded(MODEL)
+        return store.vectors.count_unembedded(MODEL)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def env(tmp_path: Path) -> dict[str, str]:
         (store := memory.store).transaction(),
     ):
         for number, name in enumerate(("tidewatch", "tide tables", NASTY)):
-            store.add_bank(Bank(f"b{number}", name, ""))
+            store.banks.add(Bank(f"b{number}", name, ""))
     program = tmp_path / "bin" / "holdfast"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m holdfast "$@"\n')

@@ -57,7 +57,7 @@ def opened() -> Holdfast:
 
 
 def dump(memory: Holdfast) -> object:
-    return memory.inventory.counts(), memory.store.curations(memory.context.bank_id() or "")
+    return memory.inventory.counts(), memory.store.curation.log(memory.context.bank_id() or "")
 
 
 def test_all_that_a_model_reads_of_it_is_short() -> None:
@@ -121,16 +121,16 @@ def test_what_an_agent_remembers_is_kept_as_its_own_words(engine: Engine, projec
     with opened() as memory:
         bank = memory.context.bank_id()
         assert bank
-        kept = memory.store.all_remembered(bank)[0]
+        kept = memory.store.memories.remembered_uncurated(bank)[0]
         assert (kept.who, kept.trust, kept.status) == (
             "agent (a client)", Trust.ASSISTANT, Status.OBSERVED,
         )  # fmt: skip
         assert memory.recall("courier Tuesdays").hits[0].trust is Trust.ASSISTANT
-        assert not memory.browse.facts() and not memory.store.patterns(bank)
+        assert not memory.browse.facts() and not memory.store.rules.patterns(bank)
         mine = memory.remember(said)
         assert mine.id != kept.id and mine.trust is Trust.USER
         assert memory.remember(said) == mine
-        assert len(memory.store.all_remembered(bank)) == 2
+        assert len(memory.store.memories.remembered_uncurated(bank)) == 2
     again = call(engine, "remember", text=said)["structuredContent"]
     assert again["uri"] == told["uri"]
 
@@ -164,7 +164,7 @@ def test_a_rule_that_an_agent_teaches_waits_for_a_person(engine: Engine, project
     with opened() as memory:
         bank = memory.context.bank_id()
         assert bank
-        assert [e.who for e in memory.store.curations(bank) if e.action is Action.TEACH]
+        assert [e.who for e in memory.store.curation.log(bank) if e.action is Action.TEACH]
 
 
 def test_reflection_and_the_teams_history_answer_from_records(

@@ -54,7 +54,7 @@ def memory_with_session(home: Path, script: Script | None = None) -> Holdfast:
 
 def exchange_about(memory: Holdfast, word: str) -> Exchange:
     """The only exchange whose title or summary has a word."""
-    found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
+    found = memory.reader.records.filter(None, RecordFilter(since="0"), 100)
     matching = [x for x in found if isinstance(x, Exchange) and word in f"{x.title} {x.summary}"]
     assert len(matching) == 1, [x.title for x in matching]
     return matching[0]
@@ -62,8 +62,8 @@ def exchange_about(memory: Holdfast, word: str) -> Exchange:
 
 def turn_saying(memory: Holdfast, words: str) -> Turn:
     """The first turn that contains some words."""
-    for session in memory.reader.sessions(None):
-        for turn in memory.reader.turns(session.bank, session.id):
+    for session in memory.reader.sessions.latest(None):
+        for turn in memory.reader.turns.of_session(session.bank, session.id):
             if words in turn.text:
                 return turn
     raise AssertionError(words)
@@ -73,16 +73,18 @@ def places_found(memory: Holdfast, word: str) -> list[str]:
     """Where a word is found: search, answer, timeline, records, turns and briefs."""
     places = [hit.uri for hit in memory.recall(word).hits if word in hit.text]
     places += [f"miss {hit.uri}" for hit in memory.recall(word).misses if word in hit.text]
-    places += [match.passage.id for match in memory.reader.search(None, [word])]
+    places += [match.passage.id for match in memory.reader.passages.search(None, [word])]
     if word in memory.ask(f"what about the {word}?").answer:
         places.append("ask")
     if any(word in event.title for event in memory.timeline(before=50, after=50).events):
         places.append("timeline")
-    found = memory.reader.filter_records(None, RecordFilter(since="0"), 100)
+    found = memory.reader.records.filter(None, RecordFilter(since="0"), 100)
     if any(word in repr(record) for record in found):
         places.append("find")
-    for session in memory.reader.sessions(None):
-        if any(word in repr(turn) for turn in memory.reader.turns(session.bank, session.id)):
+    for session in memory.reader.sessions.latest(None):
+        if any(
+            word in repr(turn) for turn in memory.reader.turns.of_session(session.bank, session.id)
+        ):
             places.append(f"turns of {session.id}")
     for path in (memory.settings.home / "briefs").glob("*"):
         if word in path.read_text():

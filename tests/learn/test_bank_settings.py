@@ -81,18 +81,18 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         )
         galleon = next(
             turn
-            for session in memory.reader.sessions(None)
-            for turn in memory.reader.turns(session.bank, session.id)
+            for session in memory.reader.sessions.latest(None)
+            for turn in memory.reader.turns.of_session(session.bank, session.id)
             if "galleon" in turn.text
         )
         memory.correct(galleon.id, "We never sail the galleon on a Sunday.")
-        before = [s.id for s in memory.reader.sessions(None)]
+        before = [s.id for s in memory.reader.sessions.latest(None)]
         memory.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         assert memory.recall("galleon").hits and memory.recall("yawl").hits
         assert [o.target for o in memory.opinions.opinions()] == ["yawl"]
         memory.banks.change(BankChanges(retention=0))
-        assert [s.id for s in memory.reader.sessions(None)] == before
+        assert [s.id for s in memory.reader.sessions.latest(None)] == before
         assert memory.recall("xebec").hits
 
 
@@ -127,10 +127,10 @@ def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
         ingest_and_update(memory, session_on_day(1, "The xebec is flaky."))
-        memory.forget(memory.reader.sessions(None)[0].id)
+        memory.forget(memory.reader.sessions.latest(None)[0].id)
         memory.banks.change(BankChanges(retention=6))
         memory.banks.change(BankChanges(retention=0))
-        assert not memory.reader.sessions(None)
+        assert not memory.reader.sessions.latest(None)
 
 
 def _worked_on(number: int, word: str, cwd: str) -> Script:
@@ -165,7 +165,7 @@ def test_nothing_that_is_known_of_one_bank_is_told_in_another(
             memory.opinions.opinions(bank, all=True), memory.browse.facts(bank, all=True),
             memory.browse.entities(bank),
             memory.browse.concepts(bank), memory.browse.keywords(bank), memory.browse.reviews(bank),
-            memory.store.patterns(memory.banks.get(bank).id), memory.rules.candidates(bank),
+            memory.store.rules.patterns(memory.banks.get(bank).id), memory.rules.candidates(bank),
             memory.recall(asked, bank), memory.ask(asked, bank), memory.reflect(asked, bank),
             *(memory.recall(asked, bank, networks=[one]) for one in Network),
         )  # fmt: skip

@@ -172,10 +172,12 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
 def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find(sessions(tmp_path)), then_know=False)
-        assert memory.browse.concepts() == [] and memory.store.banks_behind("concepts", 1)
+        assert memory.browse.concepts() == [] and memory.store.progress.banks_behind("concepts", 1)
     with open_memory(tmp_path) as memory:
         memory.remember("Nothing about that.")
-        assert len(memory.browse.concepts()) == 2 and not memory.store.banks_behind("concepts", 1)
+        assert len(memory.browse.concepts()) == 2 and not memory.store.progress.banks_behind(
+            "concepts", 1
+        )
 
 
 def test_what_did_not_change_is_not_written(memory: Holdfast) -> None:

@@ -100,7 +100,7 @@ def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> 
         assert blue == {Status.SUPERSEDED}
         assert found[0].kind != "turn"
         assert "(corrected by ada on 2026-11-01)" in memory.ask("Is the yawl green?").answer
-        digest = memory.reader.digest_of(exchange.bank, SESSION)
+        digest = memory.reader.sessions.digest(exchange.bank, SESSION)
         assert digest is not None
         assert "green" in repr(digest)
         assert "blue" not in repr((digest.completed, digest.request)).replace("not blue", "")
@@ -119,7 +119,7 @@ def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> Non
     with memory_with_session(tmp_path) as memory:
         turn = turn_saying(memory, "Renamed the ketch module")
         memory.correct(turn.id, "The ketch module was deleted; nothing was renamed to spritsail.")
-        now = memory.reader.find(None, "turn", turn.id)[0]
+        now = memory.reader.records.find(None, "turn", turn.id)[0]
         assert isinstance(now, Turn)
         assert (now.text[:30], now.trust) == ("The ketch module was deleted; ", Trust.USER)
         assert "deleted" in exchange_about(memory, "spritsail").summary
@@ -127,12 +127,12 @@ def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> Non
         memory.correct(turn.id, "It was neither.", who="bob")
         assert memory.show(turn.id).superseded.startswith("Renamed the ketch")
         assert len(memory.show(turn.id).history) == 2
-        assert not memory.reader.search(None, ["spritsail"])
+        assert not memory.reader.passages.search(None, ["spritsail"])
 
 
 def test_of_a_corrected_tool_call_the_result_is_said_anew(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
-        turns = memory.reader.turns(exchange_about(memory, "xebec").bank, SESSION)
+        turns = memory.reader.turns.of_session(exchange_about(memory, "xebec").bank, SESSION)
         call = next(turn for turn in turns if turn.tool and turn.tool.name == "Bash")
         memory.correct(call.id, "a flaky machine, all passed")
         now = memory.show(call.id)
@@ -149,10 +149,10 @@ def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
         memory.correct(kept.id, "Tea is at five.")
         assert memory.recall("when is tea").hits[0].text == "Tea is at five."
         assert memory.show(kept.id).superseded == "Tea is at four."
-        digest = memory.reader.digest_of(kept.bank, SESSION)
+        digest = memory.reader.sessions.digest(kept.bank, SESSION)
         assert digest is not None
         memory.correct(digest.id, "A day of small repairs, the gunwale among them.")
-        corrected = memory.reader.digest_of(kept.bank, SESSION)
+        corrected = memory.reader.sessions.digest(kept.bank, SESSION)
         assert corrected is not None
         assert (corrected.request[:5], corrected.completed) == ("A day", ())
         assert memory.recall("gunwale").hits[0].corrected
@@ -207,8 +207,8 @@ def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_pat
         assert places_found(memory, "yawl") == []
         assert memory.recall("which colour did we paint the yawl?").hits == ()
         assert not memory.browse.find(file="yawl.py").findings
-        assert len(memory.reader.filter_records(None, RecordFilter(since="0"))) == 2
-        digest = memory.reader.digest_of(memory.reader.banks()[0].id, SESSION)
+        assert len(memory.reader.records.filter(None, RecordFilter(since="0"))) == 2
+        digest = memory.reader.sessions.digest(memory.reader.banks.all()[0].id, SESSION)
         assert digest is not None
         assert digest.exchanges == 2
         memory.undo()
@@ -317,8 +317,8 @@ def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> No
         memory.correct(exchange_about(memory, "mizzen").id, "The ketch became a felucca.")
         with memory.store.transaction():
             bank = memory.context.bank_maker.ensure_named(memory.store, "elsewhere")
-            for source in memory.reader.sources():
-                memory.store.move_source_to_bank(source.id, bank)
+            for source in memory.reader.sources.all():
+                memory.store.derived.move_source(source.id, bank)
         memory.ingestion.rebuild()
         assert places_found(memory, "yawl") == []
         told = memory.recall("felucca", bank="elsewhere").hits

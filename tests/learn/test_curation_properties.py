@@ -24,13 +24,13 @@ def names(memory: Holdfast, kind: str) -> list[str]:
     """The records of a kind that are shown, in an order that everything agrees on."""
     reader = memory.reader
     found: list[str] = []
-    for session in sorted(reader.sessions(None), key=lambda s: s.id):
-        digest = reader.digest_of(session.bank, session.id)
+    for session in sorted(reader.sessions.latest(None), key=lambda s: s.id):
+        digest = reader.sessions.digest(session.bank, session.id)
         listed = {
             "session": [session.id],
             "digest": [digest.id] if digest else [],
-            "exchange": [x.id for x in reader.exchanges(session.bank, session.id)],
-            "turn": [t.id for t in reader.turns(session.bank, session.id)],
+            "exchange": [x.id for x in reader.sessions.exchanges(session.bank, session.id)],
+            "turn": [t.id for t in reader.turns.of_session(session.bank, session.id)],
         }
         found += [f"{kind}/{id}" for id in listed[kind]]
     return found
@@ -43,7 +43,7 @@ def play(memory: Holdfast, step: Step, words: str = "said anew: it was the windl
         memory.remember(f"remember the bowsprit {n}")
         return []
     if op == "restore":
-        log = [e for b in memory.reader.banks() for e in memory.reader.curations(b.id)]
+        log = [e for b in memory.reader.banks.all() for e in memory.reader.curation.log(b.id)]
         gone = [e.target for e in log if e.action == "forget"]
         return act(memory, gone, n, memory.restore)
     if op == "merge":
@@ -109,7 +109,7 @@ def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> 
 
 
 def entries(memory: Holdfast) -> int:
-    log = [e for b in memory.reader.banks() for e in memory.reader.curations(b.id)]
+    log = [e for b in memory.reader.banks.all() for e in memory.reader.curation.log(b.id)]
     undone = sum(e.action == "undo" for e in log)
     return len(log) - 2 * undone
 
@@ -189,8 +189,8 @@ def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: 
             memory.forget(target)
             left = " ".join(
                 turn.text
-                for session in memory.reader.sessions(None)
-                for turn in memory.reader.turns(session.bank, session.id)
+                for session in memory.reader.sessions.latest(None)
+                for turn in memory.reader.turns.of_session(session.bank, session.id)
             )
             words = [f"qu{c}rtzite" for c in "abcdefghi"]
             gone = [word for word in words if word in repr(held) and word not in left]

@@ -67,7 +67,7 @@ def leaky(home: Path) -> Holdfast:
     (home / "vectors").mkdir()
     (home / "vectors" / "0000.vectors").write_bytes(SECRET.encode())
     with memory.store.transaction():
-        memory.store.put_failed_task(FailedTask("drain", 1, f"cannot: {SECRET}", "", ""))
+        memory.store.failed_tasks.put(FailedTask("drain", 1, f"cannot: {SECRET}", "", ""))
     embed_pending(memory.store, BagOfWords())
     memory.remember("The lamp is lit at dusk.")  # has the briefs prepared
     return memory
@@ -94,7 +94,7 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
         assert anywhere(tmp_path, SECRET) == []
         assert anywhere(tmp_path, "swordfish") == []
         assert accounted(memory)
-        assert memory.store.prune_vectors("bag-of-words") == 0
+        assert memory.store.vectors.prune("bag-of-words") == 0
         said = turn_saying(memory, "password of the harbour office")
         assert said.text == "The password of the harbour office is [erased], keep it to yourself."
         assert memory.recall("when does the office open").hits
@@ -164,7 +164,9 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
         places = HomePaths(tmp_path)
         places.briefs.mkdir()
         exchange = exchange_about(memory, "xebec")
-        turns = memory.reader.turns(exchange.bank, exchange.session, exchange.first_seq, 2)
+        turns = memory.reader.turns.of_session(
+            exchange.bank, exchange.session, exchange.first_seq, 2
+        )
         journal.append(
             places.journal(SESSION),
             [{"v": 1, "id": f"e{turn.seq}", "event": "Stop", "session": SESSION, "time": "",
@@ -205,7 +207,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
         assert accounted(memory)
         skipped = memory.inventory.balance().skipped or {}
         assert skipped["erased"] == {"exchange": 5, "session": 13}[kind]
-        left = memory.reader.filter_records(None, RecordFilter(since="0"))
+        left = memory.reader.records.filter(None, RecordFilter(since="0"))
         assert len(left) == (2 if kind == "exchange" else 0)
 
 
@@ -223,7 +225,7 @@ def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
 
 def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
-        digest = memory.reader.digest_of(exchange_about(memory, "yawl").bank, SESSION)
+        digest = memory.reader.sessions.digest(exchange_about(memory, "yawl").bank, SESSION)
         assert digest is not None
         with pytest.raises(InputError, match="only what its exchanges say"):
             memory.erasure.purge(digest.id)
@@ -259,7 +261,7 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with leaky(tmp_path) as memory:
-        monkeypatch.setattr(memory.store, "overwrite_deleted", break_off)
+        monkeypatch.setattr(memory.store.erasure, "overwrite_deleted", break_off)
         with pytest.raises(BrokenOffError):
             memory.erasure.scrub(SECRET)
         assert is_unfinished(memory.store)

@@ -90,16 +90,18 @@ def talk(root: Path, number: int) -> Path:
 
 def discussed(memory: Holdfast) -> None:
     """What a forge said of it."""
-    (bank,) = memory.reader.banks()
+    (bank,) = memory.reader.banks.all()
     pull = Pull(bank.id, "1@a.b", 1, NOON, "quaywall-fan", "Quaywall", files=("quaywall.py",))
     issue = Issue(bank.id, "2@a.b", 2, NOON, "ann", "The quaywall leaks", labels=("quaywall",))
     thread = "holdfast://pull/1@a.b"
     said = Remark(bank.id, "r1", thread, RemarkKind.COMMENT, NOON, "ann", "Mend the quaywall.")
     with memory.store.transaction():
         for one in (pull, issue):
-            memory.store.put_thread(one, curated_thread_passage(memory.store, one))
-        memory.store.put_remark(said, curated_remark_passage(memory.store, said))
-        memory.store.put_logins(bank.id, [ForgeAccount("quaywall-fan", "Quaywall Fan", "q@x.org")])
+            memory.store.forge.put_thread(one, curated_thread_passage(memory.store, one))
+        memory.store.forge.put_remark(said, curated_remark_passage(memory.store, said))
+        memory.store.forge.put_logins(
+            bank.id, [ForgeAccount("quaywall-fan", "Quaywall Fan", "q@x.org")]
+        )
     memory.ingestion.update()
 
 
@@ -154,35 +156,35 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
     home = root.parent
     with soaked(root) as memory:
         assert rows_with(home) >= _EVERYWHERE
-        (bank,) = memory.reader.banks()
-        for session in memory.reader.sessions(None):
+        (bank,) = memory.reader.banks.all()
+        for session in memory.reader.sessions.latest(None):
             memory.erasure.purge(f"session/{session.id}")
         assert not rows_with(home) & {"turn", "exchange", "digest", "claim", "retained_memory"}
-        for commit in list(memory.store.all_commits(bank.id)):
+        for commit in list(memory.store.git.commits_uncurated(bank.id)):
             memory.erasure.purge(f"commit/{commit.id}")
         for name in ("issue/2", "pull/1@a.b"):
             memory.erasure.purge(name)
-        for kept in memory.store.all_remembered(bank.id):
+        for kept in memory.store.memories.remembered_uncurated(bank.id):
             if WORD in kept.what:
                 memory.erasure.purge(f"memory/{kept.id}")
         assert rows_with(home) == set() and files_with(home, root) == []
         memory.ingestion.rebuild()
         memory.ingestion.update()
         assert rows_with(home) == set() and files_with(home, root) == []
-        assert [m.what for m in memory.store.all_remembered(bank.id)] == [
+        assert [m.what for m in memory.store.memories.remembered_uncurated(bank.id)] == [
             "The lamp is lit at dusk."
         ]
 
 
 def test_a_purge_leaves_the_corrections_of_what_stays(root: Path) -> None:
     with soaked(root) as memory:
-        (bank,) = memory.reader.banks()
+        (bank,) = memory.reader.banks.all()
         kept = [f for f in memory.browse.facts(all=True) if "put rightly" in f.content]
         assert kept
-        first = min(memory.reader.sessions(None), key=lambda s: s.started)
+        first = min(memory.reader.sessions.latest(None), key=lambda s: s.started)
         memory.erasure.purge(f"session/{first.id}")
         left = {f.id: f.content for f in memory.browse.facts(all=True)}
         assert {f.id for f in kept} & set(left)
         assert all("put rightly" in left[f.id] for f in kept if f.id in left)
-        texts = [e.text for e in memory.store.curations(bank.id)]
+        texts = [e.text for e in memory.store.curation.log(bank.id)]
         assert "The memory of the quaywall, put rightly" in texts

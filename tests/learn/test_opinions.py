@@ -126,7 +126,7 @@ def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
         )
         before = opinion_on(memory, "xebec")
         with memory.store.transaction():
-            memory.store.drop_derived()
+            memory.store.derived.drop_all()
         memory.banks.change(BankChanges(skepticism=5))
         after = opinion_on(memory, "xebec")
         assert after.confidence < before.confidence and after.formed == before.formed
@@ -217,11 +217,11 @@ def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> 
             memory, *(session_on_day(n, "The CraneParser is really slow.") for n in range(3))
         )
         memory.ingestion.update()
-        (bank,) = memory.reader.banks()
+        (bank,) = memory.reader.banks.all()
         opinion = opinion_on(memory, "CraneParser")
         before = {e.name: e.mentions for e in memory.browse.entities()}
         memory.remember("The lamp is lit at dusk.")
-        assert ("memory", opinion.id) not in memory.store.node_hashes(bank.id, "")
+        assert ("memory", opinion.id) not in memory.store.graph.node_hashes(bank.id, "")
         assert {e.name: e.mentions for e in memory.browse.entities()} == before
         memory.ingestion.rebuild()
         memory.ingestion.update()

@@ -129,7 +129,9 @@ def test_a_page_from_outside_that_is_repeated_does_not_become_a_rule(root: Path)
             )
         memory.rules.sync_all()
         assert memory.rules.candidates() == []
-        assert not [p for p in memory.reader.patterns(_bank(memory, root)) if "bash" in p.content]
+        assert not [
+            p for p in memory.reader.rules.patterns(_bank(memory, root)) if "bash" in p.content
+        ]
 
 
 def test_an_agents_own_words_and_orders_do_not_count(root: Path) -> None:
@@ -216,10 +218,10 @@ def test_words_from_outside_wait_for_a_person_even_so(root: Path) -> None:
         (root / RULES).unlink()
         bank = _bank(memory, root)
         with memory.store.transaction():
-            stated = memory.store.statements(bank)
+            stated = memory.store.rules.statements(bank)
             outside = stated[0]._replace(uri="holdfast://turn/x", trust=Trust.EXTERNAL)
-            memory.store.put_statements(bank, "elsewhere", [outside])
-            assert [entry.who for entry in memory.reader.curations(bank)] == ["holdfast"]
+            memory.store.rules.put_statements(bank, "elsewhere", [outside])
+            assert [entry.who for entry in memory.reader.curation.log(bank)] == ["holdfast"]
         memory.undo()
         memory.rules.sync_all()
         (found,) = memory.rules.candidates()

@@ -27,7 +27,7 @@ def _log_takes_nothing(root: Path) -> None:
 
 def _decided(memory: Holdfast) -> list[str]:
     (bank,) = memory.banks.all()
-    return [entry.action.value for entry in memory.reader.curations(bank.id)]
+    return [entry.action.value for entry in memory.reader.curation.log(bank.id)]
 
 
 def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> None:

@@ -83,7 +83,7 @@ def test_instructions_of_a_plugin_are_quoted_and_nothing_else(tmp_path: Path) ->
         before = memory.inventory.counts()
         answer = ask(memory)
         after = memory.inventory.counts()
-        passages = memory.reader.search(None, ["rm", "ignore", "previous"], limit=5)
+        passages = memory.reader.passages.search(None, ["rm", "ignore", "previous"], limit=5)
     [line] = [line for line in answer.answer.splitlines() if "(orders/search)" in line]
     assert line.startswith("From outside (orders/search): “") and "[1]" not in line
     assert before == after and passages == []

@@ -125,7 +125,7 @@ def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
         bank = memory.context.bank_id("shop")
         assert (
             bank is not None
-            and memory.reader.graph_record(bank, "exchange", middle.uri[-16:]) is None
+            and memory.reader.graph.record(bank, "exchange", middle.uri[-16:]) is None
         )
         memory.restore(middle.uri)
         again = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
@@ -138,13 +138,13 @@ def test_links_of_a_kind_and_their_turn(tmp_path: Path) -> None:
         assert bank is not None
         reader = memory.reader
         links = Links(reader, bank)
-        known = reader.entity(bank, memory.browse.entity("SessionGuard", "shop").id)
+        known = reader.graph.entity(bank, memory.browse.entity("SessionGuard", "shop").id)
         assert known is not None
-        nodes = [bond.node for bond in reader.mentions_of(bank, known.number, 10)]
+        nodes = [bond.node for bond in reader.graph.mentions_of(bank, known.number, 10)]
         pairs: set[tuple[int, int]] = set()
-        for place in reader.graph_records(bank, nodes):
+        for place in reader.graph.records(bank, nodes):
             pairs |= {(place.node, e.other.node) for e in links.of(place, LinkKind.CAUSED_BY)}
         assert len(pairs) >= 1
         for effect, cause in pairs:
-            (at,) = reader.graph_records(bank, [cause])
+            (at,) = reader.graph.records(bank, [cause])
             assert effect in [e.other.node for e in links.of(at, LinkKind.CAUSES)]

@@ -229,8 +229,8 @@ def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path
     assert answers(tmp_path) == before
     store = SqliteStore(tmp_path / "home" / "memory.db")
     with store.transaction():
-        assert store.prune_vectors("no model at all") > 0
-    assert store.vector_models() == []
+        assert store.vectors.prune("no model at all") > 0
+    assert store.vectors.models() == []
     store.close()
     assert answers(tmp_path) != before
     with open_home(tmp_path) as memory:

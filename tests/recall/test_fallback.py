@@ -72,7 +72,7 @@ def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: st
     script = build(f"fatal {CODE}: the linker ran out of token={SECRET} and stopped")
     with read_in(tmp_path, script) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
-        assert memory.reader.search(None, [CODE]) == []
+        assert memory.reader.passages.search(None, [CODE]) == []
         found = ask(memory, f"what was {CODE}?")
         assert found.fallbacks == ("raw_grep",) and not found.abstained and found.misses == ()
         hit = found.hits[0]

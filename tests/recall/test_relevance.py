@@ -109,8 +109,8 @@ def test_suggestions_are_words_of_this_bank_alone(shop: Holdfast) -> None:
 
 def turns_of(memory: Holdfast, bank: str) -> list[str]:
     id = memory.context.bank_id(bank) or ""
-    sessions = memory.reader.sessions(id, 100)
-    return [t.text for session in sessions for t in memory.reader.turns(id, session.id)]
+    sessions = memory.reader.sessions.latest(id, 100)
+    return [t.text for session in sessions for t in memory.reader.turns.of_session(id, session.id)]
 
 
 @pytest.mark.parametrize(

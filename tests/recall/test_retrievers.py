@@ -293,7 +293,7 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
         assert isinstance(reader, SqliteStore)
         begun.set()
         try:
-            reader._all(ENDLESS)  # pyright: ignore[reportPrivateUsage]
+            reader.database.all(ENDLESS)
         finally:
             ended.set()
         return RetrieverResult(())
@@ -308,7 +308,7 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
 def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     def endless(reader: Reader) -> RetrieverResult:
         assert isinstance(reader, SqliteStore)
-        reader._all(ENDLESS)  # pyright: ignore[reportPrivateUsage]
+        reader.database.all(ENDLESS)
         return RetrieverResult(())
 
     def quick(reader: Reader) -> RetrieverResult:
@@ -320,7 +320,7 @@ def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     ):
         slow, *others = run_retrievers(store, retrievers, 0.2)
         assert slow.report.timed_out and not any(other.failed for other in others)
-    assert store.banks(), "the store can be asked again"
+    assert store.banks.all(), "the store can be asked again"
 
 
 class _Forgetful:

@@ -39,9 +39,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore(tmp_path / "home" / "memory.db")) as opened:
         for bank, said in SPOKEN.items():
             with opened.transaction():
-                opened.add_bank(Bank(bank, bank, NOON))
-                opened.add_session(a_session(bank))
-                opened.put_derived(bank, SESSION, [passage(id, t, bank) for id, t in said.items()])
+                opened.banks.add(Bank(bank, bank, NOON))
+                opened.sessions.add(a_session(bank))
+                opened.derived.put(bank, SESSION, [passage(id, t, bank) for id, t in said.items()])
         yield opened
 
 
@@ -102,7 +102,7 @@ def test_a_long_passage_ranks_by_its_best_part(store: SqliteStore, tmp_path: Pat
     lines = [f"Line {n} of a report on nothing in particular." for n in range(60)]
     long = "\n".join([*lines[:40], "zebra " * 200, *lines[40:]])
     with store.transaction():
-        store.put_derived(BANK, SESSION, [passage("long", long), passage("z", "zebra and gnu")])
+        store.derived.put(BANK, SESSION, [passage("long", long), passage("z", "zebra and gnu")])
     embedder = BagOfWords(dimension=256)
     embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
@@ -136,8 +136,8 @@ def test_a_vector_that_no_model_gives_is_as_good_as_none(
     torn, short, whole = (passage(id, f"{id} buoy") for id in ("torn", "short", "whole"))
     data = np.full(64, value, np.float32).tobytes()
     with store.transaction():
-        store.put_vectors(BANK, embedder.name, [(torn.hash, 0, data), (short.hash, 0, data[:-4])])
-        store.put_derived(BANK, SESSION, [torn, short, whole])
+        store.vectors.put(BANK, embedder.name, [(torn.hash, 0, data), (short.hash, 0, data[:-4])])
+        store.derived.put(BANK, SESSION, [torn, short, whole])
     embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     asked = meaning.similarities(store, "buoy", [torn, short, whole])
@@ -151,7 +151,7 @@ def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
     turns = [passage(f"t{n}", f"buoy red {n}")._replace(kind="turn") for n in range(60)]
     wanted = [passage("near", "paint the buoy"), passage("far", "raise the anchor")]
     with store.transaction():
-        store.put_derived(BANK, SESSION, [*turns, *wanted])
+        store.derived.put(BANK, SESSION, [*turns, *wanted])
     embedder = BagOfWords(dimension=256)
     embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
@@ -193,17 +193,17 @@ def test_what_is_deleted_is_not_found_any_more(
 ) -> None:
     said = [passage(f"p{n}", f"word{n} buoy") for n in range(MAX_UNWRITTEN + 100)]
     with store.transaction():
-        store.put_derived(BANK, SESSION, said)
+        store.derived.put(BANK, SESSION, said)
     embedder = BagOfWords(dimension=64)
     embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
     assert len(meaning.nearest(store, BANK, "buoy", 5000).passages) == len(said)
     with store.transaction():
-        store.put_derived(BANK, SESSION, [*said[:kept], said[-1]])
+        store.derived.put(BANK, SESSION, [*said[:kept], said[-1]])
     wanted = {p.id for p in (*said[:kept], said[-1])}
     assert set(names(meaning.nearest(store, BANK, "buoy", 5000))) == wanted
     with store.transaction():
-        store.prune_vectors(embedder.name)
+        store.vectors.prune(embedder.name)
     for asked in (meaning, semantics(tmp_path, embedder)):
         assert set(names(asked.nearest(store, BANK, "buoy", 5000))) == wanted
 

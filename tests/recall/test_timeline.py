@@ -52,12 +52,12 @@ def fill(store: Store) -> None:
     ]
     theirs = replace(an_exchange("y1", OTHER), started=at(20))
     with store.transaction():
-        store.put_turns(turns)
-        store.put_derived(BANK, SESSION, [*works, lost, digest, *spoken])
-        store.put_commits([(replace(commit, time=at(30)), passage._replace(time=at(30)))])
+        store.turns.put(turns)
+        store.derived.put(BANK, SESSION, [*works, lost, digest, *spoken])
+        store.git.put_commits([(replace(commit, time=at(30)), passage._replace(time=at(30)))])
         shown = a_passage("y1", theirs.title, OTHER, "exchange", time=theirs.started)
-        store.put_derived(OTHER, SESSION, [theirs, shown])
-        store.add_session(a_session(OTHER, "silent"))
+        store.derived.put(OTHER, SESSION, [theirs, shown])
+        store.sessions.add(a_session(OTHER, "silent"))
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from holdfast.recall.retrievers.vector_matrix import (
     VectorMatrix,
     remove_stale_files,
 )
-from holdfast.store.protocol.vectors import StoredVector, VectorSpan
+from holdfast.store.index.vectors import StoredVector, VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
 Floats = npt.NDArray[np.float32]
@@ -37,7 +37,7 @@ MANY = MAX_UNWRITTEN + 1500
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore(tmp_path / "home" / "memory.db")) as opened:
         with opened.transaction():
-            opened.add_bank(Bank(BANK, "harbour", "2026-01-01"))
+            opened.banks.add(Bank(BANK, "harbour", "2026-01-01"))
         yield opened
 
 
@@ -54,12 +54,12 @@ def made_up(count: int, seed: int = 0) -> Floats:
 def put(store: SqliteStore, count: int, seed: int = 0, bank: str = BANK) -> None:
     with store.transaction():
         rows = [(f"{seed}-{n}", 0, row.tobytes()) for n, row in enumerate(made_up(count, seed))]
-        store.put_vectors(bank, MODEL, rows)
+        store.vectors.put(bank, MODEL, rows)
 
 
 def put_raw(store: SqliteStore, hash: str, data: bytes) -> None:
     with store.transaction():
-        store.put_vectors(BANK, MODEL, [(hash, 0, data)])
+        store.vectors.put(BANK, MODEL, [(hash, 0, data)])
 
 
 def matrix(folder: Path, bank: str = BANK) -> VectorMatrix:
@@ -68,7 +68,7 @@ def matrix(folder: Path, bank: str = BANK) -> VectorMatrix:
 
 def exact(store: SqliteStore, query: Floats, bank: str = BANK) -> dict[int, float]:
     """The product with every vector that is whole, straight from the store."""
-    stored = store.vectors_after(bank, MODEL, 0, 1_000_000)
+    stored = store.vectors.after(bank, MODEL, 0, 1_000_000)
     whole = [v for v in stored if len(v.data) == DIMENSION * 4]
     rows = np.array([np.frombuffer(v.data, np.float32) for v in whole], float)
     rows = rows.reshape(len(whole), DIMENSION)
@@ -259,7 +259,7 @@ def test_a_vector_that_is_not_whole_is_as_good_as_none(
 
 def test_vectors_of_which_none_is_whole_find_nothing(store: SqliteStore, folder: Path) -> None:
     with store.transaction():
-        store.put_vectors(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(MAX_UNWRITTEN + 1)])
+        store.vectors.put(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(MAX_UNWRITTEN + 1)])
     scanned = matrix(folder).scan(store, made_up(1)[0], 5)
     assert scanned == ScanResult([], 0.0, 0.0, skipped=MAX_UNWRITTEN + 1)
 
@@ -394,8 +394,8 @@ def test_a_file_with_much_that_is_gone_is_made_again(store: SqliteStore, folder:
     is_exact(store, searched)
     size = the_file(folder).stat().st_size
     with store.transaction():
-        assert store.prune_vectors(MODEL) == 3 * MANY
-        assert store.vector_span(BANK, MODEL) == VectorSpan(0, 0, 0)
+        assert store.vectors.prune(MODEL) == 3 * MANY
+        assert store.vectors.span(BANK, MODEL) == VectorSpan(0, 0, 0)
     assert is_exact(store, searched)
     put(store, MANY, seed=3)
     assert is_exact(store, searched)

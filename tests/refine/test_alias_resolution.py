@@ -9,7 +9,7 @@ from holdfast.model.graph import EntityKind, ProvenAlias, SpellingSource
 from holdfast.model.ids import content_id
 from holdfast.model.uris import uri
 from holdfast.refine.entities.alias_resolution import resolve_entities
-from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
+from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity, Spelling
 
 
 def spelling(number: int, sort: SpellingSource, text: str, records: int = 2) -> Spelling:

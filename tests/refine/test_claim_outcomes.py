@@ -185,13 +185,13 @@ def test_a_no_in_the_next_message_retracts_the_guess(tmp_path: Path) -> None:
     script.assistant("Looking further.")
     with open_filled(tmp_path, script) as memory:
         guess = the_guess(memory)
-        life = memory.reader.status_changes(guess.bank, [("claim", guess.id)])
+        life = memory.reader.facts.status_changes(guess.bank, [("claim", guess.id)])
         assert [change.status for change in life] == [Status.HYPOTHESIS, Status.RETRACTED]
 
 
 def the_guess(memory: Holdfast) -> Claim:
-    bank = memory.reader.banks()[0].id
-    (guess,) = [c for c in memory.reader.claims(bank) if c.kind is ClaimKind.HYPOTHESIS]
+    bank = memory.reader.banks.all()[0].id
+    (guess,) = [c for c in memory.reader.facts.claims(bank) if c.kind is ClaimKind.HYPOTHESIS]
     return guess
 
 

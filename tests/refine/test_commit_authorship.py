@@ -15,7 +15,7 @@ from holdfast.model.team import Commit
 from holdfast.refine.git import commit_authorship
 from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
-from holdfast.store.protocol.git_history import CommitAuthorship
+from holdfast.store.records.git_history import CommitAuthorship
 
 START = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
 SESSIONS = [f"{n}{n}{n}{n}{n}{n}{n}{n}-0000-4000-8000-00000000000{n}" for n in range(1, 5)]
@@ -70,9 +70,9 @@ class Place:
             script.write(self.folder / "claude" / "projects")
         self.memory.ingest(self.memory.ingestion.find([]))
         self.memory.ingestion.ingest_git(self.top)
-        (bank,) = self.memory.reader.banks()
+        (bank,) = self.memory.reader.banks.all()
         link_commits(self.memory.store, bank.id)
-        return self.memory.reader.authorship(bank.id)
+        return self.memory.reader.git.authorship(bank.id)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def host(place: Place, made: CommitAuthorship) -> str:
-    session = place.memory.reader.session(made.bank, made.session)
+    session = place.memory.reader.sessions.gets.get(made.bank, made.session)
     assert session is not None
     return session.host
 
@@ -198,16 +198,16 @@ def test_a_commit_without_a_time_links_by_name_only(place: Place) -> None:
     script = place.session(0)
     place.run_commit(script, "Lift the crane", "[main abcdef1] Lift the crane")
     place.read(script)
-    (bank,) = place.memory.reader.banks()
+    (bank,) = place.memory.reader.banks.all()
     store = place.memory.store
     unnamed, named = "0" * 40, "abcdef1" + "0" * 33
     with store.transaction():
         for id in (unnamed, named):
             timeless = Commit(bank.id, id, "", "Ann Ex", "ann@x.org", "Lift the crane")
-            store.put_commits([(timeless, None)])
-        store.mark_changed(bank.id, "")
+            store.git.put_commits([(timeless, None)])
+        store.progress.mark_changed(bank.id, "")
     link_commits(store, bank.id)
-    links = store.authorship(bank.id)
+    links = store.git.authorship(bank.id)
     assert [(made.commit, made.because) for made in links] == [(named, "its name")]
 
 

@@ -33,8 +33,8 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     with closing(SqliteStore(tmp_path / "memory.db")) as opened:
         with opened.transaction():
             for bank in (BANK, OTHER):
-                opened.add_bank(Bank(bank, bank, NOON))
-                opened.add_session(a_session(bank))
+                opened.banks.add(Bank(bank, bank, NOON))
+                opened.sessions.add(a_session(bank))
         yield opened
 
 
@@ -44,11 +44,11 @@ def passage(id: str, body: str, kind: str = "turn", bank: str = BANK) -> Passage
 
 def derive(store: SqliteStore, *passages: Passage, bank: str = BANK) -> None:
     with store.transaction():
-        store.put_derived(bank, SESSION, passages)
+        store.derived.put(bank, SESSION, passages)
 
 
 def vectors_of(store: SqliteStore, model: str, body: str, bank: str = BANK) -> list[Vectors]:
-    found = store.vectors_of(bank, model, [content_id(body)])
+    found = store.vectors.of_hashes(bank, model, [content_id(body)])
     return [np.frombuffer(v.data, np.float32) for v in sorted(found, key=lambda v: v.part)]
 
 
@@ -71,12 +71,12 @@ def test_every_pending_passage_gets_a_vector(store: SqliteStore) -> None:
     derive(store, passage("o", "of the other bank", bank=OTHER), bank=OTHER)
     embedder = BagOfWords()
     progress: list[int] = []
-    assert store.count_unembedded(embedder.name) == 151
+    assert store.vectors.count_unembedded(embedder.name) == 151
     assert embed_pending(store, embedder, on_progress=progress.append) == 151
-    assert store.count_unembedded(embedder.name) == 0
+    assert store.vectors.count_unembedded(embedder.name) == 0
     assert progress == sorted(progress) and progress[-1] == 151
-    assert store.vector_span(BANK, embedder.name).total == 150
-    assert store.vector_span(OTHER, embedder.name).total == 1
+    assert store.vectors.span(BANK, embedder.name).total == 150
+    assert store.vectors.span(OTHER, embedder.name).total == 1
     asked = len(embedder.asked)
     assert embed_pending(store, embedder) == 0
     assert len(embedder.asked) == asked
@@ -93,9 +93,9 @@ def test_embedding_stops_at_its_timeout_and_continues_later(store: SqliteStore) 
     embedder = BagOfWords()
     assert embed_pending(store, embedder, timeout_s=-1) == 0 and embedder.asked == []
     done = embed_pending(store, embedder, timeout_s=0)
-    assert done < 200 and store.count_unembedded(embedder.name) == 200 - done
+    assert done < 200 and store.vectors.count_unembedded(embedder.name) == 200 - done
     assert embed_pending(store, embedder) == 200 - done
-    assert store.count_unembedded(embedder.name) == 0
+    assert store.vectors.count_unembedded(embedder.name) == 0
     assert max(Counter(embedder.asked).values()) == 1
 
 
@@ -105,13 +105,13 @@ def test_kinds_are_embedded_in_the_given_order(store: SqliteStore) -> None:
         store, *(passage(kind, f"{kind} words", kind) for kind in ("turn", "exchange", "digest"))
     )
     with store.transaction():
-        store.put_commits([(commit, said._replace(hash="c"))])
+        store.git.put_commits([(commit, said._replace(hash="c"))])
     embedder = BagOfWords()
     assert embed_pending(store, embedder, EMBEDDED_FIRST) == 2
     assert embedder.asked == ["digest words", "exchange words"]
     assert (
-        store.count_unembedded(embedder.name),
-        store.count_unembedded(embedder.name, EMBEDDED_FIRST),
+        store.vectors.count_unembedded(embedder.name),
+        store.vectors.count_unembedded(embedder.name, EMBEDDED_FIRST),
     ) == (2, 0)
 
 
@@ -123,9 +123,9 @@ def test_the_same_text_is_embedded_once_per_bank(store: SqliteStore, count: int)
     embedder = BagOfWords()
     assert embed_pending(store, embedder) == count + 201
     assert Counter(embedder.asked)["the same words"] == 2
-    assert store.vector_span(BANK, embedder.name).total == 1
-    number = store.vector_span(BANK, embedder.name).highest
-    assert len(store.passages_of(BANK, embedder.name, [number])) == count
+    assert store.vectors.span(BANK, embedder.name).total == 1
+    number = store.vectors.span(BANK, embedder.name).highest
+    assert len(store.vectors.passages(BANK, embedder.name, [number])) == count
 
 
 def test_a_short_turn_is_embedded_with_its_context(store: SqliteStore) -> None:
@@ -155,7 +155,7 @@ def test_a_text_without_words_is_embedded_too(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", body, "digest") for n, body in enumerate(bodies)))
     embedder = BagOfWords()
     assert embed_pending(store, embedder) == len(bodies)
-    assert store.count_unembedded(embedder.name) == 0
+    assert store.vectors.count_unembedded(embedder.name) == 0
 
 
 def test_vectors_stay_when_the_model_fails_midway(store: SqliteStore) -> None:
@@ -163,9 +163,9 @@ def test_vectors_stay_when_the_model_fails_midway(store: SqliteStore) -> None:
     first = FailsAfter(calls=2)
     with pytest.raises(ModelError):
         embed_pending(store, first)
-    done = store.vector_span(BANK, first.name).total
+    done = store.vectors.span(BANK, first.name).total
     assert done == len(first.asked) > 0
-    assert store.count_unembedded(first.name) == 200 - done
+    assert store.vectors.count_unembedded(first.name) == 200 - done
     second = BagOfWords()
     assert embed_pending(store, second) == 200 - done
     assert not set(first.asked) & set(second.asked)
@@ -174,9 +174,9 @@ def test_vectors_stay_when_the_model_fails_midway(store: SqliteStore) -> None:
 def test_a_new_model_embeds_everything_again(store: SqliteStore) -> None:
     derive(store, *(passage(f"p{n}", f"word number {n}") for n in range(20)))
     embed_pending(store, BagOfWords("old"))
-    assert store.count_unembedded("new") == 20
+    assert store.vectors.count_unembedded("new") == 20
     assert embed_pending(store, BagOfWords("new", dimension=8)) == 20
-    assert store.vector_models() == [("new", 20), ("old", 20)]
+    assert store.vectors.models() == [("new", 20), ("old", 20)]
 
 
 def test_changed_text_is_embedded_again(store: SqliteStore) -> None:

@@ -138,7 +138,7 @@ def all_links(memory: Holdfast) -> list[tuple[str, str, str, float]]:
     links = Links(reader, bank)
     return sorted(
         (link.source, link.kind.value, link.target, link.weight)
-        for place in reader.graph_records(bank, list(range(1, 500)))
+        for place in reader.graph.records(bank, list(range(1, 500)))
         for link in links.all(place)
     )
 
@@ -180,8 +180,8 @@ def test_forgetting_removes_mentions_and_links_and_restoring_brings_them_back(
         before = graph(memory)
         (exchange,) = [
             x
-            for session in memory.reader.sessions(None)
-            for x in memory.reader.exchanges(session.bank, session.id)
+            for session in memory.reader.sessions.latest(None)
+            for x in memory.reader.sessions.exchanges(session.bank, session.id)
             if "xebec" in x.title
         ]
         memory.forget(f"holdfast://session/{exchange.session}")
@@ -196,7 +196,7 @@ def test_purging_and_scrubbing_leave_no_name_behind(tmp_path: Path) -> None:
         memory.ingestion.update()
         memory.erasure.scrub("secret_xebec")
         assert "xebec" not in repr(graph(memory)) and "KetchLoader" in repr(graph(memory))
-        session = memory.reader.sessions(None)[0]
+        session = memory.reader.sessions.latest(None)[0]
         memory.erasure.purge(f"holdfast://session/{session.id}")
         assert all(rows == [] for rows in graph(memory).values())
         assert b"KetchLoader" not in memory.settings.database.read_bytes()

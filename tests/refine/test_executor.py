@@ -190,7 +190,7 @@ def test_long_and_continued_sessions_are_derived_in_the_main_process(
     monkeypatch.undo()
     with open_at(tmp_path) as memory:
         with memory.store.transaction():
-            memory.store.drop_derived()
+            memory.store.derived.drop_all()
         assert derive_in_parallel(Watching(), memory.store) >= 10
     assert len(out) >= 10
 

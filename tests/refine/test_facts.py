@@ -39,7 +39,7 @@ def test_a_repeated_statement_adds_evidence_to_one_fact(tmp_path: Path) -> None:
         (fact,) = memory.browse.facts()
         assert len(fact.evidence) == 3 and fact.status is Status.VERIFIED
         assert fact.confidence > 0.9 and fact.last_validated.startswith("2026-09-09")
-        assert memory.reader.dropped_claims(None)["duplicate"] == 2
+        assert memory.reader.facts.dropped_claims(None)["duplicate"] == 2
         then = memory.show(f"fact/{fact.id}", as_of="2026-09-02T00:00:00.000Z").record
         assert getattr(then, "evidence", None) == fact.evidence[:1]
 
@@ -171,15 +171,15 @@ def family_sessions() -> list[Script]:
 
 
 def known(memory: Holdfast) -> list[object]:
-    bank = memory.reader.banks()[0].id
+    bank = memory.reader.banks.all()[0].id
     facts = sorted(memory.browse.facts(all=True), key=lambda fact: fact.id)
     names = [("fact", fact.id) for fact in facts]
-    bearings = [memory.reader.fact_evidence(bank, fact.id) for fact in facts]
+    bearings = [memory.reader.facts.evidence(bank, fact.id) for fact in facts]
     return [
         facts,
-        memory.reader.status_changes(bank, names),
+        memory.reader.facts.status_changes(bank, names),
         bearings,
-        memory.reader.dropped_claims(bank),
+        memory.reader.facts.dropped_claims(bank),
     ]
 
 
@@ -228,7 +228,7 @@ def test_decisions_about_facts_survive_a_rebuild_and_undoing_them_restores_exact
 
 def play(memory: Holdfast, op: str, n: int) -> None:
     facts = sorted(memory.browse.facts(all=True), key=lambda fact: fact.id)
-    log = [e for b in memory.reader.banks() for e in memory.reader.curations(b.id)]
+    log = [e for b in memory.reader.banks.all() for e in memory.reader.curation.log(b.id)]
     gone = [e.target for e in log if e.action == "forget"]
     shown = {f"holdfast://fact/{fact.id}" for fact in facts}
     if op == "remember":
@@ -270,7 +270,7 @@ def test_forgetting_the_exchange_removes_the_fact_and_purging_leaves_no_word(
         (fact,) = m.browse.facts()
         turn = fact.evidence[0]
         m.forget(turn)
-        assert m.browse.facts(all=True) == [] and m.reader.search(None, ["xebec"]) == []
+        assert m.browse.facts(all=True) == [] and m.reader.passages.search(None, ["xebec"]) == []
         m.undo()
         assert m.browse.facts() == [fact]
         m.erasure.purge(turn)

@@ -47,11 +47,11 @@ class Repository:
 
     @property
     def bank(self) -> str:
-        (bank,) = self.memory.reader.banks()
+        (bank,) = self.memory.reader.banks.all()
         return bank.id
 
     def status(self, id: str) -> Status:
-        found = self.memory.reader.search(self.bank, ["crane"])
+        found = self.memory.reader.passages.search(self.bank, ["crane"])
         return next(match.passage.status for match in found if match.passage.id == id)
 
 
@@ -75,7 +75,7 @@ def test_only_new_commits_are_read(repository: Repository) -> None:
         == 1
     )
     assert progress == [(1, 2)]
-    patch = memory.reader.patch(repository.bank, id)
+    patch = memory.reader.git.patch(repository.bank, id)
     assert patch is not None and patch.diff.endswith("-    return 1\n+    return 2")
     (hit,) = memory.recall("lift", bank=repository.bank, limit=1).hits
     assert hit.kind == "commit"
@@ -89,12 +89,12 @@ def test_commits_of_a_rewritten_history_stay_as_unmerged(repository: Repository)
     kept = repository.commit("Paint the crane blue")
     assert repository.read()[1:] == (2, 1, 1)
     reader = repository.memory.reader
-    assert reader.unmerged_commits(repository.bank, [first, lost, kept]) == {lost}
-    assert len(reader.find(repository.bank, "commit", lost)) == 1
+    assert reader.git.unmerged_commits(repository.bank, [first, lost, kept]) == {lost}
+    assert len(reader.records.find(repository.bank, "commit", lost)) == 1
     repository.git("reflog", "expire", "--expire=now", "--all")
     repository.git("gc", "-q", "--prune=now")
     assert repository.read().new == 0
-    assert len(reader.find(repository.bank, "commit", lost)) == 1
+    assert len(reader.records.find(repository.bank, "commit", lost)) == 1
 
 
 def test_a_revert_retracts_until_it_is_reverted(repository: Repository) -> None:
@@ -122,8 +122,8 @@ def test_the_result_does_not_depend_on_the_number_of_runs(tmp_path: Path) -> Non
     two.memory.ingestion.ingest_git(one.top)
 
     def all_of(memory: Holdfast) -> list[Commit]:
-        (bank,) = memory.reader.banks()
-        return sorted(memory.store.all_commits(bank.id), key=lambda commit: commit.id)
+        (bank,) = memory.reader.banks.all()
+        return sorted(memory.store.git.commits_uncurated(bank.id), key=lambda commit: commit.id)
 
     assert all_of(one.memory) == all_of(two.memory)
     one.memory.close()
@@ -134,14 +134,14 @@ def test_secrets_in_diffs_are_redacted(repository: Repository) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     id = repository.commit("Add settings", **{"s.py": f"TOKEN = '{secret}'\n"})
     repository.read()
-    patch = repository.memory.reader.patch(repository.bank, id)
+    patch = repository.memory.reader.git.patch(repository.bank, id)
     assert patch is not None and "redacted" in patch.diff and secret not in patch.diff
 
 
 def test_only_file_names_are_read_without_diffs(repository: Repository) -> None:
     id = repository.commit("Build the crane", **{"crane.py": "x = 1\n"})
     repository.read(with_diff=False)
-    patch = repository.memory.reader.patch(repository.bank, id)
+    patch = repository.memory.reader.git.patch(repository.bank, id)
     assert patch is not None and patch.diff == "" and patch.changes[0].path == "crane.py"
 
 
@@ -150,7 +150,7 @@ def test_renames_are_recorded(repository: Repository) -> None:
     repository.git("mv", "crane.py", "lift.py")
     repository.commit("Rename")
     repository.read()
-    ((_, was, now),) = repository.memory.reader.renames(repository.bank)
+    ((_, was, now),) = repository.memory.reader.git.renames(repository.bank)
     assert (was, now) == ("crane.py", "lift.py")
 
 
@@ -170,7 +170,7 @@ def test_a_detached_head_is_used(repository: Repository) -> None:
     later = repository.commit("Lift the crane", **{"crane.py": "2\n"})
     repository.git("checkout", "-q", "--detach", first)
     assert repository.read() == HistoryReport("harbour", 2, 2, 1)
-    assert repository.memory.reader.unmerged_commits(repository.bank, [first, later]) == {later}
+    assert repository.memory.reader.git.unmerged_commits(repository.bank, [first, later]) == {later}
 
 
 def test_a_squashed_branch_stays_unmerged(repository: Repository) -> None:
@@ -181,7 +181,7 @@ def test_a_squashed_branch_stays_unmerged(repository: Repository) -> None:
     repository.git("merge", "-q", "--squash", "side")
     squashed = repository.commit("Lift the crane (#2)")
     assert repository.read().astray == 1
-    assert repository.memory.reader.unmerged_commits(repository.bank, [own, squashed]) == {own}
+    assert repository.memory.reader.git.unmerged_commits(repository.bank, [own, squashed]) == {own}
 
 
 def test_a_shallow_clone_gives_what_it_has(repository: Repository, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_broken_object_loses_only_what_cannot_be_read(repository: Repository) 
     with pytest.raises(InputError, match="cannot be read") as caught:
         repository.read()
     assert "git fsck" in caught.value.remedy
-    assert repository.memory.reader.counts(repository.bank).commits == 1
+    assert repository.memory.reader.records.counts(repository.bank).commits == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -17,7 +17,6 @@ from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions import exchanges
 from holdfast.settings import Settings
-from holdfast.store.sqlite.connection import SqliteConnection
 
 NOW = "2026-11-01T00:00:00.000Z"
 
@@ -28,9 +27,9 @@ def open_at(home: Path, **more: tuple[str, ...]) -> Holdfast:
 
 
 def texts(memory: Holdfast, session: str) -> list[str]:
-    found = memory.reader.sessions(None, 1000)
+    found = memory.reader.sessions.latest(None, 1000)
     bank = next(s.bank for s in found if s.id == session)
-    return [turn.text or f"{turn.tool}" for turn in memory.reader.turns(bank, session)]
+    return [turn.text or f"{turn.tool}" for turn in memory.reader.turns.of_session(bank, session)]
 
 
 def test_a_session_becomes_turns_an_exchange_and_a_digest(tmp_path: Path) -> None:
@@ -38,10 +37,10 @@ def test_a_session_becomes_turns_an_exchange_and_a_digest(tmp_path: Path) -> Non
     path = script.write(tmp_path)
     with open_at(tmp_path) as memory:
         account = memory.ingest(memory.ingestion.find([path]))
-        (session,) = memory.reader.sessions(None)
-        turns = memory.reader.turns(session.bank, session.id)
-        (exchange,) = memory.reader.exchanges(session.bank, session.id)
-        digest = memory.reader.digest_of(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        turns = memory.reader.turns.of_session(session.bank, session.id)
+        (exchange,) = memory.reader.sessions.exchanges(session.bank, session.id)
+        digest = memory.reader.sessions.digest(session.bank, session.id)
     assert account.lines == len(script.lines) == account.captured + account.skipped
     assert [turn.role for turn in turns].count(Role.TOOL) == 4
     assert [turn.seq for turn in turns] == list(range(1, len(turns) + 1))
@@ -66,8 +65,8 @@ def test_a_growing_session_is_derived_again_only_from_the_change(tmp_path: Path)
     script.write(tmp_path)
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([path]))
-        (session,) = memory.reader.sessions(None)
-        assert len(memory.reader.exchanges(session.bank, session.id)) == 4
+        (session,) = memory.reader.sessions.latest(None)
+        assert len(memory.reader.sessions.exchanges(session.bank, session.id)) == 4
     after = rowids(tmp_path)
     stayed = {text for text, id in before.items() if after.get(text) == id}
     assert sum("Part 0" in text or "Part 1" in text for text in stayed) == 4
@@ -91,9 +90,9 @@ def test_an_exchange_too_large_for_memory_is_still_built(
     script.assistant("We decided to write the chapters in the order of the harbours. " * 20)
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
-        (session,) = memory.reader.sessions(None)
-        (exchange,) = memory.reader.exchanges(session.bank, session.id)
-        turns = memory.reader.turns(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        (exchange,) = memory.reader.sessions.exchanges(session.bank, session.id)
+        turns = memory.reader.turns.of_session(session.bank, session.id)
     assert "order of the harbours" in exchange.summary
     assert all(len(turn.text) > 1000 for turn in turns[1:]), "what is kept is whole"
 
@@ -112,7 +111,7 @@ def test_a_title_after_skipped_lines_is_stored_the_same_in_one_run_or_two(
                 part = Script()
                 part.lines += script.lines[:cut]
                 memory.ingest(memory.ingestion.find([part.write(home)]))
-            found = memory.reader.sessions(None)
+            found = memory.reader.sessions.latest(None)
             kept.append([(s.id, s.title, s.cwd, s.branch, s.version) for s in found])
     assert kept[0] == kept[1] and kept[0]
 
@@ -144,7 +143,7 @@ def test_a_rewritten_file_is_noticed_and_loses_no_turns(tmp_path: Path) -> None:
         rewritten.user("Written after the file was cut")
         path.write_bytes(rewritten.dumps())
         memory.ingest(memory.ingestion.find([path]))
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
         after = texts(memory, script.session)
         balance = memory.inventory.balance()
     assert source.rewrites == 1
@@ -162,11 +161,11 @@ def test_a_transcript_that_moves_with_its_worktree_is_continued(tmp_path: Path) 
         path.unlink()
         moved = script.write(tmp_path / "projects")
         account = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
         assert source.path == str(moved) and moved != path
         assert (account.lines, account.gone) == (1, [])
         assert texts(memory, script.session)[-1] == "Now in the worktree"
-        assert len(memory.reader.banks()) == 1
+        assert len(memory.reader.banks.all()) == 1
 
 
 def test_a_file_that_vanished_is_reported_once_and_what_was_read_stays(tmp_path: Path) -> None:
@@ -177,7 +176,7 @@ def test_a_file_that_vanished_is_reported_once_and_what_was_read_stays(tmp_path:
         path.unlink()
         first = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         second = memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
         assert [gone.path for gone in first.gone] == [str(path)] and second.gone == []
         assert source.state is SourceState.GONE
         assert memory.inventory.counts() == kept
@@ -197,12 +196,12 @@ def test_a_subagent_is_a_session_of_its_own_under_its_parent(tmp_path: Path) -> 
     nested.write_bytes(child.dumps())
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([tmp_path]))
-        found = {session.id: session for session in memory.reader.sessions(None)}
+        found = {session.id: session for session in memory.reader.sessions.latest(None)}
         inner = found[f"{parent.session}:a1b2"]
         assert (inner.host, inner.parent) == (parent.session, parent.session)
         hit = memory.recall("callers of load", bank="all").hits[0]
         assert hit.session == parent.session
-        assert len(memory.reader.banks()) == 1
+        assert len(memory.reader.banks.all()) == 1
 
 
 def test_a_giant_line_and_a_torn_one_are_read_in_little_memory(tmp_path: Path) -> None:
@@ -217,8 +216,8 @@ def test_a_giant_line_and_a_torn_one_are_read_in_little_memory(tmp_path: Path) -
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([path]))
         balance = memory.inventory.balance()
-        (session,) = memory.reader.sessions(None)
-        turns = memory.reader.turns(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        turns = memory.reader.turns.of_session(session.bank, session.id)
     assert [turn.text for turn in turns if turn.text] == ["before the giant", "after the giant"]
     assert turns[1].tool is not None and turns[1].tool.ok
     assert (balance.accounted, balance.pending) == (4, 1)
@@ -344,7 +343,7 @@ def test_a_missing_path_is_a_clear_error(tmp_path: Path) -> None:
 
 def limit_pages(memory: Holdfast) -> Callable[[int], None]:
     """A real SQLITE_FULL: the open connection may add only so many pages."""
-    connection = cast(SqliteConnection, memory.reader.__dict__["_connection"]).raw
+    connection = cast(sqlite3.Connection, memory.reader.__dict__["_raw"])
 
     def set_pages(more: int) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]

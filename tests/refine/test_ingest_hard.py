@@ -124,10 +124,10 @@ def test_a_file_that_comes_back_is_live_again(tmp_path: Path) -> None:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         path.rename(tmp_path / "aside")
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        assert memory.reader.sources()[0].state is SourceState.GONE
+        assert memory.reader.sources.all()[0].state is SourceState.GONE
         (tmp_path / "aside").rename(path)
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-        assert memory.reader.sources()[0].state is SourceState.LIVE
+        assert memory.reader.sources.all()[0].state is SourceState.LIVE
 
 
 def test_two_copies_of_a_vanished_file_are_both_accounted_for(tmp_path: Path) -> None:

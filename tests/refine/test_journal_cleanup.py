@@ -41,8 +41,11 @@ def test_an_old_journal_is_removed_and_its_turns_stay(tmp_path: Path) -> None:
     assert remove_old(home) == 1 and not path.exists()
     assert home.said() == ["Why do rows double?", "The retry wrapper loads twice."]
     with home.open() as memory:
-        (source,) = memory.reader.sources()
-        balance, turn = memory.inventory.balance(), memory.reader.turns(source.bank, SESSION)[0]
+        (source,) = memory.reader.sources.all()
+        balance, turn = (
+            memory.inventory.balance(),
+            memory.reader.turns.of_session(source.bank, SESSION)[0],
+        )
         shown = memory.show(f"holdfast://turn/{turn.id}")
     assert (source.agent, source.state) == (AGENT, SourceState.GONE)
     assert balance.accounted + balance.pending == balance.lines
@@ -65,7 +68,7 @@ def test_a_journal_with_a_failed_line_stays(tmp_path: Path) -> None:
     os.utime(path, (1, 1))
     home.reconcile()
     with home.open() as memory:
-        assert memory.reader.failures()
+        assert memory.reader.sources.failures()
     assert remove_old(home) == 0 and path.exists()
 
 

@@ -29,7 +29,7 @@ from holdfast.spend.governor import Governor
 
 def all_retained(memory: Holdfast) -> list[Memory]:
     banks = memory.banks.all()
-    return [m for bank in banks for m in memory.reader.retained(bank.id, limit=1000)]
+    return [m for bank in banks for m in memory.reader.memories.retained(bank.id, limit=1000)]
 
 
 def edit(script: Script, *files: str) -> None:
@@ -71,7 +71,7 @@ def test_a_retained_memory_is_found_and_shown_with_its_network(tmp_path: Path) -
         hit = next(hit for hit in hits if hit.uri.endswith(kept.id))
         assert (hit.kind, hit.trust) == ("memory", Trust.TOOL)
         assert hit.source.path.endswith(".jsonl") and hit.source.line == 1
-        passages = memory.reader.recent_passages(kept.bank, "memory", 10)
+        passages = memory.reader.passages.recent(kept.bank, "memory", 10)
         assert {p.role for p in passages} == {"world", "experience"}
         shown = memory.show(kept.id)
         assert shown.record == kept and isinstance(shown.below[-1], Turn)
@@ -96,7 +96,7 @@ def test_a_network_is_reached_through_the_entities_of_exchanges(tmp_path: Path) 
         believed = memory.recall("TideTable", networks=[Network.OPINION])
         (near,) = (*believed.hits, *believed.misses)
         assert near.text == "crane parser is slow" and "graph" in near.why
-        memory.forget(memory.reader.exchanges(hit.bank, hit.session)[0].id)
+        memory.forget(memory.reader.sessions.exchanges(hit.bank, hit.session)[0].id)
         assert not memory.recall("TideTable", networks=[Network.EXPERIENCE]).hits
 
 
@@ -125,7 +125,7 @@ def test_memories_that_need_several_sessions_wait_for_them(tmp_path: Path) -> No
         ingest_and_update(memory, work(3, "Shorten the pole of the ketch.", *pair))
         (seen,) = (m for m in all_retained(memory) if "changed together" in m.what)
         assert seen.what.endswith("(in 3 sessions)") and seen.seen == 3
-        memory.forget(memory.reader.sessions(None)[0].id)
+        memory.forget(memory.reader.sessions.latest(None)[0].id)
         assert not [m for m in all_retained(memory) if "changed together" in m.what]
 
 
@@ -334,13 +334,13 @@ def test_the_text_of_a_corrected_exchange_is_not_retained(tmp_path: Path) -> Non
     """Nor does it count towards a pattern, or as an opinion; what was done in it was done."""
     with memory_with_session(tmp_path, sample_session()) as memory:
         memory.ingestion.update()
-        (bank,) = memory.reader.banks()
-        assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))
-        assert any("yawl blue" in s.text for s in memory.store.statements(bank.id))
+        (bank,) = memory.reader.banks.all()
+        assert any("yawl blue" in m.what for m in memory.reader.memories.retained(bank.id))
+        assert any("yawl blue" in s.text for s in memory.store.rules.statements(bank.id))
         memory.correct(exchange_about(memory, "yawl").id, "The yawl is green, not blue.")
-        found = [f"{m.what} {m.why}" for m in memory.reader.retained(bank.id)]
+        found = [f"{m.what} {m.why}" for m in memory.reader.memories.retained(bank.id)]
         assert not any("yawl blue" in text for text in found)
         assert any("src/yawl.py" in text for text in found)
-        assert not any("yawl blue" in s.text for s in memory.store.statements(bank.id))
+        assert not any("yawl blue" in s.text for s in memory.store.rules.statements(bank.id))
         memory.undo()
-        assert any("yawl blue" in m.what for m in memory.reader.retained(bank.id))
+        assert any("yawl blue" in m.what for m in memory.reader.memories.retained(bank.id))

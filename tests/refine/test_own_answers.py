@@ -25,9 +25,9 @@ def ingest_answer(tmp_path: Path, tool: str, trust: str) -> tuple[Trust, Trust, 
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
-        (session,) = memory.reader.sessions(None)
-        (call,) = [t for t in memory.reader.turns(session.bank, session.id) if t.tool]
-        (exchange,) = memory.reader.exchanges(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        (call,) = [t for t in memory.reader.turns.of_session(session.bank, session.id) if t.tool]
+        (exchange,) = memory.reader.sessions.exchanges(session.bank, session.id)
     assert call.tool is not None
     return call.trust, exchange.trust, call.tool.result
 
@@ -63,6 +63,6 @@ def test_a_short_reply_can_be_the_summary(tmp_path: Path) -> None:
     script.assistant("Fixed: lines with an empty value are skipped now.")
     with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
-        (session,) = memory.reader.sessions(None)
-        (exchange,) = memory.reader.exchanges(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        (exchange,) = memory.reader.sessions.exchanges(session.bank, session.id)
     assert "skipped now" in exchange.summary

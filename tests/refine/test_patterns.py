@@ -14,7 +14,7 @@ from holdfast.refine.rules.conventions import as_rule, find_conventions
 from holdfast.refine.rules.domains import domain_of
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.sources.rule_files import any_file_matches
-from holdfast.store.protocol.rules import Statement
+from holdfast.store.knowledge.rules import Statement
 
 
 def stated(n: int, text: str, trust: Trust = Trust.USER, about: str = "") -> Statement:

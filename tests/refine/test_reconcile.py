@@ -31,8 +31,8 @@ def check_balance(home: Home) -> None:
 
 def all_turns(home: Home) -> list[Turn]:
     with home.open() as memory:
-        sessions = memory.reader.sessions(None, 100)
-        return [turn for s in sessions for turn in memory.reader.turns(s.bank, s.id)]
+        sessions = memory.reader.sessions.latest(None, 100)
+        return [turn for s in sessions for turn in memory.reader.turns.of_session(s.bank, s.id)]
 
 
 def tell(home: Home, transcript: str = "") -> None:
@@ -86,14 +86,14 @@ def test_a_session_without_a_transcript_is_stored_in_order(tmp_path: Path) -> No
     assert (account.lines, account.captured, account.skipped) == (7, 5, 2)
     check_balance(home)
     with home.open() as memory:
-        (session,) = memory.reader.sessions(None)
+        (session,) = memory.reader.sessions.latest(None)
         assert (session.agent, session.host, session.cwd) == (
             "claude-code",
             SESSION,
             "/home/dev/proj",
         )
-        turns = memory.reader.turns(session.bank, session.id)
-        assert len(memory.reader.exchanges(session.bank, session.id)) == 1
+        turns = memory.reader.turns.of_session(session.bank, session.id)
+        assert len(memory.reader.sessions.exchanges(session.bank, session.id)) == 1
         shown = memory.show(f"holdfast://turn/{turns[0].id}")
     tool = turns[1].tool
     assert tool is not None
@@ -153,7 +153,7 @@ def test_a_transcript_that_comes_or_grows_after_its_journal_was_read_adds_only_w
     assert sorted(home.said()) == sorted(WHOLE)
     turns = all_turns(home)
     with home.open() as memory:
-        sources = {source.id: source.agent for source in memory.reader.sources()}
+        sources = {source.id: source.agent for source in memory.reader.sources.all()}
     assert {sources[turn.origin.source] for turn in turns} == {"claude-code"}
     home.reconcile()
     path.write_bytes(path.read_bytes().replace(b'"version":"2.1.325"', b'"version":"2.1.326"'))
@@ -266,8 +266,8 @@ def test_a_subagents_events_belong_to_its_own_session(tmp_path: Path) -> None:
     assert home.said() == ["look around"]
     assert home.said(f"{SESSION}:aa61") == ["ls", "One README."]
     with home.open() as memory:
-        bank = memory.reader.bank_by_host_session(SESSION) or ""
-        session = memory.reader.session(bank, f"{SESSION}:aa61")
+        bank = memory.reader.banks.id_by_host_session(SESSION) or ""
+        session = memory.reader.sessions.gets.get(bank, f"{SESSION}:aa61")
     assert session is not None and (session.parent, session.subagent) == (SESSION, "Explore")
 
 
@@ -321,7 +321,7 @@ def test_ingest_of_a_folder_that_contains_our_home_skips_journals(tmp_path: Path
     home.reconcile()
     home.ingest(tmp_path)
     with home.open() as memory:
-        assert [source.agent for source in memory.reader.sources()] == [AGENT]
+        assert [source.agent for source in memory.reader.sources.all()] == [AGENT]
 
 
 def test_a_journal_given_by_name_is_refused(tmp_path: Path) -> None:
@@ -338,10 +338,10 @@ def test_an_unreadable_transcript_does_not_block_its_journal(tmp_path: Path) -> 
     tell(home, str(path))
     home.ingest(path)
     with home.open() as memory:
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
     store = SqliteStore(home.settings.database)
     with store.transaction():
-        store.set_source_state(source.id, SourceState.UNREADABLE.value, "cannot be read")
+        store.sources.set_state(source.id, SourceState.UNREADABLE.value, "cannot be read")
     store.close()
     path.write_bytes(path.read_bytes() + b"{}\n")
     home.drain()

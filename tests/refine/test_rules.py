@@ -65,7 +65,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def known(memory: Holdfast, root: Path) -> dict[tuple[str, str], str]:
     bank = memory.context.banks.find(memory.reader, str(root))
     assert bank
-    return {(rule.path, rule.heading): rule.text for rule in memory.reader.rules(bank)}
+    return {(rule.path, rule.heading): rule.text for rule in memory.reader.rules.all(bank)}
 
 
 def test_sections_are_found_with_their_file_and_line(home: Path) -> None:
@@ -127,12 +127,12 @@ def test_rebuilding_gives_the_same_rules(home: Path) -> None:
         memory.rules.sync_all()
         bank = memory.context.banks.find(memory.reader, str(root))
         assert bank
-        before = memory.reader.rules(bank)
+        before = memory.reader.rules.all(bank)
         assert len(before) == 2 and len({rule.id for rule in before}) == 2
         memory.ingestion.rebuild()
-        assert memory.reader.rules(bank) == []
+        assert memory.reader.rules.all(bank) == []
         memory.rules.sync_all()
-        assert memory.reader.rules(bank) == before
+        assert memory.reader.rules.all(bank) == before
 
 
 def test_the_current_worktree_comes_first(home: Path) -> None:

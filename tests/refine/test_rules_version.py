@@ -57,9 +57,9 @@ def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
-        assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
+        assert memory.store.versions.count_outdated_sessions(RULES_VERSION) == 0
         spoil(tmp_path)
-        count = memory.store.count_outdated_sessions(RULES_VERSION)
+        count = memory.store.versions.count_outdated_sessions(RULES_VERSION)
         progress: list[tuple[int, int]] = []
         assert (
             derive_outdated(memory.store, lambda done, total: progress.append((done, total)))
@@ -68,7 +68,7 @@ def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path
         )
         assert (
             progress[-1] == (count, count)
-            and memory.store.count_outdated_sessions(RULES_VERSION) == 0
+            and memory.store.versions.count_outdated_sessions(RULES_VERSION) == 0
         )
         memory.ingestion.update()
         assert dump(tmp_path / "home" / "memory.db") == wanted
@@ -82,7 +82,7 @@ def test_a_session_is_never_derived_by_two_versions(tmp_path: Path, rules: int) 
         spoil(tmp_path, rules)
         memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
         assert len(titles(tmp_path)) == 2 and "by older rules" not in titles(tmp_path)
-        assert memory.store.count_outdated_sessions(RULES_VERSION) == 0
+        assert memory.store.versions.count_outdated_sessions(RULES_VERSION) == 0
 
 
 def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
         memory.ingest(memory.ingestion.find([RECORDED]))
         wanted = dump(tmp_path / "home" / "memory.db")
         spoil(tmp_path)
-        before = memory.store.count_outdated_sessions(RULES_VERSION)
+        before = memory.store.versions.count_outdated_sessions(RULES_VERSION)
         with pytest.raises(KilledError):
             derive_outdated(memory.store, die)
         assert derive_outdated(memory.store) == before - 3
@@ -108,13 +108,13 @@ def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
 def test_decisions_survive_new_rules(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
-        (session,) = memory.reader.sessions(None)
-        first, second = memory.reader.exchanges(session.bank, session.id)
+        (session,) = memory.reader.sessions.latest(None)
+        first, second = memory.reader.sessions.exchanges(session.bank, session.id)
         memory.correct(first.id, "The report counted twice.")
         memory.forget(second.id)
         spoil(tmp_path)
         derive_outdated(memory.store)
-        (left,) = memory.reader.exchanges(session.bank, session.id)
+        (left,) = memory.reader.sessions.exchanges(session.bank, session.id)
         assert left.title == "The report counted twice."
         assert derive_stale(memory.store) == 0
 

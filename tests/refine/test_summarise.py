@@ -84,12 +84,12 @@ class Home:
         return made.run()
 
     def exchanges(self) -> list[Exchange]:
-        (session,) = self.memory.reader.sessions(None)
-        return self.memory.reader.exchanges(session.bank, session.id)
+        (session,) = self.memory.reader.sessions.latest(None)
+        return self.memory.reader.sessions.exchanges(session.bank, session.id)
 
     def digest(self) -> Digest:
-        (session,) = self.memory.reader.sessions(None)
-        found = self.memory.reader.digest_of(session.bank, session.id)
+        (session,) = self.memory.reader.sessions.latest(None)
+        found = self.memory.reader.sessions.digest(session.bank, session.id)
         assert found is not None
         return found
 
@@ -97,8 +97,8 @@ class Home:
         return b"".join(file.read_bytes() for file in (self.folder / "home").glob("memory.db*"))
 
     def turns(self) -> list[Turn]:
-        (session,) = self.memory.reader.sessions(None)
-        return self.memory.reader.turns(session.bank, session.id)
+        (session,) = self.memory.reader.sessions.latest(None)
+        return self.memory.reader.turns.of_session(session.bank, session.id)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> No
 
     chat = ScriptedChat(small)
     assert home.summarise(chat) == SummaryReport(1, 1)
-    assert home.memory.store.paused_services() == [] and len(chat.asked) > 3
+    assert home.memory.store.model_calls.paused_services() == [] and len(chat.asked) > 3
     home.memory.close()
 
 

@@ -131,7 +131,7 @@ class Service:
     def shared(self) -> list[SharedRecord]:
         """What holds there of what people shared, what was taken back included."""
         with Holdfast(load_settings(self.env), create=False) as memory:
-            return memory.store.current_shared(memory.context.bank_id(BANK) or "")
+            return memory.store.shares.current(memory.context.bank_id(BANK) or "")
 
     def rows(self) -> int:
         """How many rows there are of it, of whatever version."""

@@ -66,7 +66,9 @@ def test_a_record_that_somebody_shared_is_found_as_theirs(team: tuple[Path, Serv
     answer = bob.json("ask", ASKED)
     assert "painted blue" in answer["answer"] and "shared by Ann" in answer["answer"]
     assert bob.json("recall", ASKED, "--local")["hits"] != found["hits"]
-    assert not bob.memory.reader.shared(bob.memory.context.bank_id(BANK) or ""), "nothing is stored"
+    assert not bob.memory.reader.shares.all(bob.memory.context.bank_id(BANK) or ""), (
+        "nothing is stored"
+    )
     result = bob.memory.recall(ASKED, BANK)
     assert Layer.TEAM in {hit.layer for hit in result.hits}
 

@@ -54,12 +54,12 @@ def test_the_same_line_is_taken_once_and_in_the_name_of_the_key(memory: Holdfast
     claims = line(by="Zoe", email="zoe@x.org", trust="user")
     assert take(memory, claims, claims) == ["taken", "taken"]
     assert take(memory, claims) == ["known"]
-    (record,) = memory.reader.shared(memory.context.bank_id(BANK) or "")
+    (record,) = memory.reader.shares.all(memory.context.bank_id(BANK) or "")
     assert (record.author, record.email) == ("Ann", "Ann")
     assert (record.trust, record.lineage) == (Trust.TEAM, Trust.TEAM), "claims are not believed"
     assert take(memory, claims, who="Bob") == ["taken"], "Bob's is another matter"
     assert take(memory, line(gone=True, day=3), who="Bob") == ["taken"]
-    assert [one.author for one in memory.reader.shared(memory.context.bank_id(BANK) or "")] == [
+    assert [one.author for one in memory.reader.shares.all(memory.context.bank_id(BANK) or "")] == [
         "Ann"
     ]
     (hit,) = recall_shared(memory, ASKED, BANK, 10)
@@ -83,26 +83,28 @@ def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
     assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=2))
     assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [BLUE])
-    assert memory.reader.shared(memory.context.bank_id(BANK) or "") == [], "it lies in one place"
+    assert memory.reader.shares.all(memory.context.bank_id(BANK) or "") == [], (
+        "it lies in one place"
+    )
     take(memory, line(scope="project", day=3))
     assert (shared_texts(memory), shared_texts(memory, "office")) == ([BLUE], [])
     take(memory, line(scope="organisation", day=4))
     take(memory, line(gone=True, day=5))
     assert (shared_texts(memory), shared_texts(memory, "office")) == ([], [])
-    assert memory.reader.bank(ORGANISATION_BANK) is not None
+    assert memory.reader.banks.get(ORGANISATION_BANK) is not None
 
 
 def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
     assert shared_texts(memory) == [], "what is only remembered there is nobody else's"
     take(memory, line())
     store, bank = memory.store, memory.context.bank_id(BANK) or ""
-    (record,) = store.current_shared(bank)
+    (record,) = store.shares.current(bank)
     for scope in (Scope.PERSONAL, "galaxy"):
         with store.transaction():
-            (taking,) = store.share_imports(bank)[:1]
+            (taking,) = store.shares.imports(bank)[:1]
             other = replace(record, id=f"{scope:x<16}"[:16], text=f"{BLUE} {scope}")
             changed = replace(other, scope=scope)  # type: ignore[arg-type]
-            store.put_share_import(taking._replace(id=f"t{scope}"), [changed])
+            store.shares.put_import(taking._replace(id=f"t{scope}"), [changed])
     assert shared_texts(memory) == [BLUE]
 
 
@@ -118,11 +120,13 @@ def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory:
     assert states[-1] == "taken" and "taken" not in states[:-1], states
     assert states[3] == "its id is not the hash of what it says"
     assert states[7] == "dated in the future"
-    assert len(memory.reader.shared(memory.context.bank_id(BANK) or "")) == 1
+    assert len(memory.reader.shares.all(memory.context.bank_id(BANK) or "")) == 1
     secret = "AKIAIOSFODNN7EXAMPLE"
     take(memory, line(f"The yawl is painted blue with {secret}.", day=2))
     assert secret not in shared_texts(memory)[0]
-    memory.erasure.purge("shared/" + memory.reader.shared(memory.context.bank_id(BANK) or "")[0].id)
+    memory.erasure.purge(
+        "shared/" + memory.reader.shares.all(memory.context.bank_id(BANK) or "")[0].id
+    )
     assert take(memory, line(day=3)) == ["erased"]
     for bank in ("all", "nowhere", ""):
         with pytest.raises(HoldfastError):

@@ -18,7 +18,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.team import Scope
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import line_hash
-from holdfast.store.protocol.outbox import OutboxState
+from holdfast.store.records.outbox import OutboxState
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -51,7 +51,7 @@ def send(laptop: Laptop, remote: Remote, *names: str, scope: Scope = Scope.TEAM)
 
 
 def states(laptop: Laptop) -> list[str]:
-    return [parcel.state.value for parcel in laptop.memory.reader.outbox()]
+    return [parcel.state.value for parcel in laptop.memory.reader.outbox.items()]
 
 
 def test_two_laptops_share_through_a_server_and_take_back(
@@ -131,7 +131,7 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
         f"The boat {n} lies at pier {n}." for n in range(50)
     }
     assert states(ann) == ["sent"] * 50
-    assert not any(parcel.line for parcel in ann.memory.reader.outbox()), "no words are left"
+    assert not any(parcel.line for parcel in ann.memory.reader.outbox.items()), "no words are left"
 
 
 def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
@@ -223,9 +223,9 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
         server.answers["/api/v1/shares"] = take_all
         assert post.push()["acme"].sent == 1 and states(ann) == ["sent"]
         ann.memory.erasure.purge(four)
-        (gone,) = ann.memory.reader.outbox("acme")[-1:]
+        (gone,) = ann.memory.reader.outbox.items("acme")[-1:]
         assert gone.gone and gone.state is OutboxState.WAITING, "what is erased here, is there"
-        assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.outbox())
+        assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.outbox.items())
         post.push()
     assert states(ann) == [] and sent_to(server)[-1]["gone"] is True
 
@@ -242,7 +242,7 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
     with pytest.raises(NotFoundError):
         post.plan_withdrawal([name], remote)
     assert ann.run("share", name, "--scope", "organisation")[0] == 2, "a branch is for the project"
-    assert ann.memory.reader.outbox() == []
+    assert ann.memory.reader.outbox.items() == []
 
 
 def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
@@ -254,10 +254,10 @@ def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: La
         push_due(ann.memory.context)
         == "1 wait for acme: it cannot be reached, or does not speak HTTP"
     )
-    (parcel,) = ann.memory.reader.outbox()
+    (parcel,) = ann.memory.reader.outbox.items()
     assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()
     with ann.memory.store.transaction():
-        ann.memory.store.put_outbox_item(parcel._replace(attempts=6, not_before=""))
+        ann.memory.store.outbox.put(parcel._replace(attempts=6, not_before=""))
 
     def told() -> list[str]:
         _, out, _ = ann.run("doctor", "--json")

@@ -159,7 +159,7 @@ def test_a_reason_that_only_the_session_gives_is_found_through_the_commit(tmp_pa
     with made.memory as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
         memory.ingestion.ingest_git(made.top, "harbour")
-        assert memory.reader.authorship(memory.context.bank_id() or "", commit=sha)
+        assert memory.reader.git.authorship(memory.context.bank_id() or "", commit=sha)
         answer = memory.ask("Why did we switch the pager to syslog?")
     assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
 
@@ -192,7 +192,7 @@ def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
         memory.ingestion.update()
         answer = memory.ask("What about the harbour linter before a push?")
         assert any("stated 3 times" in caveat for caveat in answer.caveats), answer.caveats
-        (pattern,) = memory.reader.patterns(memory.context.bank_id() or "")
+        (pattern,) = memory.reader.rules.patterns(memory.context.bank_id() or "")
         assert pattern.occurrences == 3, "asking counts nothing"
 
 

@@ -123,8 +123,8 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
         assert memory.reflect("is the brigantine deploy flaky", "two").abstained
         assert not memory.recall("brigantine deploy", "two").hits
         ids = {bank.name: bank.id for bank in memory.banks.all()}
-        assert not memory.reader.retained(ids["two"], limit=50) or all(
-            "brigantine" not in m.what for m in memory.reader.retained(ids["two"])
+        assert not memory.reader.memories.retained(ids["two"], limit=50) or all(
+            "brigantine" not in m.what for m in memory.reader.memories.retained(ids["two"])
         )
         memory.banks.change(BankChanges(skepticism=5, background="only two"), "two")
         assert (

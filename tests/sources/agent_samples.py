@@ -66,10 +66,12 @@ def turns(memory: Holdfast) -> list[Turn]:
     """Every turn, session by session."""
     reader = memory.reader
     return [
-        turn for session in sessions(memory) for turn in reader.turns_from(session.bank, session.id)
+        turn
+        for session in sessions(memory)
+        for turn in reader.turns.stream(session.bank, session.id)
     ]
 
 
 def sessions(memory: Holdfast) -> list[Session]:
     """Every session, the first one first."""
-    return sorted(memory.reader.sessions(None, 1000), key=lambda one: one.started)
+    return sorted(memory.reader.sessions.latest(None, 1000), key=lambda one: one.started)

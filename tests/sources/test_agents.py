@@ -53,7 +53,7 @@ def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         found = sessions(memory)
-        names = {bank.id: bank.name for bank in memory.reader.banks()}
+        names = {bank.id: bank.name for bank in memory.reader.banks.all()}
 
     assert {one.agent for one in found} == {name}
     assert {names[one.bank] for one in found} == {"proj"}

@@ -94,7 +94,7 @@ def test_half_a_document_is_told_of_and_read_when_it_is_whole(tmp_path: Path) ->
     with remember(tmp_path) as memory:
         path.write_bytes(whole[:-40])
         memory.ingest(memory.ingestion.find([path]))
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
         assert (source.state, turns(memory)) == (SourceState.UNREADABLE, [])
         path.write_bytes(whole)
         memory.ingest(memory.ingestion.find([path]))

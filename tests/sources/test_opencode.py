@@ -85,7 +85,7 @@ def test_a_session_of_the_database_is_a_source_of_its_own(tmp_path: Path) -> Non
         assert memory.ingest([found]).lines == 0
         change(database, "DELETE FROM session")
         memory.ingest([])
-        assert memory.reader.sources()[0].state is SourceState.GONE
+        assert memory.reader.sources.all()[0].state is SourceState.GONE
         assert len(turns(memory)) == 3
 
 
@@ -104,7 +104,7 @@ def test_what_comes_later_is_read_alone_and_what_is_being_written_waits(tmp_path
             "All twelve pass.",
             "Still writing this, and done.",
         ]
-        assert memory.reader.sources()[0].rewrites == 0
+        assert memory.reader.sources.all()[0].rewrites == 0
 
 
 def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Pat
         )
         change(database, "UPDATE session SET time_updated = time_updated + 1")
         memory.ingest(memory.ingestion.find([database]))
-        (source,) = memory.reader.sources()
+        (source,) = memory.reader.sources.all()
         balance = memory.inventory.balance()
 
         assert [turn.id for turn in turns(memory)] == before

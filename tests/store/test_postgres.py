@@ -53,12 +53,12 @@ def a_passage(bank: str, id: str, body: str, context: str = "") -> Passage:
 
 def fill(store: Store, bank: str, *passages: Passage) -> None:
     with store.transaction():
-        store.add_bank(a_bank(bank))
-        store.put_derived(bank, "s", passages)
+        store.banks.add(a_bank(bank))
+        store.derived.put(bank, "s", passages)
 
 
 def found(store: Store, bank: str | None, *terms: str) -> list[str]:
-    return [match.passage.id for match in store.search(bank, terms)]
+    return [match.passage.id for match in store.passages.search(bank, terms)]
 
 
 @pytest.fixture
@@ -73,17 +73,17 @@ def member(postgres: Server) -> tuple[str, str]:
 
 def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1], banks=["ours"])) as store:
-        assert [bank.id for bank in store.banks()] == ["ours"]
+        assert [bank.id for bank in store.banks.all()] == ["ours"]
         assert found(store, None, "anchor") == ["p1"]
         assert found(store, "theirs", "anchor") == []
-        assert store.term_frequencies(None, ["anchor"], 10) == [1]
-        assert store.count_passages("theirs", 10) == 0
-        assert store.find(None, "", "") == store.find("ours", "", "")
+        assert store.passages.term_frequencies(None, ["anchor"], 10) == [1]
+        assert store.passages.count("theirs", 10) == 0
+        assert store.records.find(None, "", "") == store.records.find("ours", "", "")
         with pytest.raises(StoreError, match="may not"):
-            store.add_bank(a_bank("another"))
+            store.banks.add(a_bank("another"))
         with pytest.raises(StoreError), store.transaction():
-            store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
-        assert store.unseen_changes("theirs", "any", 1) == []
+            store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+        assert store.progress.unseen_changes("theirs", "any", 1) == []
     with closing(PostgresStore(member[0])) as owner:
         assert sorted(found(owner, None, "anchor")) == ["p1", "p2"]
         assert found(owner, "theirs", "ours") == []
@@ -94,14 +94,17 @@ def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, s
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
         ours = fence_store(store, Principal("a", ("ours",), Level.ADMIN))
         # As if the fence had a hole.
-        assert [bank.id for bank in store.banks()] == ["ours"]
+        assert [bank.id for bank in store.banks.all()] == ["ours"]
         assert found(store, "theirs", "anchor") == []
         with store.transaction():
-            assert store.count_passages("theirs", 10) == 0
-            assert ours.total_spent().calls == 0 and ours.paused_services() == []
-            assert store.count_passages("theirs", 10) == 0
+            assert store.passages.count("theirs", 10) == 0
+            assert (
+                ours.model_calls.total_spent().calls == 0
+                and ours.model_calls.paused_services() == []
+            )
+            assert store.passages.count("theirs", 10) == 0
         with pytest.raises(StoreError), store.transaction():
-            store.put_derived("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+            store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
         with closing(PostgresStore(member[1])) as beside:
             assert sorted(found(beside, None, "anchor")) == ["p1", "p2"]
         cast("Any", ours).remove_restrictions()
@@ -110,11 +113,11 @@ def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, s
 
 def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1])) as store:
-        store.overwrite_deleted()
+        store.erasure.overwrite_deleted()
         role = member[1].split("//")[1].split("@")[0]
         postgres.run(member[0], f"REVOKE MAINTAIN ON ALL TABLES IN SCHEMA holdfast FROM {role}")
         with pytest.raises(StoreError, match="not overwritten"):
-            store.overwrite_deleted()
+            store.erasure.overwrite_deleted()
 
 
 def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
@@ -153,12 +156,12 @@ def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as one, closing(PostgresStore(url, busy_s=0.05)) as other:
         with one.transaction():
-            one.add_bank(a_bank("ours"))
-            assert other.banks() == []
+            one.banks.add(a_bank("ours"))
+            assert other.banks.all() == []
             with pytest.raises(StoreBusyError):
-                other.add_bank(a_bank("theirs"))
-        other.add_bank(a_bank("theirs"))
-        assert [bank.id for bank in one.banks()] == ["ours", "theirs"]
+                other.banks.add(a_bank("theirs"))
+        other.banks.add(a_bank("theirs"))
+        assert [bank.id for bank in one.banks.all()] == ["ours", "theirs"]
 
 
 def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
@@ -178,8 +181,8 @@ def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: 
     with closing(PostgresStore(url)) as store:
         postgres.run(url, f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')")
         with pytest.raises(StoreError), store.transaction():
-            store.add_bank(a_bank("ours"))
-        assert store.banks() == []
+            store.banks.add(a_bank("ours"))
+        assert store.banks.all() == []
 
 
 def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
@@ -193,7 +196,7 @@ def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
 
     assert postgres.run(url, "SELECT to_regclass('holdfast.later')") == [(None,)]
     with closing(PostgresStore(url)) as store:
-        assert store.banks() == []
+        assert store.banks.all() == []
 
 
 def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server) -> None:
@@ -219,7 +222,7 @@ def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server)
 def test_the_next_version_is_made_of_the_one_before(postgres: Server, tmp_path: Path) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as store:
-        store.add_bank(a_bank("ours"))
+        store.banks.add(a_bank("ours"))
     folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
     added = "ALTER TABLE bank ADD COLUMN colour text NOT NULL DEFAULT 'blue';"
     (folder / "002_colours.sql").write_text(f"{added} CREATE TABLE colour (bank text PRIMARY KEY);")
@@ -284,12 +287,12 @@ def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
             fill(store, "ours", *passages)
         for terms in asked:
             one, other = (
-                [(m.passage.id, m.score) for m in s.search("ours", terms)] for s in stores
+                [(m.passage.id, m.score) for m in s.passages.search("ours", terms)] for s in stores
             )
             assert [id for id, _ in one] == [id for id, _ in other]
             assert [score for _, score in one] == pytest.approx([score for _, score in other])
-        assert {s.term_frequencies("ours", words, 1000)[0] for s in stores} == {
-            stores[0].term_frequencies("ours", ["anchor"], 1000)[0]
+        assert {s.passages.term_frequencies("ours", words, 1000)[0] for s in stores} == {
+            stores[0].passages.term_frequencies("ours", ["anchor"], 1000)[0]
         }
 
 
@@ -300,8 +303,8 @@ def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
         postgres.run(url, "CHECKPOINT")
         assert postgres.holding(url, b"zyxwordzyx")
         with store.transaction():
-            store.put_derived("ours", "s", [])
-        store.overwrite_deleted()
+            store.derived.put("ours", "s", [])
+        store.erasure.overwrite_deleted()
     postgres.run(url, "CHECKPOINT")
 
     assert postgres.holding(url, b"zyxwordzyx") == []

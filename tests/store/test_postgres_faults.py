@@ -42,7 +42,7 @@ def a_bank(name: str, called: str = "") -> Bank:
 
 
 def names(store: PostgresStore) -> list[str]:
-    return [bank.id for bank in store.banks()]
+    return [bank.id for bank in store.banks.all()]
 
 
 def bumped(store: PostgresStore, bank: str) -> int:
@@ -74,14 +74,14 @@ def back_soon(postgres: Server) -> Generator[None]:
 def test_a_transaction_whose_connection_is_killed_is_done_again_as_a_whole(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
-    store.add_bank(a_bank("ours"))
+    store.banks.add(a_bank("ours"))
     before = bumped(store, "ours")
     with store.transaction():
-        store.add_bank(a_bank("one"))
+        store.banks.add(a_bank("one"))
         store.connection.run(_BUMP, ("ours",))
         assert names(store) == ["one", "ours"]
         kill_others(postgres, url)
-        store.add_bank(a_bank("two"))
+        store.banks.add(a_bank("two"))
     assert names(store) == ["one", "ours", "two"]
     assert bumped(store, "ours") == before + 1
 
@@ -91,14 +91,14 @@ def test_a_transaction_that_rests_on_what_changed_meanwhile_is_not_done_again(
 ) -> None:
     with pytest.raises(StoreBusyError, match="changed while"), store.transaction():
         assert names(store) == []
-        store.add_bank(a_bank("half"))
+        store.banks.add(a_bank("half"))
         kill_others(postgres, url)
         postgres.run(
             url, f"INSERT INTO holdfast.bank VALUES ('theirs', 'theirs', '{NOON}', '', 3, 3, 3)"
         )
-        store.add_bank(a_bank("whole"))
+        store.banks.add(a_bank("whole"))
     assert names(store) == ["theirs"]
-    store.add_bank(a_bank("later"))
+    store.banks.add(a_bank("later"))
     assert names(store) == ["later", "theirs"]
 
 
@@ -106,9 +106,9 @@ def test_a_transaction_too_large_to_remember_leaves_nothing(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     with pytest.raises(StoreUnavailableError) as raised, store.transaction():
-        store.add_bank(a_bank("large", "x" * 17_000_000))
+        store.banks.add(a_bank("large", "x" * 17_000_000))
         kill_others(postgres, url)
-        store.add_bank(a_bank("small"))
+        store.banks.add(a_bank("small"))
     assert "not written by halves" in raised.value.remedy
     assert names(store) == []
 
@@ -122,7 +122,7 @@ def test_what_was_cut_off_while_it_was_settled_is_there_once(
         closing(Proxy(Path(folder), postgres.home)) as proxy,
         closing(PostgresStore(url.replace(str(postgres.home), folder))) as store,
     ):
-        store.add_bank(a_bank("ours"))
+        store.banks.add(a_bank("ours"))
         start = bumped(store, "ours")
         proxy.hang_up(when)
         with store.transaction():
@@ -135,7 +135,7 @@ def test_the_loser_of_a_deadlock_does_all_of_it_again(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     for name in ("one", "other"):
-        store.add_bank(a_bank(name))
+        store.banks.add(a_bank(name))
     start = bumped(store, "one")
     with psycopg.connect(url, autocommit=True) as raw:
         raw.execute("SET deadlock_timeout = '20s'")
@@ -149,7 +149,7 @@ def test_the_loser_of_a_deadlock_does_all_of_it_again(
             store.connection.run(_BUMP, ("other",))
         rival.join()
     assert bumped(store, "one") == start + 1
-    assert sorted(bank.name for bank in store.banks()) == ["One", "Other"]
+    assert sorted(bank.name for bank in store.banks.all()) == ["One", "Other"]
 
 
 def _take_both(raw: psycopg.Connection[tuple[object, ...]]) -> None:
@@ -161,17 +161,17 @@ def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     kill_others(postgres, url)
-    assert store.banks() == []
+    assert store.banks.all() == []
     kill_others(postgres, url)
     with store.transaction():
-        store.add_bank(a_bank("ours"))
+        store.banks.add(a_bank("ours"))
     assert names(store) == ["ours"]
 
 
 def test_a_server_that_crashes_and_comes_back_is_asked_again(
     postgres: Server, store: PostgresStore
 ) -> None:
-    store.add_bank(a_bank("ours"))
+    store.banks.add(a_bank("ours"))
     postgres.run(postgres.url("postgres"), "CHECKPOINT")
     postgres.stop()
     with back_soon(postgres):
@@ -183,10 +183,10 @@ def test_a_server_that_is_killed_in_a_transaction_and_comes_back_has_all_of_it(
 ) -> None:
     postgres.run(postgres.url("postgres"), "CHECKPOINT")
     with store.transaction():
-        store.add_bank(a_bank("one"))
+        store.banks.add(a_bank("one"))
         postgres.kill()
         with back_soon(postgres):
-            store.add_bank(a_bank("two"))
+            store.banks.add(a_bank("two"))
     assert names(store) == ["one", "two"]
 
 
@@ -194,17 +194,17 @@ def test_nobody_waits_for_a_server_that_stays_away_and_it_is_used_again_once_it_
     postgres: Server, url: str
 ) -> None:
     with closing(PostgresStore(url, busy_s=0.4)) as store:
-        store.add_bank(a_bank("ours"))
+        store.banks.add(a_bank("ours"))
         postgres.run(postgres.url("postgres"), "CHECKPOINT")
         postgres.stop()
         try:
             with pytest.raises(StoreUnavailableError, match="cannot be used right now") as raised:
-                store.banks()
+                store.banks.all()
             assert "once the server answers" in raised.value.remedy
             begun = time.monotonic()
             for _ in range(3):
                 with pytest.raises(StoreUnavailableError), store.transaction():
-                    store.add_bank(a_bank("half"))
+                    store.banks.add(a_bank("half"))
             assert time.monotonic() - begun < 0.4
         finally:
             postgres.start()
@@ -222,13 +222,13 @@ def test_a_server_that_takes_no_more_connections_is_told_and_waited_for(
             PostgresStore(url, busy_s=0.3)
         threading.Timer(0.3, others.pop_all().close).start()
         with closing(PostgresStore(url)) as store:
-            assert store.banks() == []
+            assert store.banks.all() == []
 
 
 def test_many_threads_share_few_connections(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
-    store.add_bank(a_bank("ours"))
+    store.banks.add(a_bank("ours"))
     told: list[list[str]] = []
     most: list[int] = []
 
@@ -236,7 +236,7 @@ def test_many_threads_share_few_connections(
         beside = store.borrow_reader()
         assert beside is not None
         for _ in range(5):
-            told.append([bank.id for bank in beside.banks()])
+            told.append([bank.id for bank in beside.banks.all()])
             most.append(len(postgres.run(url, _OURS)))
         beside.close()
 
@@ -254,11 +254,11 @@ def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> N
     store = PostgresStore(url)
     forgotten, kept = store.borrow_reader(), store.borrow_reader()
     assert forgotten is not None and kept is not None
-    assert (forgotten.banks(), kept.banks()) == ([], [])
+    assert (forgotten.banks.all(), kept.banks.all()) == ([], [])
     store.return_reader(kept)
     del forgotten
     with store.transaction():
-        store.add_bank(a_bank("ours"))
+        store.banks.add(a_bank("ours"))
     store.close()
 
     wait_for(lambda: not postgres.run(url, _OURS))
@@ -271,14 +271,14 @@ def test_a_full_disk_is_told_and_leaves_nothing_by_halves(postgres: Server) -> N
         postgres.run(place, f"CREATE TABLESPACE small LOCATION '{folder}'")
         postgres.run(place, "CREATE DATABASE narrow TEMPLATE whole TABLESPACE small")
         with closing(PostgresStore(postgres.url("narrow"))) as store:
-            store.add_bank(a_bank("before"))
+            store.banks.add(a_bank("before"))
             with pytest.raises(StoreFullError) as raised:
                 fill_up(store)
             assert "Free some space" in raised.value.remedy
             assert names(store) == ["before"]
             enlarge(folder, 200)
             with store.transaction():
-                store.add_bank(a_bank("after"))
+                store.banks.add(a_bank("after"))
             assert names(store) == ["after", "before"]
         postgres.run(place, "DROP DATABASE narrow")
         postgres.run(place, "DROP TABLESPACE small")
@@ -288,7 +288,7 @@ def fill_up(store: PostgresStore) -> None:
     some = random.Random(7)
     with store.transaction():
         for n in range(200):
-            store.add_bank(Bank(f"b{n}", "much", NOON, some.randbytes(300_000).hex()))
+            store.banks.add(Bank(f"b{n}", "much", NOON, some.randbytes(300_000).hex()))
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, SettingsError, StoreError
 from holdfast.learn.bank_settings import BankChanges as Retention
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol.maintenance import IntegrityReport
+from holdfast.store.sql.integrity import IntegrityReport
 
 
 def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:
@@ -112,10 +112,10 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
     try:
         other = reader.borrow_reader()
         assert other is not None
-        assert other.counts().memories == reader.counts().memories == 1
+        assert other.records.counts().memories == reader.records.counts().memories == 1
         reader.return_reader(other)
         with pytest.raises(StoreError, match=r"can only be read: .*read-only") as raised:
-            reader.__dict__["_connection"].run("DELETE FROM remembered_memory")
+            reader.__dict__["database"].run("DELETE FROM remembered_memory")
         assert "standby" in raised.value.remedy and "Try again" not in raised.value.remedy
     finally:
         reader.close()
@@ -127,12 +127,12 @@ def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
     settings = settings_of(tmp_path, postgres.empty_database())
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")]))
-        (bank,) = memory.store.banks()
+        (bank,) = memory.store.banks.all()
         sizes = measure_sizes(memory)
         assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
         assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
         with memory.store.transaction():
-            memory.store.update_bank(replace(bank, retention=1))
+            memory.store.banks.update(replace(bank, retention=1))
     steps = [step for step in STEPS if step.name == "know"]
     manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
     run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")

@@ -18,7 +18,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.store_move import move_memory
 from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.store.protocol.maintenance import IntegrityReport
+from holdfast.store.sql.integrity import IntegrityReport
 
 # Kills itself after so many portions, each of a few rows, as if the power had gone.
 KILLED = """
@@ -147,7 +147,7 @@ def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
     with Holdfast(replace(home, store=url)) as memory:
         assert [uri for uri, _, _ in told(memory)] == after
         assert memory.store.check_integrity() == IntegrityReport()
-        assert len(memory.store.banks()) == 2
+        assert len(memory.store.banks.all()) == 2
 
 
 def test_what_was_begun_with_another_memory_is_moved_anew(postgres: Server, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_was_begun_with_another_memory_is_moved_anew(postgres: Server, tmp_
     move_memory(settings_of(tmp_path / "two"), "sqlite://", url)
 
     with closing(PostgresStore(url)) as store:
-        assert (store.counts().memories, store.counts().turns) == (1, 0)
+        assert (store.records.counts().memories, store.records.counts().turns) == (1, 0)
         assert store.check_integrity() == IntegrityReport()
 
 

@@ -52,24 +52,24 @@ def a_passage(n: int) -> Passage:
 
 def fill(store: Store, vectors: Floats) -> None:
     with store.transaction():
-        store.add_bank(Bank("ours", "ours", NOON))
-        store.put_derived("ours", "s", [a_passage(n) for n in range(len(vectors))])
+        store.banks.add(Bank("ours", "ours", NOON))
+        store.derived.put("ours", "s", [a_passage(n) for n in range(len(vectors))])
         put(store, vectors, range(len(vectors)))
 
 
 def put(store: Store, vectors: Floats, which: Sequence[int]) -> None:
-    store.put_vectors("ours", MODEL, [(f"h{n}", 0, vectors[n].tobytes()) for n in which])
+    store.vectors.put("ours", MODEL, [(f"h{n}", 0, vectors[n].tobytes()) for n in which])
 
 
 def by_server(store: Store, asked: Floats, kinds: Sequence[str] = ()) -> list[int]:
-    named = store.nearest_vectors("ours", MODEL, asked.tobytes(), 10, kinds)
+    named = store.vectors.nearest("ours", MODEL, asked.tobytes(), 10, kinds)
     assert named is not None
     found = rank_stored_vectors(named, asked, 10)
     return [number for number, _ in found.best]
 
 
 def by_matrix(store: Store, asked: Floats, folder: Path, kinds: Sequence[str] = ()) -> list[int]:
-    among = store.vector_numbers("ours", MODEL, kinds) if kinds else None
+    among = store.vectors.numbers("ours", MODEL, kinds) if kinds else None
     found = VectorMatrix(folder, "ours", MODEL, SIZE).scan(store, asked, 10, among)
     return [number for number, _ in found.best]
 
@@ -112,7 +112,7 @@ def test_the_server_names_exactly_those_that_the_matrix_finds(
                 found = by_matrix(store, asked, tmp_path, kinds)
                 assert by_server(store, asked, kinds) == found
         near, far = (
-            rank_stored_vectors(store.nearest_vectors("ours", MODEL, v.tobytes(), 10) or [], v, 10)
+            rank_stored_vectors(store.vectors.nearest("ours", MODEL, v.tobytes(), 10) or [], v, 10)
             for v in (vectors[0], -vectors[0])
         )
         assert near.lowest == pytest.approx(float((vectors[:500] @ vectors[0]).min()))
@@ -128,9 +128,9 @@ def test_a_large_bank_is_searched_by_its_index(
     monkeypatch.setattr(nearness, "EXACT_SCAN_MAX", 3000)
     with closing(PostgresStore(url)) as store:
         fill(store, vectors[:4000])
-        assert store.index_vectors(MODEL)
+        assert store.vectors.index(MODEL)
         postgres.run(url, "ANALYZE")
-        store.index_vectors(MODEL)
+        store.vectors.index(MODEL)
         ((index,),) = postgres.run(
             url, "SELECT relname FROM pg_class WHERE relam = (SELECT oid FROM pg_am "
             "WHERE amname = 'hnsw')"
@@ -156,16 +156,16 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
     vectors = some_vectors(300)
     with closing(PostgresStore(plain)) as store:
         fill(store, vectors[:200])
-        assert not store.index_vectors(MODEL)
-        assert store.nearest_vectors("ours", MODEL, vectors[250].tobytes(), 10) is None
+        assert not store.vectors.index(MODEL)
+        assert store.vectors.nearest("ours", MODEL, vectors[250].tobytes(), 10) is None
     role = plain.split("//")[1].split("@")[0]
     postgres.run(plain.replace(f"{role}@", "postgres@"), "CREATE EXTENSION vector SCHEMA public")
     with closing(PostgresStore(plain)) as store:
-        assert store.unindexed_vectors("ours", MODEL) == 200
+        assert store.vectors.unindexed("ours", MODEL) == 200
         expected = by_matrix(store, vectors[250], tmp_path)
         assert by_server(store, vectors[250]) == expected
-        assert store.index_vectors(MODEL)
-        assert store.unindexed_vectors("ours", MODEL) == 0
+        assert store.vectors.index(MODEL)
+        assert store.vectors.unindexed("ours", MODEL) == 0
         assert by_server(store, vectors[250]) == expected
         ((walled,),) = store.connection.all(
             "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass('half_vector')"
@@ -184,4 +184,4 @@ def test_many_vectors_without_a_place_are_left_to_the_matrix(
         postgres.run(url, "UPDATE holdfast.half_vector SET direction = NULL")
         assert len(by_server(store, vectors[5])) == 10
         monkeypatch.setattr(nearness, "MAX_UNPLACED", 50)
-        assert store.nearest_vectors("ours", MODEL, vectors[5].tobytes(), 10) is None
+        assert store.vectors.nearest("ours", MODEL, vectors[5].tobytes(), 10) is None

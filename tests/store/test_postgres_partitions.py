@@ -112,7 +112,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
     vectors = some_vectors(310)
     with closing(PostgresStore(postgres.cut_database())) as store:
         fill(store, vectors[:300])
-        assert store.index_vectors(MODEL)
+        assert store.vectors.index(MODEL)
         found = [set(by_server(store, asked)) for asked in vectors[300:]]
         exact = [set(by_matrix(store, asked, tmp_path)) for asked in vectors[300:]]
         right = np.mean([len(one & other) for one, other in zip(found, exact, strict=True)])

@@ -46,7 +46,7 @@ def key_for(*banks: str) -> Principal:
 
 def seen(store: Store) -> list[str]:
     """The banks that the server shows, as if the fence had a hole."""
-    return sorted(bank.id for bank in store.banks())
+    return sorted(bank.id for bank in store.banks.all())
 
 
 def lose(store: Store, how: Callable[[], None]) -> None:
@@ -55,14 +55,14 @@ def lose(store: Store, how: Callable[[], None]) -> None:
     ours = fence_store(store, key_for("ours"))
     with store.transaction():
         assert seen(store) == ["ours"]
-        ours.pause_service(PAUSE)
+        ours.model_calls.pause_service(PAUSE)
         assert seen(store) == ["ours"]
         how()
         assert seen(store) == ["ours"]
-        assert len(ours.paused_services()) == 1
-        store.put_derived("ours", "s2", [a_passage("ours", "p2", "drop the anchor")])
+        assert len(ours.model_calls.paused_services()) == 1
+        store.derived.put("ours", "s2", [a_passage("ours", "p2", "drop the anchor")])
         with pytest.raises(HoldfastError):
-            ours.put_derived("theirs", "s2", [a_passage("theirs", "p3", "drop")])
+            ours.derived.put("theirs", "s2", [a_passage("theirs", "p3", "drop")])
         assert seen(store) == ["ours"] and found(store, "theirs", "anchor") == []
     assert seen(store) == ["ours"]
     cast("Any", ours).remove_restrictions()
@@ -97,7 +97,8 @@ def test_what_was_let_see_more_is_not_when_it_is_used_again(
             raise StoreError("as if the disk were full", "")
 
         with suppress(StoreError), store.transaction():
-            ours.paused_services()  # sees everything, and is the last thing that is said
+            # It sees everything, and is the last statement.
+            ours.model_calls.paused_services()
             if fail:
                 broken()
         assert seen(store) == ["ours"]
@@ -106,7 +107,7 @@ def test_what_was_let_see_more_is_not_when_it_is_used_again(
         # One that is called as everything is called is one that there is not.
         for name in ("*", "ours\x1ftheirs"):
             fence_store(store, key_for(name))
-            assert seen(store) == [] and store.paused_services() == []
+            assert seen(store) == [] and store.model_calls.paused_services() == []
 
 
 def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
@@ -123,9 +124,9 @@ def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
                 alarm = threading.Timer(chance.random() / 100, store.interrupt)
                 alarm.start()
                 with suppress(StoreError):  # broken off
-                    shown = [seen(store), sorted(bank.id for bank in beside._store.banks())]
+                    shown = [seen(store), sorted(bank.id for bank in beside._store.banks.all())]
                     with store.transaction():
-                        mine.total_spent()
+                        mine.model_calls.total_spent()
                         shown.append(seen(store))
                         if chance.random() < 0.5:
                             raise StoreError("no", "")
@@ -145,7 +146,7 @@ def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server,
         for _ in range(4):
             fence_store(store, key_for("half \ud800"))
             with pytest.raises(UnicodeEncodeError):
-                store.banks()
+                store.banks.all()
         fence_store(store, key_for("ours"))
         assert seen(store) == ["ours"]
 
@@ -158,18 +159,18 @@ def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
     monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 50)
     with closing(PostgresStore(postgres.member(url))) as store:
         fill_vectors(store, vectors[:100])
-        assert store.index_vectors(MODEL)
+        assert store.vectors.index(MODEL)
         asked = vectors[110].tobytes()
-        before = store.nearest_vectors("ours", MODEL, asked, 10)
+        before = store.vectors.nearest("ours", MODEL, asked, 10)
         assert before
         with closing(PostgresStore(url)) as owner:
-            owner.index_vectors(MODEL)
+            owner.vectors.index(MODEL)
         assert postgres.run(url, "SELECT 1 FROM pg_indexes WHERE indexdef LIKE '%hnsw%'")
         mine = fence_store(store, key_for("ours"))
-        after = mine.nearest_vectors("ours", MODEL, asked, 10)
+        after = mine.vectors.nearest("ours", MODEL, asked, 10)
         assert after and {one.number for one in after} & {one.number for one in before}
         fence_store(store, key_for("theirs"))
-        assert store.nearest_vectors("ours", MODEL, asked, 10) == []
+        assert store.vectors.nearest("ours", MODEL, asked, 10) == []
 
 
 def test_whoever_does_not_own_the_tables_is_told_who_brings_them_up_to_date(
@@ -186,6 +187,6 @@ def test_a_bank_that_a_key_may_not_make_is_not_made(postgres: Server, url: str) 
     with closing(PostgresStore(postgres.member(url))) as store:
         fence_store(store, key_for("ours"))
         with pytest.raises(StoreError, match="may not"):
-            store.add_bank(a_bank("third"))
+            store.banks.add(a_bank("third"))
     with closing(PostgresStore(url)) as owner:
         assert seen(owner) == sorted(BANKS)

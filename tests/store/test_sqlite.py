@@ -38,9 +38,9 @@ def connection_of(store: SqliteStore) -> sqlite3.Connection:
 def filled_store(path: Path, turns: int) -> SqliteStore:
     store = SqliteStore(path)
     with store.transaction():
-        store.add_bank(Bank("b1", "harbour", NOON))
-        store.add_session(Session("b1", "s1", "h1", "claude-code"))
-        store.put_turns(big_turn(seq) for seq in range(1, turns + 1))
+        store.banks.add(Bank("b1", "harbour", NOON))
+        store.sessions.add(Session("b1", "s1", "h1", "claude-code"))
+        store.turns.put(big_turn(seq) for seq in range(1, turns + 1))
     return store
 
 
@@ -50,11 +50,11 @@ def big_turn(seq: int) -> Turn:
 
 def read_everything(path: Path) -> None:
     with closing(SqliteStore(path)) as store:
-        for bank in store.banks():
-            for session in store.sessions(bank.id):
-                store.turns(bank.id, session.id)
-        store.counts()
-        store.search(None, ["anchor"])
+        for bank in store.banks.all():
+            for session in store.sessions.latest(bank.id):
+                store.turns.of_session(bank.id, session.id)
+        store.records.counts()
+        store.passages.search(None, ["anchor"])
 
 
 def mode_of(path: Path) -> int:
@@ -88,7 +88,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
     filled_store(path, 1).close()
     path.chmod(0o644)
     with closing(SqliteStore(path)) as store:
-        store.set_source_state(1, "live", "")
+        store.sources.set_state(1, "live", "")
         assert mode_of(path) == 0o600
 
 
@@ -98,7 +98,7 @@ def test_the_journal_is_written_ahead_and_foreign_keys_hold(tmp_path: Path) -> N
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
         with pytest.raises(StoreError, match="FOREIGN KEY"):
-            store.add_alias("no such bank", "name:x")
+            store.banks.add_alias("no such bank", "name:x")
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_a_store_that_another_holds_for_too_long_is_busy(tmp_path: Path) -> None
         holder.isolation_level = None
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError) as caught, store.transaction():
-            store.put_turns([big_turn(2)])
+            store.turns.put([big_turn(2)])
         assert caught.value.remedy
-        assert len(store.turns("b1", "s1")) == 1, "reading goes on meanwhile"
+        assert len(store.turns.of_session("b1", "s1")) == 1, "reading goes on meanwhile"
         holder.execute("ROLLBACK")
         with store.transaction():
-            store.put_turns([big_turn(2)])
-        assert len(store.turns("b1", "s1")) == 2
+            store.turns.put([big_turn(2)])
+        assert len(store.turns.of_session("b1", "s1")) == 2
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
@@ -172,17 +172,17 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 20}")
         with pytest.raises(StoreFullError) as caught, store.transaction():
-            store.add_bank(Bank("b2", "new", NOON))
+            store.banks.add(Bank("b2", "new", NOON))
             for seq in range(6, 500):
-                store.put_turns([big_turn(seq)])
+                store.turns.put([big_turn(seq)])
         assert caught.value.remedy
-        assert store.turns("b1", "s1") == [big_turn(seq) for seq in range(1, 6)]
-        assert store.bank("b2") is None
+        assert store.turns.of_session("b1", "s1") == [big_turn(seq) for seq in range(1, 6)]
+        assert store.banks.gets.get("b2") is None
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         connection.execute(f"PRAGMA max_page_count = {pages + 2000}")
         with store.transaction():
-            store.put_turns([big_turn(6)])
-        assert store.next_seq("b1", "s1") == 7
+            store.turns.put([big_turn(6)])
+        assert store.turns.next_seq("b1", "s1") == 7
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write into any folder")
@@ -225,14 +225,14 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
 def test_a_decision_cannot_be_changed_by_any_sql(sql: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
-        kept = store.append_curation(
+        kept = store.curation.append(
             Curation(0, "b1", NOON, Action.CORRECT, "turn/1", "right", "ada")
         )
         with closing(sqlite3.connect(path)) as raw:
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 raw.execute(sql)
             raw.rollback()
-        assert store.curations("b1") == [kept]
+        assert store.curation.log("b1") == [kept]
 
 
 def columns_of(path: Path, table: str) -> set[str]:

@@ -125,7 +125,7 @@ def test_an_error_names_the_step_and_no_command_that_would_fail_again(tmp_path: 
 def test_the_next_version_is_made_of_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store, store.transaction():
-        store.add_bank(Bank("b", "b", NOON))
+        store.banks.add(Bank("b", "b", NOON))
     folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
     (folder / f"{VERSION + 1:03}_colours.sql").write_text(
         "ALTER TABLE bank ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"
@@ -357,7 +357,7 @@ def test_an_older_memory_is_not_read_without_bringing_it_up_to_date(tmp_path: Pa
 def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(open_database(path)), closing(SqliteReadStore(path)) as store:
-        assert store.banks() == []
+        assert store.banks.all() == []
 
 
 @pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])

@@ -31,22 +31,22 @@ import sys
 from pathlib import Path
 from holdfast.model.records import Origin, Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.store.protocol import SourceChange
+from holdfast.store.records.sources import SourceChange
 from holdfast.store.sqlite.store import SqliteStore
 path, name = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
 store = SqliteStore(path)
 with store.transaction():
-    source = store.add_source(f"/{name}.jsonl", "claude-code", "b1").id
+    source = store.sources.add(f"/{name}.jsonl", "claude-code", "b1").id
 for n in range(200):
     with store.transaction():
-        seq = store.next_seq("b1", "shared")
+        seq = store.turns.next_seq("b1", "shared")
         turn = Turn("b1", f"{name}-{n}", "shared", seq, "", Role.USER, Trust.USER, "hello",
                     origin=Origin(source, n + 1))
-        store.put_turns([turn])
+        store.turns.put([turn])
         done = SourceChange(source, n, n + 1, "", "", 1, 1, 1, {}, (), {"jwt": 1}, "")
-        assert store.advance_source(done)
+        assert store.sources.advance(done)
 store.close()
 """
 
@@ -97,7 +97,7 @@ def test_processes_that_make_a_store_at_once_make_one_whole_store(tmp_path: Path
         path = tmp_path / str(attempt) / "memory.db"
         run_at_once(OPENER, [[str(path), repr([tuple(one) for one in migrations()])]] * 4)
         with closing(SqliteStore(path)) as store:
-            assert store.banks() == []
+            assert store.banks.all() == []
         assert not (path.parent / "backups").exists()
 
 
@@ -123,12 +123,12 @@ def test_many_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> Non
     names = ["ada", "bob", "cyd", "dee"]
     with closing(SqliteStore(path)) as store:
         with store.transaction():
-            store.add_bank(Bank("b1", "harbour", NOON))
-            store.add_session(Session("b1", "shared", "h1", "claude-code"))
+            store.banks.add(Bank("b1", "harbour", NOON))
+            store.sessions.add(Session("b1", "shared", "h1", "claude-code"))
         run_at_once(WRITER, [[str(path), name] for name in names])
-        turns = store.turns("b1", "shared")
+        turns = store.turns.of_session("b1", "shared")
         assert [turn.seq for turn in turns] == list(range(1, 801))
         assert {turn.id for turn in turns} == {f"{name}-{n}" for name in names for n in range(200)}
-        balance = store.balance("b1")
+        balance = store.sources.balance("b1")
         assert (balance.files, balance.lines, balance.accounted) == (4, 800, 800)
         assert balance.redacted == {"jwt": 800}

@@ -46,10 +46,10 @@ def make_keys(world: World) -> ServerKeys:
         gone = made("gone", Level.ADMIN)
         stale, kept = make_key(memory, KeyRequest("stale", (), Level.ADMIN))
         with memory.store.transaction():
-            memory.store.revoke_key(gone.split("_")[1], memory.now())
+            memory.store.api_keys.revoke(gone.split("_")[1], memory.now())
             past = "2020-01-01T00:00:00.000Z"
             old = kept._replace(id="0ddba115", expires=past)
-            memory.store.add_key(old)
+            memory.store.api_keys.add(old)
         chief = made("chief", Level.ADMIN)
         stale = stale.replace(kept.id, old.id)
         id, secret = chief.split("_", 2)[1:]

@@ -182,7 +182,7 @@ def _fill(memory: Holdfast, root: Path, side: Side) -> str:
         InjectionKind.START, 10, (f"holdfast://rule/{also.lower()}",), because=f"said {also}",
     )  # fmt: skip
     with memory.store.transaction():
-        memory.store.add_injection(injection)
+        memory.store.injections.add(injection)
     return asked.session_id
 
 

@@ -130,8 +130,8 @@ def _search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Pass
     the many turns do not crowd them out. The engine is not used, because its ranking is not
     needed."""
     wanted = (*terms.all, *expand(terms.words, Expansion.FULL))
-    matches = reader.search(bank, wanted, (), LIMITS.passages)
-    matches += reader.search(bank, wanted, _SUMMARY_LAYERS, LIMITS.passages // 2)
+    matches = reader.passages.search(bank, wanted, (), LIMITS.passages)
+    matches += reader.passages.search(bank, wanted, _SUMMARY_LAYERS, LIMITS.passages // 2)
     return [(passage, 0.0) for passage in dict.fromkeys(match.passage for match in matches)]
 
 
@@ -227,7 +227,7 @@ class _GoalSearch:
                 files[file] = max(files.get(file, 0.0), scored.similarity)
         best_files = sorted(files.items(), key=lambda item: (-item[1], item[0]))
         for file, similarity in best_files[: LIMITS.area_files]:
-            records = self._reader.filter_records(
+            records = self._reader.records.filter(
                 self._bank, RecordFilter(file=file), LIMITS.items_per_file + 1
             )
             if len(records) > LIMITS.items_per_file:
@@ -238,7 +238,7 @@ class _GoalSearch:
                     scored.by_file = max(scored.by_file, LIMITS.by_file * similarity)
         for name in code_names(self._goal):
             if ("." in name or "/" in name) and not name.lower().endswith(_COMMON_FILES):
-                for record in self._reader.filter_records(
+                for record in self._reader.records.filter(
                     self._bank, RecordFilter(file=name), LIMITS.items_per_file
                 ):
                     self._add(self.items.from_record(record)).named = True
@@ -250,7 +250,7 @@ def goal_brief(
     """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
     by words, unless another `search` is given, such as one that knows meanings."""
     goal = goal_of(prompt)
-    if not goal or not reader.count_passages(bank, 1):
+    if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
     run = _GoalSearch(reader, bank, goal, search)
     entries = _choose(run.run(), run.items)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, truncate, words
 from holdfast.model.knowledge import Fact, Memory
@@ -24,7 +24,6 @@ from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.injections import InjectionLedger
 
 # A session without a turn for this long counts as over; an injection whose session was never read
 # is given up after a week.
@@ -56,10 +55,6 @@ _CONTRADICTS = re.compile(
 )
 
 
-class Ledger(Store, InjectionLedger, Protocol):
-    """A store that keeps the ledger of injections."""
-
-
 class SettledCounts(NamedTuple):
     """How many injections got an outcome, and how many wait for one."""
 
@@ -72,10 +67,10 @@ class _Outcome(NamedTuple):
     uses: Sequence[RecordUse] = ()
 
 
-def settle_injections(store: Ledger, now: str) -> SettledCounts:
+def settle_injections(store: Store, now: str) -> SettledCounts:
     """Store the outcome of every injection whose session is over, and which records were used: use
     confirms the facts they state."""
-    waiting = store.injections(None, unsettled=True, limit=_MAX_INJECTIONS)
+    waiting = store.injections.latest(None, unsettled=True, limit=_MAX_INJECTIONS)
     outcomes: list[_Outcome] = []
     for injection in waiting:
         outcome = _outcome(store, injection, datetime.fromisoformat(now))
@@ -84,14 +79,14 @@ def settle_injections(store: Ledger, now: str) -> SettledCounts:
     if outcomes:
         with store.transaction():
             for injection, uses in outcomes:
-                store.record_injection_outcome(injection)
+                store.injections.record_outcome(injection)
                 if uses:
-                    store.put_uses(injection.bank, uses)
-                    store.mark_changed(injection.bank, "")
+                    store.facts.put_uses(injection.bank, uses)
+                    store.progress.mark_changed(injection.bank, "")
     return SettledCounts(len(outcomes), len(waiting) - len(outcomes))
 
 
-def _outcome(store: Ledger, injection: Injection, now: datetime) -> _Outcome | None:
+def _outcome(store: Store, injection: Injection, now: datetime) -> _Outcome | None:
     """The outcome of an injection; None while its session may go on."""
     sessions = _sessions_of(store, injection)
     last = max((s.ended or s.started for s in sessions), default="") or injection.time
@@ -108,24 +103,24 @@ def _outcome(store: Ledger, injection: Injection, now: datetime) -> _Outcome | N
     return _Outcome(done, records.uses(turns) if of_use else ())
 
 
-def _sessions_of(store: Ledger, injection: Injection) -> list[Session]:
-    known = store.sessions(injection.bank, _MAX_SESSIONS)
+def _sessions_of(store: Store, injection: Injection) -> list[Session]:
+    known = store.sessions.latest(injection.bank, _MAX_SESSIONS)
     return [s for s in known if s.host == injection.session]
 
 
-def _turns_after(store: Ledger, session: Session, injection: Injection) -> Iterable[Turn]:
+def _turns_after(store: Store, session: Session, injection: Injection) -> Iterable[Turn]:
     """The turns after an injection, up to `_MAX_TURNS`."""
-    turns = store.turns(injection.bank, session.id)
+    turns = store.turns.of_session(injection.bank, session.id)
     later = [turn for turn in turns if not turn.time or turn.time[:19] >= injection.time[:19]]
     return later[:_MAX_TURNS]
 
 
-def _was_delivered(store: Ledger, injection: Injection, sessions: Sequence[Session]) -> bool | None:
+def _was_delivered(store: Store, injection: Injection, sessions: Sequence[Session]) -> bool | None:
     """Whether the transcript shows that the host delivered the brief; None without a transcript."""
     brief = injection.id.split(".")[0].encode()
     looked = False
     for session in sessions:
-        source = store.source(session.source)
+        source = store.sources.get(session.source)
         elsewhere = session.agent != AGENT
         try:
             with Path(source.path if source else os.devnull).open("rb") as file:
@@ -177,7 +172,7 @@ class _InjectedRecord(NamedTuple):
 class _InjectedRecords:
     """The records of an injection."""
 
-    def __init__(self, store: Ledger, injection: Injection, asked: str) -> None:
+    def __init__(self, store: Store, injection: Injection, asked: str) -> None:
         """Words that the user said in the session (`asked`) show no use of a record."""
         self._asked_stems = {stem(word) for word in words(asked)}
         # A session brief lists dozens of files: that one of them is opened shows nothing.
@@ -185,7 +180,7 @@ class _InjectedRecords:
         self.all: list[_InjectedRecord] = []
         for name in injection.records:
             if parsed := parse_uri(name):
-                found = store.find(injection.bank, parsed.kind, parsed.id, 1)
+                found = store.records.find(injection.bank, parsed.kind, parsed.id, 1)
                 id = parsed.id[:_MIN_CITED_ID] if len(parsed.id) >= _MIN_CITED_ID else ""
                 self.all.append(self._describe(_InjectedRecord(name, id), next(iter(found), None)))
 

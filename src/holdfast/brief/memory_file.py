@@ -21,7 +21,7 @@ class MemoryFile:
     """The memory file of a bank."""
 
     def __init__(self, reader: Reader, bank: str) -> None:
-        rules = reader.rules(bank)
+        rules = reader.rules.all(bank)
         self._rules = [rule for rule in rules if rule.is_memory_file]
         # If a rule file imports it, the host loads it.
         self._is_loaded = any(f"@{MEMORY_FILE}" in r.text or "@memory.md" in r.text for r in rules)

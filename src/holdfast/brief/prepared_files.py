@@ -39,7 +39,7 @@ def write_briefs(
     everything belongs, if the settings name one."""
     folder = places.briefs
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    banks = reader.banks()
+    banks = reader.banks.all()
     written = [bank.id for bank in banks if _write_bank(reader, folder, bank, settings, now)]
     _write_json(folder / _FOLDERS_FILE, _folders(reader, banks, only))
     flags = {
@@ -85,18 +85,18 @@ def _write_bank(
 
 def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
     """A hash of everything that a bank's brief depends on."""
-    counts = reader.counts(bank.id)
+    counts = reader.records.counts(bank.id)
     latest = [
         p.id
         for kind in ("exchange", "commit", "memory")
-        for p in reader.recent_passages(bank.id, kind, 3)
+        for p in reader.passages.recent(bank.id, kind, 3)
     ]
-    curated = len(reader.curations(bank.id))
+    curated = len(reader.curation.log(bank.id))
     inputs = (
         _FORMAT_VERSION,
         bank.name,
         counts,
-        reader.last_session_end(bank.id),
+        reader.sessions.last_end(bank.id),
         latest,
         curated,
         settings,
@@ -118,7 +118,7 @@ def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
     folders: dict[str, str] = {}
     aliases: dict[str, str] = {}
     for bank in banks:
-        for session in reader.sessions(bank.id, _MAX_SESSIONS):
+        for session in reader.sessions.latest(bank.id, _MAX_SESSIONS):
             if session.cwd and not session.parent:
                 folders.setdefault(session.cwd, bank.id)
     for bank in banks:

@@ -111,8 +111,8 @@ class PromptSimilarity:
     """Measures texts against one prompt."""
 
     def __init__(self, reader: Reader, bank: str, terms: Terms) -> None:
-        size = max(2, reader.count_passages(bank, _MAX_COUNTED))
-        counts = reader.term_frequencies(bank, terms.words, _MAX_COUNTED)
+        size = max(2, reader.passages.count(bank, _MAX_COUNTED))
+        counts = reader.passages.term_frequencies(bank, terms.words, _MAX_COUNTED)
         self._stems: dict[str, frozenset[str]] = {}
         self._weights: dict[str, float] = {}
         self._synonyms: dict[str, frozenset[str]] = {}

@@ -95,7 +95,7 @@ class _Part(NamedTuple):
 
 def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:
     """The brief for the start of a session in a bank; empty for an empty bank."""
-    known = reader.bank(bank)
+    known = reader.banks.gets.get(bank)
     last_session = _last_session(reader, bank)
     index = _index(reader, bank, exchanges)
     memory_file = MemoryFile(reader, bank)
@@ -151,8 +151,8 @@ def _group(title: str, parts: Sequence[_Part]) -> list[_Part]:
 def _last_session(reader: Reader, bank: str) -> list[_Part]:
     """The last session of a person that had a result; if none had, the last one."""
     last: _Part | None = None
-    for session in reader.sessions(bank, _LIMITS.sessions):
-        digest = reader.digest_of(bank, session.id) if not session.parent else None
+    for session in reader.sessions.latest(bank, _LIMITS.sessions):
+        digest = reader.sessions.digest(bank, session.id) if not session.parent else None
         if digest is None:
             continue
         has_result = bool(digest.completed or digest.learned or digest.next_steps)
@@ -201,8 +201,8 @@ def _decisions(reader: Reader, bank: str, memory_file: MemoryFile) -> list[_Part
     """The decisions of people, the latest first, each in its latest version."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
-    records += reader.filter_records(bank, RecordFilter(type="decision"), _LIMITS.records)
-    latest = reader.filter_records(bank, RecordFilter(since=_SINCE_EVER), _LIMITS.records)
+    records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
+    latest = reader.records.filter(bank, RecordFilter(since=_SINCE_EVER), _LIMITS.records)
     records += [record for record in latest if _has_facts(record)]
     records += _commits(reader, bank)
     distinct = {record.id: record for record in records}
@@ -222,7 +222,7 @@ def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozense
     """The rules in force and the solutions of problems that took several attempts, each with its
     time; and the records that they make superfluous: those that say the same, and those that no
     longer hold."""
-    facts = reader.facts(bank)
+    facts = reader.facts.all(bank)
     by_uri = {uri("fact", fact.id): fact for fact in facts}
     ended = [fact for fact in facts if fact.status in ENDED_STATUSES]
     # A fact that was not stated in a turn is told as the record it comes from.
@@ -276,13 +276,13 @@ def _decides_more(item: WorkItem, covered: frozenset[str]) -> bool:
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
     """What people asked to remember, without opinions, which have their own part."""
-    remembered = reader.remembered(bank, _LIMITS.records)
+    remembered = reader.memories.remembered(bank, _LIMITS.records)
     return [m for m in remembered if m.network is not Network.OPINION and not m.by_agent]
 
 
 def _opinions(reader: Reader, bank: str) -> list[_Part]:
     """The opinions with the highest confidence."""
-    firm = [o for o in reader.opinions(bank) if o.status is Status.OBSERVED and not o.tension]
+    firm = [o for o in reader.opinions.all(bank) if o.status is Status.OBSERVED and not o.tension]
     parts = [
         _Part(
             (f"- {trust_label(o.trust)}{sanitize(o.what)}: {o.confidence:.2f}, {o.trend.value}, "
@@ -304,8 +304,8 @@ def _has_facts(record: Exchange | Commit) -> bool:
 def _commits(reader: Reader, bank: str) -> list[Commit]:
     """The latest commits whose message has a body."""
     found = [
-        reader.find(bank, "commit", passage.id, 1)
-        for passage in reader.recent_passages(bank, "commit", _LIMITS.records // 2)
+        reader.records.find(bank, "commit", passage.id, 1)
+        for passage in reader.passages.recent(bank, "commit", _LIMITS.records // 2)
         if "\n" in passage.body
     ]
     return [records[0] for records in found if records and isinstance(records[0], Commit)]
@@ -325,7 +325,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
     parts: list[_Part] = []
     last_day = ""
     filter = RecordFilter(since=_SINCE_EVER)
-    for record in reader.filter_records(bank, filter, _LIMITS.records) if most else ():
+    for record in reader.records.filter(bank, filter, _LIMITS.records) if most else ():
         if len(parts) == most:
             break
         if not isinstance(record, Exchange) or not _is_worth_listing(reader, record):
@@ -341,10 +341,12 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
 
 def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """Whether an exchange is a person's request that had a result."""
-    session = reader.session(exchange.bank, exchange.session)
+    session = reader.sessions.gets.get(exchange.bank, exchange.session)
     if session is None or session.parent or is_go_ahead(exchange.title):
         return False
-    first = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq)
+    first = reader.turns.of_session(
+        exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq
+    )
     by_agent = bool(first) and bool(first[0].speaker) and session.agent == AGENT
     return not by_agent and bool(exchange.summary or exchange.files_modified)
 

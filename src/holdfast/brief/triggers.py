@@ -66,18 +66,18 @@ def file_triggers(reader: Reader, bank: str) -> Triggers:
 
 
 def _recent_work(reader: Reader, bank: str, since: str) -> Iterable[Exchange | Commit]:
-    yield from reader.filter_records(bank, RecordFilter(since=since), _MAX_RECORDS)
-    for passage in reader.recent_passages(bank, "commit", _MAX_RECORDS, since):
+    yield from reader.records.filter(bank, RecordFilter(since=since), _MAX_RECORDS)
+    for passage in reader.passages.recent(bank, "commit", _MAX_RECORDS, since):
         if "\n" in passage.body:
-            for record in reader.find(bank, "commit", passage.id, 1):
+            for record in reader.records.find(bank, "commit", passage.id, 1):
                 if isinstance(record, Commit):
                     yield record
 
 
 def _oldest_time(reader: Reader, bank: str) -> str:
     """The time from which on work counts as recent; "" for an empty bank."""
-    commits = [passage.time for passage in reader.recent_passages(bank, "commit", 1)]
-    last = max([reader.last_session_end(bank), *commits])
+    commits = [passage.time for passage in reader.passages.recent(bank, "commit", 1)]
+    last = max([reader.sessions.last_end(bank), *commits])
     if not last:
         return ""
     return format_time(datetime.fromisoformat(last) - timedelta(days=_MAX_AGE_DAYS))
@@ -118,7 +118,7 @@ def _file_brief(file: str, item: WorkItem) -> Brief:
 def error_triggers(reader: Reader, bank: str) -> Triggers:
     """By signature, the briefs for errors that were understood and resolved."""
     found: Triggers = {}
-    for record in reader.filter_records(
+    for record in reader.records.filter(
         bank, RecordFilter(type=ExchangeType.BUGFIX.value), _MAX_RECORDS
     ):
         if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
@@ -130,7 +130,7 @@ def error_triggers(reader: Reader, bank: str) -> Triggers:
 
 
 def _error_briefs(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
-    turns = list(reader.turns_from(x.bank, x.session, x.first_seq))
+    turns = list(reader.turns.stream(x.bank, x.session, x.first_seq))
     turns = [turn for turn in turns if turn.seq <= x.last_seq]
     for index, turn in enumerate(turns):
         if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELL_TOOLS:

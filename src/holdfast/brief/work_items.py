@@ -167,7 +167,7 @@ class WorkItems:
         if passage.kind == "memory" and passage.role == _OPINION:
             return None
         if passage.kind in ("commit", "memory") and not passage.session:
-            found = self._reader.find(self._bank, passage.kind, passage.id, limit=1)
+            found = self._reader.records.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
             if isinstance(record, Memory) and self._is_agents_own(record):
                 return None
@@ -193,7 +193,7 @@ class WorkItems:
 
     def _session_exchanges(self, session: str) -> list[Exchange]:
         if session not in self._exchanges:
-            self._exchanges[session] = self._reader.exchanges(self._bank, session)
+            self._exchanges[session] = self._reader.sessions.exchanges(self._bank, session)
         return self._exchanges[session]
 
     def _exchange_at(self, session: str, seq: int) -> Exchange | None:
@@ -217,14 +217,14 @@ class WorkItems:
         )
 
     def _decisions_in(self, x: Exchange) -> Iterable[DecisionQuote]:
-        known = self._reader.curation_state(self._bank, "exchange", x.id)
+        known = self._reader.curation.state(self._bank, "exchange", x.id)
         if known is not None and known.text:
             # A person corrected it; its own words are superseded.
             who, name = f"{known.who}, correcting this on {known.time[:10]}", uri("exchange", x.id)
             for found in find_decision_sentences(known.text, by_person=True):
                 yield _quote(found, who, known.time, name, x.first_seq)
             return
-        session = self._reader.session(self._bank, x.session)
+        session = self._reader.sessions.gets.get(self._bank, x.session)
         is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not is_subagent
@@ -243,7 +243,7 @@ class WorkItems:
             ends = {x.first_seq, x.first_seq + 1, x.last_seq - 1, x.last_seq}
             spans = [(n, n) for n in sorted({*ends, *found})]
         for first, last in spans:
-            for turn in self._reader.turns(self._bank, x.session, first, last):
+            for turn in self._reader.turns.of_session(self._bank, x.session, first, last):
                 if turn.tool is None and turn.text:
                     yield turn
 

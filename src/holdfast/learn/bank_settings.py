@@ -67,7 +67,7 @@ def change_bank(writer: Writer, bank: Bank, changes: BankChanges) -> Bank:
         aliases=_aliases(writer, bank, changes),
     )
     with writer.transaction():
-        writer.update_bank(changed)
+        writer.banks.update(changed)
     return changed
 
 
@@ -113,10 +113,10 @@ def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...
         alias = f"name:{name.strip()}"
         if not name.strip() or name == "all":
             raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
-        same_name = next((one.id for one in writer.banks() if one.name == name.strip()), None)
-        owner = writer.bank_by_alias(alias) or same_name
+        same_name = next((one.id for one in writer.banks.all() if one.name == name.strip()), None)
+        owner = writer.banks.id_by_alias(alias) or same_name
         if owner is not None and owner != bank.id:
-            other = writer.bank(owner)
+            other = writer.banks.gets.get(owner)
             raise InputError(
                 f"{name!r} is a name of the bank {other.name if other else owner} already.",
                 "Choose another, or take it from that one first (--drop-alias).",
@@ -199,14 +199,14 @@ def apply_retention(writer: Writer, bank: Bank, now: Callable[[], str]) -> tuple
         curator.restore(target)
     old = [
         session
-        for session in writer.sessions(bank.id, _NO_LIMIT if oldest else 0)
+        for session in writer.sessions.latest(bank.id, _NO_LIMIT if oldest else 0)
         if "" < session.ended < oldest and not session.parent
     ]
     hidden = 0
     for session in sorted(old, key=lambda s: s.ended):
         if hidden == _SESSIONS_AT_ONCE:
             break
-        if not writer.curation_states_in_session(bank.id, session.id):
+        if not writer.curation.states_in_session(bank.id, session.id):
             curator.forget(Target(bank.id, "session", session.id, session.id))
             hidden += 1
     return hidden, len(restored)
@@ -216,7 +216,7 @@ def _hidden_sessions(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
     """The sessions that retention, and nobody else, hides, with the times they ended."""
     found: list[tuple[Target, str]] = []
     for id in hidden_by_retention(writer, bank.id):
-        ended = max((t.time for t in writer.all_turns(bank.id, id)), default="")
+        ended = max((t.time for t in writer.turns.stream_uncurated(bank.id, id)), default="")
         found.append((Target(bank.id, "session", id, id, shown=False), ended))
     return found
 
@@ -224,7 +224,7 @@ def _hidden_sessions(writer: Writer, bank: Bank) -> list[tuple[Target, str]]:
 def hidden_by_retention(reader: Reader, bank: str) -> list[str]:
     """The ids of the sessions that retention, and nobody else, hides."""
     hidden_by: dict[str, str] = {}
-    for entry in in_effect(reader.curations(bank)):
+    for entry in in_effect(reader.curation.log(bank)):
         if entry.action in (Action.FORGET, Action.RESTORE):
             hidden_by[entry.target] = entry.who if entry.action is Action.FORGET else ""
     targets = [target for target, who in hidden_by.items() if who == RETENTION_AUTHOR]

@@ -38,7 +38,9 @@ from holdfast.refine.git.forge_threads import FORGE_KINDS, refresh_passages
 from holdfast.refine.git.history import curated_commit_passage
 from holdfast.refine.memories.memory_stage import publish_changed_memories
 from holdfast.refine.sessions.derive import derive_session
-from holdfast.store.protocol import Reader, Record, StaleSession, Writer
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader, Writer
+from holdfast.store.records.sessions import StaleSession
 
 CORRECTABLE_KINDS = (
     "turn", "exchange", "digest", "memory", "commit", "concept", "fact", "entity", "pull", "issue",
@@ -69,13 +71,13 @@ def find_target(reader: Reader, bank: str | None, text: str) -> Target:
     """The record of a URI or of the start of an id, shown or forgotten; InputError if it cannot be
     curated."""
     parsed = parse_uri(text)
-    hidden = reader.find_hidden(bank, parsed.kind, parsed.id) if parsed else []
+    hidden = reader.curation.find_hidden(bank, parsed.kind, parsed.id) if parsed else []
     exact = [c for c in hidden if parsed and c.id == parsed.id]
     hidden = exact or hidden
     try:
         record = find_record(reader, bank, text)
     except NotFoundError:
-        if not hidden or reader.find(bank, *(parsed or ("", ""))):
+        if not hidden or reader.records.find(bank, *(parsed or ("", ""))):
             raise
     else:
         if not exact:
@@ -141,12 +143,12 @@ class Curator:
         with self._writer.transaction():
             same = [
                 m
-                for m in self._writer.all_remembered(bank)
+                for m in self._writer.memories.remembered_uncurated(bank)
                 if m.what == text and m.network is network and m.trust in (trust, Trust.USER)
             ]
             if same:
                 target = Target(bank, "memory", same[0].id)
-                known = self._writer.curation_state(bank, "memory", same[0].id)
+                known = self._writer.curation.state(bank, "memory", same[0].id)
                 if known is not None and known.is_hidden:
                     self._decide(Action.REMEMBER, target)
                     self._decide(Action.RESTORE, target)
@@ -158,7 +160,7 @@ class Curator:
                 status=Status.VERIFIED if trust is Trust.USER else Status.OBSERVED,
                 validity=Validity(since=time, learned=time),
             )  # fmt: skip
-            self._writer.put_memory(memory)
+            self._writer.memories.put_remembered(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))
             return memory
 
@@ -189,7 +191,7 @@ class Curator:
     def restore(self, target: Target) -> Curation:
         """Bring back a record that was forgotten or merged."""
         self._must_not_be_erased(target)
-        known = self._writer.curation_state(target.bank, target.kind, target.id)
+        known = self._writer.curation.state(target.bank, target.kind, target.id)
         if known is None or not known.is_hidden:
             why = "is not forgotten" if target.shown else "is forgotten as a part of something else"
             remedy = "There is nothing to bring back." if target.shown else "Restore that instead."
@@ -246,23 +248,23 @@ class Curator:
         self, banks: Iterable[str], choose: Callable[[list[Curation]], list[Curation]]
     ) -> list[Curation]:
         with self._writer.transaction():
-            log = [e for bank in banks for e in undoable(self._writer.curations(bank))]
+            log = [e for bank in banks for e in undoable(self._writer.curation.log(bank))]
             chosen = choose(log)
             for e in chosen:
                 undo = Curation(0, e.bank, self._now(), Action.UNDO, str(e.seq), "", self._who)
-                self._writer.append_curation(undo)
+                self._writer.curation.append(undo)
                 self.apply(e.bank, [self._target_of_entry(e)])
             return chosen
 
     def _target_of_entry(self, entry: Curation) -> Target:
         parsed = parse_uri(entry.target)
         assert parsed is not None
-        known = self._writer.curation_state(entry.bank, parsed.kind, parsed.id)
+        known = self._writer.curation.state(entry.bank, parsed.kind, parsed.id)
         session = known.session if known else ""
         return Target(entry.bank, parsed.kind, parsed.id, session)
 
     def _must_not_be_erased(self, target: Target) -> None:
-        log = self._writer.curations(target.bank)
+        log = self._writer.curation.log(target.bank)
         if any(e.target == target.uri and e.action is Action.PURGE for e in log):
             raise InputError(f"{target.uri} was erased for good.", "Nothing can bring it back.")
 
@@ -276,7 +278,7 @@ class Curator:
     def _decide(self, action: Action, target: Target, text: str = "") -> Curation:
         with self._writer.transaction():
             entry = Curation(0, target.bank, self._now(), action, target.uri, text, self._who)
-            made = self._writer.append_curation(entry)
+            made = self._writer.curation.append(entry)
             self._anchor(target, text if action is Action.MERGE else "")
             self.apply(target.bank, [target])
             return made
@@ -285,28 +287,30 @@ class Curator:
         """Save the members of a concept, by which it is recognised after it was derived again."""
         other = parse_uri(into)
         if target.kind == "concept":
-            self._writer.save_concept_members(target.bank, target.id)
+            self._writer.concepts.save_members(target.bank, target.id)
             if other is not None:
-                self._writer.save_concept_members(target.bank, other.id)
+                self._writer.concepts.save_members(target.bank, other.id)
 
     def apply(self, bank: str, targets: Iterable[Target]) -> None:
         """Compute the state of some records from the log, and derive what depends on them."""
-        decisions = in_effect(self._writer.curations(bank))
-        remembered = {memory.id for memory in self._writer.all_remembered(bank)}
+        decisions = in_effect(self._writer.curation.log(bank))
+        remembered = {memory.id for memory in self._writer.memories.remembered_uncurated(bank)}
         sessions: dict[str, None] = {}
         for target in targets:
             untouched = CurationState(bank, target.kind, target.id, target.session)
-            known = self._writer.curation_state(bank, target.kind, target.id) or untouched
+            known = self._writer.curation.state(bank, target.kind, target.id) or untouched
             only_if_wanted = target.kind in _BATCH_KINDS or (
                 target.kind == "memory" and target.id in remembered
             )
             state = current_state(known, target.uri, decisions, only_if_wanted)
-            self._writer.put_curation_state(state)
+            self._writer.curation.put_state(state)
             self._refresh(state)
             if state.session:
                 sessions[state.session] = None
             if state.kind == "session":
-                sessions |= dict.fromkeys(self._writer.all_subagent_ids(bank, state.id))
+                sessions |= dict.fromkeys(
+                    self._writer.sessions.subagent_ids_uncurated(bank, state.id)
+                )
         for session in sessions:
             derive_session(self._writer, StaleSession(bank, session, 0))
         # In the same transaction, so that no fact outlives its evidence.
@@ -326,7 +330,7 @@ class Curator:
         """Apply the whole log of a bank again."""
         targets = {
             entry.target: self._target_of_entry(entry)
-            for entry in self._writer.curations(bank)
+            for entry in self._writer.curation.log(bank)
             if entry.action is not Action.UNDO and parse_uri(entry.target)
         }
         self.apply(bank, targets.values())
@@ -335,13 +339,13 @@ class Curator:
         """Update the passage of a record that belongs to no session: its words now, or none if it
         is forgotten. The original words of a corrected record are kept in its state."""
         if state.kind == "fact" and state.text and not state.was:
-            for record in self._writer.find(state.bank, "fact", state.id, 1):
+            for record in self._writer.records.find(state.bank, "fact", state.id, 1):
                 if isinstance(record, Fact) and record.content != state.text:
-                    self._writer.put_curation_state(state._replace(was=record.content))
+                    self._writer.curation.put_state(state._replace(was=record.content))
         if state.kind == "commit":
-            commit = self._writer.commit(state.bank, state.id)
+            commit = self._writer.git.commit_uncurated(state.bank, state.id)
             if commit is not None:
-                self._writer.put_passage(commit, curated_commit_passage(self._writer, commit))
+                self._writer.passages.replace(commit, curated_commit_passage(self._writer, commit))
                 self._keep_original(state, commit_passage(commit).body)
         elif state.kind == "memory":
             self._refresh_memory(state)
@@ -350,34 +354,36 @@ class Curator:
             self._keep_original(state, original)
         elif state.kind in (share_intake.SHARED, share_intake.SHARE_IMPORT):
             is_batch = state.kind == share_intake.SHARE_IMPORT
-            ids = self._writer.share_import_ids(state.bank, state.id) if is_batch else [state.id]
+            ids = self._writer.shares.import_ids(state.bank, state.id) if is_batch else [state.id]
             share_intake.refresh_passages(self._writer, state.bank, ids)
         elif state.kind in (import_intake.IMPORTED, import_intake.IMPORT_BATCH):
             is_batch = state.kind == import_intake.IMPORT_BATCH
-            ids = self._writer.import_batch_ids(state.bank, state.id) if is_batch else [state.id]
+            ids = self._writer.imports.batch_ids(state.bank, state.id) if is_batch else [state.id]
             import_intake.refresh_passages(self._writer, state.bank, ids)
 
     def _keep_original(self, state: CurationState, text: str) -> None:
         """Keep the words that a correction replaced; none if there is no correction."""
-        self._writer.put_curation_state(state._replace(was=text if state.text else ""))
+        self._writer.curation.put_state(state._replace(was=text if state.text else ""))
 
     def _refresh_memory(self, state: CurationState) -> None:
-        for memory in self._writer.all_remembered(state.bank):
+        for memory in self._writer.memories.remembered_uncurated(state.bank):
             if memory.id == state.id:
                 now = corrected_memory(memory, state.text) if state.text else memory
-                self._writer.put_passage(memory, None if state.is_hidden else memory_passage(now))
+                self._writer.passages.replace(
+                    memory, None if state.is_hidden else memory_passage(now)
+                )
                 self._keep_original(state, memory.what)
                 return
-        words = self._writer.refresh_retained(state.bank, state.id)
+        words = self._writer.memories.mark_retained_stale(state.bank, state.id)
         if words is not None:
             self._keep_original(state, words)
             publish_changed_memories(self._writer, state.bank)
             return
-        for opinion in self._writer.all_opinions(state.bank):
+        for opinion in self._writer.opinions.all_uncurated(state.bank):
             if opinion.id == state.id:
                 self._keep_original(state, opinion.what)
                 passage = opinions.opinion_passage(self._writer, opinion)
-                self._writer.put_opinion(opinion, None, passage)
+                self._writer.opinions.put(opinion, None, passage)
 
 
 def _check_confidence(network: Network, confidence: float | None) -> None:

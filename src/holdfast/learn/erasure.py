@@ -31,8 +31,9 @@ from holdfast.refine.ingest.erasure_marks import erasure_mark, line_name
 from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.refine.sessions.derive import derive_session
 from holdfast.refine.sessions.exchanges import ExchangeGrouper, exchange_id
-from holdfast.store.protocol import StaleSession, Store
-from holdfast.store.protocol.curation import Erasure, Scrubber, ScrubMatch
+from holdfast.store.across_tables.erasure import Erasure, Scrubber, ScrubMatch
+from holdfast.store.protocol import Store
+from holdfast.store.records.sessions import StaleSession
 
 # The task that overwrites erased rows in the store's files.
 OVERWRITE = "overwrite"
@@ -144,8 +145,8 @@ class HomeEraser:
             if turn.tool is not None and turn.tool.call:
                 marks.append(("call", turn.tool.call))
         sources = {turn.origin.source for turn in turns} if sessions else set[int]()
-        for line in self._store.failures(target.bank, _NO_LIMIT) if sources else ():
-            source = self._store.source(line.source)
+        for line in self._store.sources.failures(target.bank, _NO_LIMIT) if sources else ():
+            source = self._store.sources.gets.get(line.source)
             if line.source in sources and source is not None:
                 marks.append(("line", line_name(source.path, line.offset)))
         single_records = {
@@ -172,7 +173,7 @@ class HomeEraser:
         counts |= Counter(kind for kind, _ in forge_records)
         counts |= {_NOUNS.get(kind, kind): len(ids) for kind, ids in single_records.items()}
         erased = Erased(Counter({kind: n for kind, n in counts.items() if n}))
-        erased.copies = tuple(self._store.backups_holding(erasure))
+        erased.copies = tuple(self._store.erasure.backups_holding(erasure))
         erased.transcripts = self._source_files({turn.origin.source for turn in turns})
         return erasure, erased
 
@@ -184,11 +185,11 @@ class HomeEraser:
         erased.events = self._rewrite_journals(EventEraser(turns, erasure.sessions).change)
         erased.log_lines = self._clean_log(TextRemover(turns))
         with self._store.transaction():
-            corrected = self._store.corrected_derived_records(target.bank)
+            corrected = self._store.erasure.corrected_derived_records(target.bank)
             evidence_before = self._fact_evidence(target.bank, corrected)
             entry = Curation(0, target.bank, self._now(), Action.PURGE, target.uri, "", self._who)
-            self._store.append_curation(entry)
-            self._store.erase(erasure)
+            self._store.curation.append(entry)
+            self._store.erasure.erase(erasure)
             if target.kind == "exchange":
                 self._curator.apply(target.bank, [target])
             elif target.kind == "turn":
@@ -204,7 +205,11 @@ class HomeEraser:
         self, bank: str, corrected: Iterable[tuple[str, str]]
     ) -> dict[str, tuple[str, ...]]:
         facts = {id for kind, id in corrected if kind == "fact"}
-        return {f.id: f.evidence for f in self._store.facts(bank) if f.id in facts} if facts else {}
+        return (
+            {f.id: f.evidence for f in self._store.facts.all(bank) if f.id in facts}
+            if facts
+            else {}
+        )
 
     def _reapply_corrections(
         self,
@@ -217,17 +222,17 @@ class HomeEraser:
         if not corrected:
             return
         self._derive_bank_level()
-        left = self._store.corrected_derived_records(bank)
-        self._store.erase_corrections(bank, corrected - left)
+        left = self._store.erasure.corrected_derived_records(bank)
+        self._store.erasure.erase_corrections(bank, corrected - left)
         for id, evidence in self._fact_evidence(bank, left).items():
-            known = self._store.curation_state(bank, "fact", id)
+            known = self._store.curation.state(bank, "fact", id)
             if known is not None and evidence != evidence_before.get(id, evidence):
-                self._store.put_curation_state(known._replace(was=""))
+                self._store.curation.put_state(known._replace(was=""))
         self._curator.apply(bank, [Target(bank, *name) for name in sorted(corrected & left)])
 
     def _update_opinions(self, bank: str) -> None:
         """Form the opinions of a bank again, without what was erased."""
-        if self._store.all_opinions(bank) or self._store.stances(bank):
+        if self._store.opinions.all_uncurated(bank) or self._store.memories.stances(bank):
             update_bank_memories(self._store, bank, limit=_NO_LIMIT)
             update_opinions(self._store, bank, self._now())
 
@@ -236,7 +241,7 @@ class HomeEraser:
         derived from others and cannot be purged by itself."""
         match target.kind:
             case "turn":
-                turn = self._store.turn(target.bank, target.id)
+                turn = self._store.turns.get_uncurated(target.bank, target.id)
                 return [turn] if turn else []
             case "exchange":
                 return self._turns_of_exchange(target)
@@ -244,10 +249,10 @@ class HomeEraser:
                 return [
                     turn
                     for session in self._sessions_of(target)
-                    for turn in self._store.all_turns(target.bank, session)
+                    for turn in self._store.turns.stream_uncurated(target.bank, session)
                 ]
             case "memory":
-                remembered = self._store.all_remembered(target.bank)
+                remembered = self._store.memories.remembered_uncurated(target.bank)
                 is_derived = target.id not in {memory.id for memory in remembered}
             case _:
                 is_derived = target.kind in _DERIVED_KINDS
@@ -256,7 +261,7 @@ class HomeEraser:
         return []
 
     def _turns_of_exchange(self, target: Target) -> list[Turn]:
-        turns = list(self._store.all_turns(target.bank, target.session))
+        turns = list(self._store.turns.stream_uncurated(target.bank, target.session))
         grouping = ExchangeGrouper(dialogue=all(turn.role is Role.USER for turn in turns))
         groups = [grouping.add(turn) for turn in turns] + [grouping.finish()]
         found = [group for group in groups if group and exchange_id(group[0]) == target.id]
@@ -266,7 +271,7 @@ class HomeEraser:
     def _sessions_of(self, target: Target) -> tuple[str, ...]:
         if target.kind != "session":
             return ()
-        return (target.id, *self._store.all_subagent_ids(target.bank, target.id))
+        return (target.id, *self._store.sessions.subagent_ids_uncurated(target.bank, target.id))
 
     def _targets(self, target: Target, turns: Iterable[Turn]) -> tuple[str, ...]:
         """The URIs whose decisions lose their text; for a session, of all that is in it."""
@@ -274,21 +279,21 @@ class HomeEraser:
         forge_records = records_erased_with(self._store, target.bank, target.kind, target.id)
         uris += [f"holdfast://{kind}/{id}" for kind, id in forge_records]
         for session in self._sessions_of(target):
-            inside = self._store.curation_states_in_session(target.bank, session)
+            inside = self._store.curation.states_in_session(target.bank, session)
             uris += [f"holdfast://{c.kind}/{c.id}" for c in inside]
         return tuple(dict.fromkeys(uris))
 
     def _source_files(self, numbers: Iterable[int]) -> tuple[str, ...]:
         """The existing files that records were ingested from, without our own journals."""
-        found = [self._store.source(number) for number in numbers]
+        found = [self._store.sources.get(number) for number in numbers]
         paths = [Path(source.path) for source in found if source is not None]
         ours = self._places.journals
         return tuple(sorted(str(p) for p in paths if p.parent != ours and p.is_file()))
 
     def find(self, pattern: Scrubber) -> Erased:
         """What scrubbing a pattern would erase."""
-        touched = self._store.rows_to_scrub(pattern)
-        erased = Erased(_count(touched), copies=tuple(self._store.backups_holding(pattern)))
+        touched = self._store.erasure.rows_to_scrub(pattern)
+        erased = Erased(_count(touched), copies=tuple(self._store.erasure.backups_holding(pattern)))
         erased.events = sum(
             scrub_json(event, pattern) != event
             for path in self._journals()
@@ -304,7 +309,9 @@ class HomeEraser:
 
     def _rule_files(self, touched: Iterable[ScrubMatch]) -> list[str]:
         """The rule files of the project that contain it."""
-        found = [self._store.find(t.bank, "rule", t.id, 1) for t in touched if t.table == "rule"]
+        found = [
+            self._store.records.find(t.bank, "rule", t.id, 1) for t in touched if t.table == "rule"
+        ]
         return sorted({r.file for records in found for r in records if isinstance(r, Rule)})
 
     def _settings_backups(self, pattern: Scrubber) -> list[str]:
@@ -320,13 +327,13 @@ class HomeEraser:
         self._rewrite_journals(lambda event: scrub_json(event, pattern))
         self._clean_log(pattern)
         with self._store.transaction():
-            touched = self._store.rows_to_scrub(pattern)
+            touched = self._store.erasure.rows_to_scrub(pattern)
             self._mark_matches(touched)
             self._mark_tags(pattern)
-            self._store.scrub(pattern)
-            for bank in sorted({t.bank for t in touched} & {b.id for b in self._store.banks()}):
+            self._store.erasure.scrub(pattern)
+            for bank in sorted({t.bank for t in touched} & {b.id for b in self._store.banks.all()}):
                 entry = Curation(0, bank, self._now(), Action.SCRUB, "", "", self._who)
-                self._store.append_curation(entry)
+                self._store.curation.append(entry)
                 self._derive_again(bank, [t for t in touched if t.bank == bank])
                 self._update_opinions(bank)
             self._note_unfinished()
@@ -336,12 +343,14 @@ class HomeEraser:
     def _note_unfinished(self) -> None:
         """Have a worker overwrite the files if this process is killed after the rows are gone."""
         now = self._now()
-        self._store.put_failed_task(
+        self._store.failed_tasks.put(
             FailedTask(OVERWRITE, 1, "what was erased is still in a file", now, now)
         )
 
     def _source_ids(self, touched: Iterable[ScrubMatch]) -> set[int]:
-        turns = (self._store.turn(t.bank, t.id) for t in touched if t.table == "turn")
+        turns = (
+            self._store.turns.get_uncurated(t.bank, t.id) for t in touched if t.table == "turn"
+        )
         return {turn.origin.source for turn in turns if turn is not None}
 
     def _mark_matches(self, touched: Iterable[ScrubMatch]) -> None:
@@ -351,7 +360,7 @@ class HomeEraser:
             marks = [("any", "")]
             turn_ids: list[str] = []
             if t.table == "turn":
-                turn = self._store.turn(t.bank, t.id)
+                turn = self._store.turns.get_uncurated(t.bank, t.id)
                 turn_ids.append(t.id)
                 if turn is not None and turn.tool is not None and turn.tool.call:
                     marks.append(("call", turn.tool.call))
@@ -360,20 +369,23 @@ class HomeEraser:
             elif t.table in FORGE_KINDS:
                 marks.append(("words", f"{t.table}/{t.id}"))
             elif t.table == "failed_line":
-                source = self._store.source(int(t.session))
+                source = self._store.sources.get(int(t.session))
                 marks.append(("line", line_name(source.path if source else "", int(t.id))))
-            self._store.block_marks(
+            self._store.erasure.block_marks(
                 t.bank, [erasure_mark(kind, name) for kind, name in marks], turn_ids
             )
 
     def _mark_tags(self, pattern: Scrubber) -> None:
         """Mark tags and branches that contain the pattern: they are read again with git."""
-        for bank in self._store.banks():
-            names = [*(t.name for t in self._store.tags(bank.id)), *self._store.branches(bank.id)]
+        for bank in self._store.banks.all():
+            names = [
+                *(t.name for t in self._store.git.tags(bank.id)),
+                *self._store.git.branches(bank.id),
+            ]
             matching = [name for name in names if pattern(name) != name]
             if matching:
                 marks = [erasure_mark("any", ""), *(erasure_mark("tag", name) for name in matching)]
-                self._store.block_marks(bank.id, marks)
+                self._store.erasure.block_marks(bank.id, marks)
 
     def _derive_again(self, bank: str, touched: Iterable[ScrubMatch]) -> None:
         """Derive again what was derived from erased text."""
@@ -385,8 +397,10 @@ class HomeEraser:
             has_decisions |= t.table in ("curation", "remembered_memory", "memory_dimension")
             if t.table in _REFRESH_BY_TABLE:
                 _REFRESH_BY_TABLE[t.table](self._store, bank, [t.id])
-            if t.table in ("commit", "commit_patch") and (commit := self._store.commit(bank, t.id)):
-                self._store.put_passage(commit, curated_commit_passage(self._store, commit))
+            if t.table in ("commit", "commit_patch") and (
+                commit := self._store.git.commit_uncurated(bank, t.id)
+            ):
+                self._store.passages.replace(commit, curated_commit_passage(self._store, commit))
             if t.table in FORGE_KINDS:
                 refresh_passages(self._store, bank, t.table, t.id)
         for session in sessions:
@@ -420,14 +434,14 @@ class HomeEraser:
 
 def overwrite_erased(store: Store) -> None:
     """Overwrite erased rows in the store's files, and note that this is done."""
-    store.overwrite_deleted()
+    store.erasure.overwrite_deleted()
     with store.transaction():
-        store.clear_failed_task(OVERWRITE)
+        store.failed_tasks.clear(OVERWRITE)
 
 
 def is_unfinished(store: Store) -> bool:
     """Whether an erasure was interrupted."""
-    return any(chore.name == OVERWRITE for chore in store.failed_tasks())
+    return any(chore.name == OVERWRITE for chore in store.failed_tasks.all())
 
 
 def _count(touched: Iterable[ScrubMatch]) -> Counter[str]:

@@ -79,7 +79,7 @@ class DraftImporter:
             for bank, drafts in self._by_bank(batch, bank_of).items():
                 records = list(self._new(bank, drafts))
                 if batch_id and records:
-                    self._writer.put_imported(batch_id, records)
+                    self._writer.imports.put(batch_id, records)
                     refresh_passages(self._writer, bank, [record.id for record in records])
 
     def counts_for(self, bank: str) -> ImportCounts:
@@ -103,7 +103,7 @@ class DraftImporter:
     def _new(self, bank: str, drafts: Sequence[DraftRecord]) -> Iterator[ImportedRecord]:
         versions = self._versions.get(bank)
         if versions is None:
-            versions = self._versions[bank] = self._writer.imported_versions(bank)
+            versions = self._versions[bank] = self._writer.imports.versions(bank)
         counts = self.counts_for(bank)
         ids = [content_id(IMPORTED, self._program, *draft.key) for draft in drafts]
         erased = ErasedNames(self._writer, bank, [(IMPORTED, id) for id in ids])
@@ -161,15 +161,15 @@ def record_import(
             bank, id, program, place, importer.time, dict(kinds), dict(skipped), dict(failed),
             counts.redacted.total(),
         )  # fmt: skip
-        writer.put_import_batch(batch)
+        writer.imports.put_batch(batch)
         summary = f"{kinds.total()} from {place}"
         name = uri(IMPORT_BATCH, id)
-        writer.append_curation(Curation(0, bank, importer.time, Action.IMPORT, name, summary, who))
+        writer.curation.append(Curation(0, bank, importer.time, Action.IMPORT, name, summary, who))
     return banks
 
 
 def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     """Write the passages of those imported records that are shown, and remove those of the rest."""
     listed = list(ids)
-    shown = writer.imported_by_ids(bank, listed)
-    writer.put_imported_passages(bank, listed, [imported_passage(one) for one in shown])
+    shown = writer.imports.by_ids(bank, listed)
+    writer.imports.put_passages(bank, listed, [imported_passage(one) for one in shown])

@@ -20,7 +20,7 @@ _NO_LIMIT = 1_000_000
 def update_all_banks(writer: Writer, tick: Callable[[], None], now: str) -> int:
     """Update the opinions of every bank that changed; returns how many opinions changed."""
     changed = 0
-    for bank in writer.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION):
         tick()
         changed += sum(update_bank(writer, bank, now))
     return changed
@@ -29,10 +29,10 @@ def update_all_banks(writer: Writer, tick: Callable[[], None], now: str) -> int:
 def update_bank(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Update the opinions of a bank, unless some of its records are not retained yet."""
     with writer.transaction():
-        if writer.unseen_changes(bank, memory_stage.NAME, memory_stage.VERSION, 1):
+        if writer.progress.unseen_changes(bank, memory_stage.NAME, memory_stage.VERSION, 1):
             return OpinionCounts()
-        changes = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
+        changes = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
         counts = update_opinions(writer, bank, now)
         if changes:
-            writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
+            writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
         return counts

@@ -134,11 +134,11 @@ def _days(earlier: str, later: str) -> float:
 def update_opinions(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Form and change the opinions of a bank by its stances, and remove those that no stance
     supports. The caller opens the transaction."""
-    stored_bank = writer.bank(bank)
+    stored_bank = writer.banks.gets.get(bank)
     disposition = stored_bank.disposition if stored_bank else Disposition()
-    groups = group_by_target(writer.stances(bank))
+    groups = group_by_target(writer.memories.stances(bank))
     latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)
-    known = {o.id: o for o in writer.all_opinions(bank)}
+    known = {o.id: o for o in writer.opinions.all_uncurated(bank)}
     outcomes: Counter[str] = Counter()
     for key in sorted(latest[: _LIMITS.opinions]):
         opinion = known.pop(opinion_id(*key), None)
@@ -188,12 +188,12 @@ def _update(
 
 def put_with_history(writer: Writer, opinion: Opinion, note: str, now: str) -> None:
     """Store an opinion with its trend; with a note also a revision in its history."""
-    beliefs = writer.opinion_history(opinion.bank, opinion.id)
+    beliefs = writer.opinions.history(opinion.bank, opinion.id)
     counts = len(opinion.evidence_for), len(opinion.evidence_against)
     belief = OpinionRevision(now, opinion.confidence, *counts, note) if note else None
     beliefs += [belief] if belief else []
     opinion = replace(opinion, trend=trend_of(beliefs, opinion.latest, now))
-    writer.put_opinion(opinion, belief, opinion_passage(writer, opinion))
+    writer.opinions.put(opinion, belief, opinion_passage(writer, opinion))
 
 
 def _same(one: Opinion, other: Opinion) -> bool:
@@ -281,13 +281,13 @@ def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     all of its evidence exists; any other is removed. Returns whether it was removed."""
     if opinion.author:
         parsed = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
-        if parsed and all(n and writer.find(opinion.bank, n.kind, n.id, 1) for n in parsed):
-            history = writer.opinion_history(opinion.bank, opinion.id)
+        if parsed and all(n and writer.records.find(opinion.bank, n.kind, n.id, 1) for n in parsed):
+            history = writer.opinions.history(opinion.bank, opinion.id)
             faded = fade(opinion, now, history)
             if faded != opinion:
-                writer.put_opinion(faded, None, opinion_passage(writer, faded))
+                writer.opinions.put(faded, None, opinion_passage(writer, faded))
             return False
-    writer.drop_opinion(opinion.bank, opinion.id)
+    writer.opinions.drop(opinion.bank, opinion.id)
     return True
 
 
@@ -308,7 +308,7 @@ def fade(opinion: Opinion, now: str, history: Sequence[OpinionRevision] = ()) ->
 
 def opinion_passage(writer: Writer, opinion: Opinion) -> Passage | None:
     """The passage by which an opinion is found; None if it has faded or was forgotten."""
-    known = writer.curation_state(opinion.bank, "memory", opinion.id)
+    known = writer.curation.state(opinion.bank, "memory", opinion.id)
     if opinion.status is Status.RETRACTED or (known is not None and known.is_hidden):
         return None
     memory = opinion_memory(opinion)

@@ -49,8 +49,8 @@ def is_ripe(pattern: Pattern) -> bool:
 
 def refusals_in_effect(reader: Reader, bank: str) -> list[Refusal]:
     """The refusals that were not undone."""
-    decisions = {entry.seq for entry in in_effect(reader.curations(bank))}
-    return [refusal for refusal in reader.refusals(bank) if refusal.seq in decisions]
+    decisions = {entry.seq for entry in in_effect(reader.curation.log(bank))}
+    return [refusal for refusal in reader.rules.refusals(bank) if refusal.seq in decisions]
 
 
 def propose(
@@ -63,10 +63,10 @@ def propose(
 ) -> list[Proposal]:
     """All proposals for a bank now. `root` is the folder of its project, `user_folder` that of the
     user's own rules."""
-    rules = reader.rules(bank)
-    ripe = [pattern for pattern in reader.patterns(bank) if is_ripe(pattern)]
-    stored = {proposal.id: proposal for proposal in reader.proposals(bank)}
-    log = in_effect(reader.curations(bank))
+    rules = reader.rules.all(bank)
+    ripe = [pattern for pattern in reader.rules.patterns(bank) if is_ripe(pattern)]
+    stored = {proposal.id: proposal for proposal in reader.rules.proposals(bank)}
+    log = in_effect(reader.curation.log(bank))
     decided = {entry.target for entry in log if entry.action in _DECIDED}
     known_texts = refused_texts(refusals_in_effect(reader, bank))
     proposals: list[Proposal] = []

@@ -103,7 +103,7 @@ def target_of(sentence: str) -> str:
 
 
 def _put(writer: Writer, opinion: Opinion, now: str) -> None:
-    known = {o.id: o for o in writer.all_opinions(opinion.bank)}.get(opinion.id)
+    known = {o.id: o for o in writer.opinions.all_uncurated(opinion.bank)}.get(opinion.id)
     note = "formed"
     if known is not None:
         opinion = replace(opinion, formed=known.formed)

@@ -24,7 +24,8 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.trace import find_record
 from holdfast.regex import regex
 from holdfast.sources.share_format import share_key, strip_hidden
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 # What others still read; also bounds the size of a shared file.
 MAX_TEXT_CHARS = 12_000
@@ -104,10 +105,10 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
     """The records to share for a record: of a session its digest and exchanges, else the record
     itself."""
     if isinstance(record, Session):
-        digest = reader.digest_of(record.bank, record.id)
+        digest = reader.sessions.digest(record.bank, record.id)
         parts: list[Record] = [
             *([digest] if digest else []),
-            *reader.exchanges(record.bank, record.id),
+            *reader.sessions.exchanges(record.bank, record.id),
         ]
         if not parts:
             raise InputError(

@@ -22,7 +22,7 @@ from holdfast.refine.core.passages import shared_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.share_format import RefusedLine, newer, person_path
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.shares import ShareImport
+from holdfast.store.records.shares import ShareImport
 
 SHARED = "shared"
 SHARE_IMPORT = "taking"
@@ -74,9 +74,9 @@ def plan_import(
     email: str,
 ) -> ShareImportPlan:
     """What importing shared records would change; `email` is our own."""
-    held = {shared.id: shared for shared in writer.current_shared(bank)}
+    held = {shared.id: shared for shared in writer.shares.current(bank)}
     records, refused = found[0], list(found[1])
-    sent = writer.sent_ids(bank)
+    sent = writer.shares.sent_ids(bank)
     latest = (datetime.fromisoformat(now) + _MAX_AHEAD).isoformat()
     erased = ErasedNames(writer, bank, [("shared", id) for id in records])
     counts: Counter[str] = Counter()
@@ -111,7 +111,7 @@ def _is_own(reader: Reader, bank: str, record: SharedRecord, email: str) -> bool
     parsed = parse_uri(record.origin)
     if parsed is None or record.email.lower() != email.lower():
         return False
-    known = reader.find(bank, parsed.kind, parsed.id) or reader.find_hidden(
+    known = reader.records.find(bank, parsed.kind, parsed.id) or reader.curation.find_hidden(
         bank, parsed.kind, parsed.id
     )
     return any(one.id == parsed.id for one in known)
@@ -139,11 +139,11 @@ def import_shares(
     id = content_id(SHARE_IMPORT, bank, time, *(record.version for record in records))
     name = uri(SHARE_IMPORT, id)
     with writer.transaction():
-        writer.put_share_import(
+        writer.shares.put_import(
             ShareImport(bank, id, planned.source.name, planned.source.heads, time), records
         )
         summary = f"{len(records)} from {planned.source.name}"
-        writer.append_curation(Curation(0, bank, time, Action.PULL, name, summary, who))
+        writer.curation.append(Curation(0, bank, time, Action.PULL, name, summary, who))
         refresh_passages(writer, bank, [record.id for record in records])
     return name
 
@@ -151,6 +151,6 @@ def import_shares(
 def refresh_passages(writer: Writer, bank: str, ids: Iterable[str]) -> None:
     """Write the passages of those shared records that are shown, and remove those of the rest."""
     listed = list(ids)
-    shown = {shared.id: shared for shared in writer.shared(bank)}
+    shown = {shared.id: shared for shared in writer.shares.all(bank)}
     passages = [shared_passage(shown[id]) for id in listed if id in shown]
-    writer.put_shared_passages(bank, listed, passages)
+    writer.shares.put_passages(bank, listed, passages)

@@ -13,7 +13,7 @@ from holdfast.model.ledgers.lines import SkipReason
 from holdfast.model.records import Turn
 from holdfast.sources.claude_code.events import describe_session
 from holdfast.sources.draft import FileInfo
-from holdfast.store.protocol.curation import Scrubber
+from holdfast.store.across_tables.erasure import Scrubber
 
 ERASED = "[erased]"
 # A shorter text of a turn ("ok") is not removed from the log: it is everywhere, and tells nothing.

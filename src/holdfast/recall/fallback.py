@@ -86,7 +86,7 @@ def run_fallbacks(
     most = min(_MAX_HITS, plan.limit)
     if query.time_range is not None and _wants_layer(plan, Layer.SUMMARIES):
         used.append(RECENT_SESSIONS)
-        sessions = reader.recent_passages(
+        sessions = reader.passages.recent(
             bank, "digest", most, query.time_range.start, query.time_range.end
         )
         if sessions:
@@ -124,7 +124,7 @@ def grep(
         return
     deadline = monotonic() + limit_s
     found = 0
-    for source in reader.sources(bank):
+    for source in reader.sources.all(bank):
         for number, line in _lines_containing(Path(source.path), needles, deadline):
             for call, text in _tool_outputs(line, source.agent):
                 excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
@@ -151,18 +151,20 @@ def _tool_outputs(line: str, agent: str) -> Iterator[tuple[str, str]]:
 def _turn_of_call(reader: Reader, source: int, line: int, call: str) -> Turn | None:
     """The turn whose call printed a line; None if it is not stored, or its raw lines are
     withheld."""
-    last = reader.turn_before(source, line)
+    last = reader.turns.before_line(source, line)
     if last is None:
         return None
-    turns = reader.turns(last.bank, last.session, max(0, last.seq - _MAX_TURNS_BACK), last.seq)
+    turns = reader.turns.of_session(
+        last.bank, last.session, max(0, last.seq - _MAX_TURNS_BACK), last.seq
+    )
     calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
-    if not calling or reader.is_raw_line_withheld(calling[-1].bank, calling[-1].id):
+    if not calling or reader.curation.is_raw_line_withheld(calling[-1].bank, calling[-1].id):
         return None
     return calling[-1]
 
 
 def _hit(reader: Reader, turn: Turn, text: str, place: SourceLocation, number: int) -> Hit:
-    session = reader.session(turn.bank, turn.session)
+    session = reader.sessions.get(turn.bank, turn.session)
     return Hit(
         uri=uri("turn", turn.id),
         kind="turn",
@@ -256,8 +258,8 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
 
 def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
     """Words of this bank that are spelled like those of the query, and its most frequent words."""
-    recent = reader.recent_passages(bank, "exchange", _RECENT_EXCHANGES)
-    recent = recent + reader.recent_passages(bank, "digest", _RECENT_SESSIONS)
+    recent = reader.passages.recent(bank, "exchange", _RECENT_EXCHANGES)
+    recent = recent + reader.passages.recent(bank, "digest", _RECENT_SESSIONS)
     counted: Counter[str] = Counter()
     for passage in recent:
         title = passage.body.partition("\n")[0].removeprefix("Request: ")

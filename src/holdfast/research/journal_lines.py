@@ -110,7 +110,7 @@ def _uris_in(line: Line) -> list[str]:
 
 def _exists(reader: Reader, name: str) -> bool:
     known = parse_uri(name)
-    return known is None or bool(reader.find(None, known.kind, known.id, 1))
+    return known is None or bool(reader.records.find(None, known.kind, known.id, 1))
 
 
 def _mask(line: Line, removed: set[str]) -> Line:

@@ -30,7 +30,6 @@ from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall, ServicePa
 from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
-from holdfast.store.protocol.model_calls import ModelCallLedger
 
 # Attempts for one question. Each is paid for, and a service that fails three times is paused.
 MAX_ATTEMPTS = 3
@@ -97,14 +96,15 @@ class Governor:
     def __init__(
         self,
         chat: Chat,
-        calls: ModelCallLedger,
+        store: Store,
         caps: SpendCaps,
         now: Callable[[], str],
         prices: tuple[tuple[str, tuple[float, float]], ...] = (),
         wait: Callable[[float], None] = sleep,
     ) -> None:
         self._chat = chat
-        self._calls = calls
+        self._calls = store.model_calls
+        self._transaction = store.transaction
         self._caps = caps
         self._now = now
         self._prices = dict(prices)
@@ -177,10 +177,10 @@ class Governor:
             usd=None if price is None else price.cost(limit),
             attempt=attempt,
         )
-        with self._calls.transaction():
+        with self._transaction():
             self._check_pause(now)
             self._check_caps(call, now)
-            self._calls.reserve_call(call)
+            self._calls.reserve(call)
         return call
 
     def _check_pause(self, now: str) -> None:
@@ -237,8 +237,8 @@ class Governor:
             outcome=CallOutcome.DONE,
         )
         self._done.append(done)
-        with self._calls.transaction():
-            self._calls.record_call_result(done)
+        with self._transaction():
+            self._calls.record_result(done)
             self._calls.resume_service(self.model)
 
     def _record_failure(self, call: ModelCall, error: ModelError, began: float) -> None:
@@ -263,8 +263,8 @@ class Governor:
                 tokens_out=round(share * call.tokens_out),
                 usd=share * call.usd if call.usd is not None else None if share else 0.0,
             )
-        with self._calls.transaction():
-            self._calls.record_call_result(failed)
+        with self._transaction():
+            self._calls.record_result(failed)
         if isinstance(error, ModelBusyError):
             self._pause(error, error.retry_after_s or _TIMES.first_pause, error.retry_after_s)
         elif isinstance(error, ModelRefusedError):
@@ -273,7 +273,7 @@ class Governor:
     def _pause(self, error: ModelError, first_s: float, exact_s: float | None = None) -> None:
         """Pause the service: as long as it asks for, else twice as long each time."""
         now = self._now()
-        with self._calls.transaction():
+        with self._transaction():
             pauses = {pause.service: pause for pause in self._calls.paused_services()}
             known = pauses.get(self.model)
             attempts = known.attempts + 1 if known else 1

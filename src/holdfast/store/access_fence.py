@@ -1,134 +1,167 @@
 """A store as one principal may use it: restricted to their banks and to what their level allows.
 
-Every method of the store protocol is classified here, once, whatever is built on top:
+Every method of every part of a store is classified here, once, whatever is built on top:
 
 - a method that names a bank must name one of theirs, or none, which then means all of theirs;
 - a method that is given records must be given records of their banks;
 - a method that does neither is listed below, with what happens to its result.
 
-A method that is not classified is refused, so a method added to the protocol stays closed until
-somebody has decided about it. The lists refer to the protocol's methods themselves, so that a
-renamed method cannot drop out of them unnoticed.
+A method that is not classified is refused, so a method added to a part stays closed until somebody
+has decided about it. The lists refer to the methods themselves, so that a renamed method cannot
+drop out of them unnoticed. Methods are named by part and method: `facts.put_uses`.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, get_type_hints
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.principal import Level, Principal
-from holdfast.store.protocol import Match, Reader, Store
+from holdfast.store.across_tables.derived import DerivedWriter
+from holdfast.store.across_tables.erasure import Eraser
+from holdfast.store.across_tables.overview import OverviewReader
+from holdfast.store.index.passages import Match, PassageReader, PassageWriter
+from holdfast.store.index.progress import DerivationVersions, StageProgress
+from holdfast.store.index.vectors import VectorReader
+from holdfast.store.knowledge.memories import MemoryWriter
+from holdfast.store.knowledge.opinions import OpinionWriter
+from holdfast.store.knowledge.rules import RuleWriter
+from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
+from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
+from holdfast.store.protocol import Reader, ReadStore, Store
+from holdfast.store.records.banks import BankReader, BankWriter
+from holdfast.store.records.curation import CurationWriter
+from holdfast.store.records.forge import ForgeWriter
+from holdfast.store.records.git_history import GitHistoryWriter
+from holdfast.store.records.outbox import OutboxReader, OutboxWriter
+from holdfast.store.records.sessions import SessionReader, SessionWriter
+from holdfast.store.records.shares import ShareWriter
+from holdfast.store.records.sources import SourceReader, SourceWriter
+from holdfast.store.records.turns import TurnReader, TurnWriter
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.integrity import IntegrityReport
 
 
-def _names(*methods: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(method.__name__ for method in methods)
+def _part_classes(protocol: type) -> dict[str, type]:
+    """The parts of a store by their names."""
+    found = inspect.getmembers(protocol, lambda member: isinstance(member, property))
+    return {name: get_type_hints(member.fget)["return"] for name, member in found}
 
 
-# The connection itself: passed through as it is.
-_CONNECTION = _names(Store.transaction, Store.generation, Store.interrupt, Store.close)
+# The class of each part of a store, and of a reader, by its name.
+PARTS = _part_classes(Store)
+READER_PARTS = _part_classes(Reader)
+_PART_OF_CLASS = {
+    one.__name__: name for parts in (PARTS, READER_PARTS) for name, one in parts.items()
+}
+
+
+def _keys(*methods: Callable[..., Any]) -> frozenset[str]:
+    names = (method.__qualname__.split(".") for method in methods)
+    return frozenset(f"{_PART_OF_CLASS[part]}.{method}" for part, method in names)
+
+
 # Of no bank: totals, and the cost ledger, whose caps hold for all callers together.
-_UNRESTRICTED = _CONNECTION | _names(
-    Store.vector_models,
-    Store.vector_sizes,
-    Store.count_unembedded,
-    Store.total_spent,
-    Store.paused_services,
-    Store.reserve_call,
-    Store.record_call_result,
-    Store.pause_service,
-    Store.resume_service,
-    Store.put_failed_task,
-    Store.clear_failed_task,
+_UNRESTRICTED = _keys(
+    VectorReader.models,
+    VectorReader.sizes,
+    VectorReader.count_unembedded,
+    ModelCallLedger.total_spent,
+    ModelCallLedger.paused_services,
+    ModelCallLedger.reserve,
+    ModelCallLedger.record_result,
+    ModelCallLedger.pause_service,
+    ModelCallLedger.resume_service,
+    FailedTasks.put,
+    FailedTasks.clear,
 )
-# Methods outside `Reader` that change nothing, so that the level `read` is enough.
-_READ_ONLY = _names(
-    Store.injections,
-    Store.summary,
-    Store.summary_attempted,
-    Store.has_summaries,
-    Store.has_progress,
-    Store.unseen_changes,
-    Store.banks_behind,
-    Store.failed_tasks,
-    Store.known_turns,
-    Store.tool_call_turn,
-    Store.has_tool_call,
-    Store.next_seq,
-    Store.all_remembered,
-    Store.all_commits,
-    Store.commit,
-    Store.all_turns,
-    Store.turn,
-    Store.all_subagent_ids,
-    Store.borrow_reader,
-    Store.return_reader,
-    Store.corrected_derived_records,
-    Store.unsummarised_sessions,
+# Methods of writers that change nothing, so that the level `read` is enough.
+_READ_ONLY = _keys(
+    InjectionLedger.latest,
+    ModelSummaries.get,
+    ModelSummaries.was_attempted,
+    ModelSummaries.has_any,
+    StageProgress.has_progress,
+    StageProgress.unseen_changes,
+    StageProgress.banks_behind,
+    FailedTasks.all,
+    TurnWriter.known,
+    TurnWriter.of_tool_call,
+    TurnWriter.has_tool_call,
+    TurnWriter.next_seq,
+    MemoryWriter.remembered_uncurated,
+    GitHistoryWriter.commits_uncurated,
+    GitHistoryWriter.commit_uncurated,
+    TurnWriter.stream_uncurated,
+    TurnWriter.get_uncurated,
+    SessionWriter.subagent_ids_uncurated,
+    Eraser.corrected_derived_records,
+    ModelSummaries.unsummarised_sessions,
 )
-_ADMIN_ONLY = _names(
-    Store.erase,
-    Store.erase_corrections,
-    Store.block_marks,
-    Store.overwrite_deleted,
-    Store.backups_holding,
-    Store.update_bank,
-    Store.put_failed_task,
-    Store.clear_failed_task,
+_ADMIN_ONLY = _keys(
+    Eraser.erase,
+    Eraser.erase_corrections,
+    Eraser.block_marks,
+    Eraser.overwrite_deleted,
+    Eraser.backups_holding,
+    BankWriter.update,
+    FailedTasks.put,
+    FailedTasks.clear,
 )
 # Methods that name one bank and reach into others.
-_REFUSED = _names(Store.add_source, Store.move_source_to_bank, Store.add_alias)
+_REFUSED = _keys(
+    SourceWriter.add,
+    DerivedWriter.move_source,
+    BankWriter.add_alias,
+)
 # Methods whose arguments are records or rows that each carry their bank.
-_TAKES_RECORDS = _names(
-    Store.add_session,
-    Store.append_curation,
-    Store.put_curation_state,
-    Store.put_memory,
-    Store.put_opinion,
-    Store.put_passage,
-    Store.put_proposal,
-    Store.put_remark,
-    Store.put_thread,
-    Store.put_summary,
-    Store.put_turns,
-    Store.put_commits,
-    Store.put_patches,
-    Store.put_repository,
-    Store.put_forge_repository,
-    Store.put_share_import,
-    Store.add_injection,
-    Store.record_injection_outcome,
-    Store.erase,
-    Store.backups_holding,
-    Store.put_outbox_item,
-    Store.drop_outbox_item,
+_TAKES_RECORDS = _keys(
+    SessionWriter.add,
+    CurationWriter.append,
+    CurationWriter.put_state,
+    MemoryWriter.put_remembered,
+    OpinionWriter.put,
+    PassageWriter.replace,
+    RuleWriter.put_proposal,
+    ForgeWriter.put_remark,
+    ForgeWriter.put_thread,
+    ModelSummaries.put,
+    TurnWriter.put,
+    GitHistoryWriter.put_commits,
+    GitHistoryWriter.put_patches,
+    GitHistoryWriter.put_repository,
+    ForgeWriter.put_repository,
+    ShareWriter.put_import,
+    InjectionLedger.add,
+    InjectionLedger.record_outcome,
+    Eraser.erase,
+    Eraser.backups_holding,
+    OutboxWriter.put,
+    OutboxWriter.drop,
 )
 # Methods whose results are reduced to records of the principal's banks.
-_FILTERED = _names(
-    Store.source,
-    Store.source_at,
-    Store.turn_before,
-    Store.stale_sessions,
-    Store.unsummarised_sessions,
-    Store.outdated_sessions,
-    Store.outdated_summaries,
-    Store.outbox,
-    Store.bank_content_sizes,
+_FILTERED = _keys(
+    SourceReader.get,
+    SourceReader.at_path,
+    TurnReader.before_line,
+    SessionReader.stale,
+    ModelSummaries.unsummarised_sessions,
+    DerivationVersions.outdated_sessions,
+    DerivationVersions.outdated_summaries,
+    OutboxReader.items,
+    OverviewReader.bank_content_sizes,
 )
 
 
 class RestrictableStore(Store, Protocol):
     """What the fence needs of a backend beyond the protocol; every backend has it."""
 
-    def restrict_to_banks(self, banks: Sequence[str] | None) -> None:
-        """Mean these banks where none is named (None: all), and see no others."""
-        ...
-
-    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
-        """See these banks alone, or all, without changing what is meant where none is named."""
-        ...
+    @property
+    def database(self) -> Database: ...
 
 
 def fence_store(store: Store, principal: Principal) -> Store:
@@ -139,44 +172,94 @@ def fence_store(store: Store, principal: Principal) -> Store:
 
 
 class AccessFence:
-    """Takes the place of a store and passes on the calls that its principal may make."""
+    """Takes the place of a store; its parts pass on the calls that its principal may make."""
 
     def __init__(self, store: RestrictableStore, principal: Principal) -> None:
         self._store = store
         self._principal = principal
-        store.restrict_to_banks(principal.banks)
+        store.database.restrict_to_banks(principal.banks)
 
     def __getattr__(self, name: str) -> Any:
-        if not callable(getattr(Store, name, None)):
+        if name not in PARTS:
             raise AttributeError(name)
-        self._require(required_level(name))
-        method: Callable[..., Any] = getattr(self._store, name)
-        checked = method if self._principal.banks is None else self._restricted(name, method)
-        self.__dict__[name] = checked  # later lookups do not come here again
+        part = _FencedPart(self._store, self._principal, name)
+        self.__dict__[name] = part  # later lookups do not come here again
+        return part
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return self._store.transaction()
+
+    def generation(self) -> str:
+        return self._store.generation()
+
+    def interrupt(self) -> None:
+        self._store.interrupt()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def check_integrity(self) -> IntegrityReport:
+        _require(self._principal, Level.WRITE)
+        if self._principal.banks is not None:
+            raise _refusal()
+        return self._store.check_integrity()
+
+    def borrow_reader(self) -> ReadStore | None:
+        reader = self._store.borrow_reader()
+        return reader and fence_store(cast("Store", reader), self._principal)
+
+    def return_reader(self, reader: Any) -> None:
+        inner: Any = reader._store if isinstance(reader, AccessFence) else reader
+        inner.database.restrict_to_banks(None)
+        self._store.return_reader(inner)
+
+    def remove_restrictions(self) -> None:
+        """Let the store be used for every bank again."""
+        self._store.database.restrict_to_banks(None)
+
+
+class _FencedPart:
+    """One part of a store behind the fence."""
+
+    def __init__(self, store: RestrictableStore, principal: Principal, name: str) -> None:
+        self._part: Any = getattr(store, name)
+        self._name = name
+        self._database = store.database
+        self._sources = store.sources
+        self._principal = principal
+
+    def __getattr__(self, method: str) -> Any:
+        key = f"{self._name}.{method}"
+        if method.startswith("_") or not callable(getattr(self._part, method, None)):
+            raise AttributeError(key)
+        _require(self._principal, required_level(key))
+        checked = self._checked(key, getattr(self._part, method))
+        self.__dict__[method] = checked  # later lookups do not come here again
         return checked
 
-    def _restricted(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        if name in _CONNECTION:
+    def _checked(self, key: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        rule = _OWN_RULES.get(key)
+        if rule is not None:
+            return lambda *args, **kwargs: rule(self, *args, **kwargs)
+        if self._principal.banks is None:
             return method
-        if name in _UNRESTRICTED:
+        if key in _UNRESTRICTED:
             return self._seeing_all(method)
-        if name in _TAKES_RECORDS:
+        if key in _TAKES_RECORDS:
             return self._checking_records(method)
-        if name in _FILTERED:
+        if key in _FILTERED:
             return lambda *args, **kwargs: _visible(method(*args, **kwargs), self._principal)
-        if _names_a_bank(name) and name not in _REFUSED:
+        if _names_a_bank(key) and key not in _REFUSED:
             return self._checking_bank(method)
-        raise ForbiddenError(
-            "This is for those who see every bank.", "Ask whoever runs the server."
-        )
+        raise _refusal()
 
     def _seeing_all(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def seeing_all(*args: Any, **kwargs: Any) -> Any:
-            self._store.set_visible_banks(None)
+            self._database.set_visible_banks(None)
             try:
                 return method(*args, **kwargs)
             finally:
-                self._store.set_visible_banks(self._principal.banks)
+                self._database.set_visible_banks(self._principal.banks)
 
         return seeing_all
 
@@ -225,94 +308,70 @@ class AccessFence:
 
     # Methods with a rule of their own.
 
-    def banks(self) -> Any:
-        return [bank for bank in self._store.banks() if self._principal.sees(bank.id)]
+    def _banks_all(self) -> Any:
+        return [bank for bank in self._part.all() if self._principal.sees(bank.id)]
 
-    def bank(self, id: str) -> Any:
-        return self._store.bank(id) if self._principal.sees(id) else None
+    def _banks_get(self, id: str) -> Any:
+        return self._part.get(id) if self._principal.sees(id) else None
 
-    def bank_by_alias(self, alias: str) -> str | None:
-        return self._own_bank(self._store.bank_by_alias(alias))
+    def _banks_id_by_alias(self, alias: str) -> str | None:
+        return self._own_bank(self._part.id_by_alias(alias))
 
-    def bank_by_host_session(self, host: str) -> str | None:
-        return self._own_bank(self._store.bank_by_host_session(host))
+    def _banks_id_by_host_session(self, host: str) -> str | None:
+        return self._own_bank(self._part.id_by_host_session(host))
 
-    def banks_behind(self, stage: str, version: int) -> list[str]:
-        return [b for b in self._store.banks_behind(stage, version) if self._principal.sees(b)]
-
-    def sessions_named(self, name: str) -> Any:
-        return [one for one in self._store.sessions_named(name) if self._principal.sees(one.bank)]
-
-    def list_sessions(self, filter: Any, limit: int, offset: int = 0) -> Any:
-        if filter.bank:
-            self._check_bank(filter.bank)
-        return self._store.list_sessions(filter, limit, offset)
-
-    def redaction_counts(self, source: int) -> dict[str, int]:
-        found = self._store.source(source)
-        own = found is not None and self._principal.sees(found.bank)
-        return self._store.redaction_counts(source) if own else {}
-
-    def failed_tasks(self) -> Any:
-        return self._store.failed_tasks() if self._principal.banks is None else []
-
-    def add_bank(self, bank: Any) -> None:
-        self._require(Level.WRITE)
+    def _banks_add(self, bank: Any) -> None:
         self._check_bank(bank.id)
-        self._store.add_bank(bank)
+        self._part.add(bank)
 
-    def update_bank(self, bank: Any) -> None:
+    def _banks_update(self, bank: Any) -> None:
         """Everything but new aliases: an alias is unique among all banks, and taking one could
         lead callers to this bank who mean another."""
-        self._require(Level.ADMIN)
         self._check_bank(bank.id)
-        known = self._store.bank(bank.id)
+        known = self._part.get(bank.id)
         added = set(bank.aliases) - set(known.aliases if known else ())
         if self._principal.banks is not None and added:
             raise ForbiddenError(
                 "Names are given to banks by those who see every bank.",
                 "Ask whoever runs the server.",
             )
-        self._store.update_bank(bank)
+        self._part.update(bank)
 
-    def overwrite_deleted(self) -> None:
-        self._require(Level.ADMIN)
-        self._store.overwrite_deleted()
+    def _progress_banks_behind(self, stage: str, version: int) -> list[str]:
+        return [b for b in self._part.banks_behind(stage, version) if self._principal.sees(b)]
 
-    def search(self, bank: str | None, *args: Any, **kwargs: Any) -> list[Match]:
+    def _sessions_named(self, name: str) -> Any:
+        return [one for one in self._part.named(name) if self._principal.sees(one.bank)]
+
+    def _sessions_page(self, filter: Any, limit: int, offset: int = 0) -> Any:
+        if filter.bank:
+            self._check_bank(filter.bank)
+        return self._part.page(filter, limit, offset)
+
+    def _sources_redaction_counts(self, source: int) -> dict[str, int]:
+        found = self._sources.get(source)
+        own = found is not None and self._principal.sees(found.bank)
+        return self._part.redaction_counts(source) if own else {}
+
+    def _failed_tasks_all(self) -> Any:
+        return self._part.all() if self._principal.banks is None else []
+
+    def _erasure_overwrite_deleted(self) -> None:
+        self._part.overwrite_deleted()
+
+    def _passages_search(self, bank: str | None, *args: Any, **kwargs: Any) -> list[Match]:
         """One search a bank, because the full-text index can search one bank or all."""
         limit: int = kwargs["limit"] if "limit" in kwargs else (*args, 50, 50, 50)[2]
         found = [
             match
             for one in self._meant_banks(bank)
-            for match in self._store.search(one, *args, **kwargs)
+            for match in self._part.search(one, *args, **kwargs)
         ]
         return sorted(found, key=lambda match: -match.score)[:limit]
 
-    def term_frequencies(self, bank: str | None, terms: Any, most: int) -> list[int]:
-        counted = [
-            self._store.term_frequencies(one, terms, most) for one in self._meant_banks(bank)
-        ]
+    def _passages_term_frequencies(self, bank: str | None, terms: Any, most: int) -> list[int]:
+        counted = [self._part.term_frequencies(one, terms, most) for one in self._meant_banks(bank)]
         return [min(sum(each), most) for each in zip(*counted, strict=True)] or [0] * len(terms)
-
-    def borrow_reader(self) -> Any:
-        reader = self._store.borrow_reader()
-        return reader and fence_store(cast("Store", reader), self._principal)
-
-    def return_reader(self, reader: Any) -> None:
-        inner: Any = reader._store if isinstance(reader, AccessFence) else reader
-        inner.restrict_to_banks(None)
-        self._store.return_reader(inner)
-
-    def remove_restrictions(self) -> None:
-        """Let the store be used for every bank again."""
-        self._store.restrict_to_banks(None)
-
-    def _require(self, level: Level) -> None:
-        if not self._principal.level.includes(level):
-            raise ForbiddenError(
-                "This key may not do that.", f"It takes one of the level {level.value!r}."
-            )
 
     def _own_bank(self, bank: str | None) -> str | None:
         return bank if bank is not None and self._principal.sees(bank) else None
@@ -325,34 +384,71 @@ class AccessFence:
         return self._principal.banks
 
 
-def required_level(method: str) -> Level:
-    """The level that a principal needs to call a method."""
-    if method in _ADMIN_ONLY:
+_OWN_RULES: dict[str, Callable[..., Any]] = {
+    key: getattr(_FencedPart, "_" + key.replace(".", "_"))
+    for key in _keys(
+        BankReader.all,
+        BankReader.get,
+        BankReader.id_by_alias,
+        BankReader.id_by_host_session,
+        StageProgress.banks_behind,
+        SessionReader.named,
+        SessionReader.page,
+        SourceReader.redaction_counts,
+        FailedTasks.all,
+        BankWriter.add,
+        BankWriter.update,
+        Eraser.overwrite_deleted,
+        PassageReader.search,
+        PassageReader.term_frequencies,
+    )
+}
+
+
+def _require(principal: Principal, level: Level) -> None:
+    if not principal.level.includes(level):
+        raise ForbiddenError(
+            "This key may not do that.", f"It takes one of the level {level.value!r}."
+        )
+
+
+def _refusal() -> ForbiddenError:
+    return ForbiddenError("This is for those who see every bank.", "Ask whoever runs the server.")
+
+
+def required_level(key: str) -> Level:
+    """The level that a principal needs to call a method of a part."""
+    if key in _ADMIN_ONLY:
         return Level.ADMIN
-    reads = hasattr(Reader, method) or method in _UNRESTRICTED or method in _READ_ONLY
-    return Level.READ if reads else Level.WRITE
+    part, method = key.split(".")
+    reads = part in READER_PARTS and hasattr(READER_PARTS[part], method)
+    return Level.READ if reads or key in _UNRESTRICTED or key in _READ_ONLY else Level.WRITE
 
 
 def classify_methods() -> dict[str, str]:
-    """How the fence treats each method of the protocol; "" for those that are refused."""
+    """How the fence treats each method of each part; "" for those that are refused."""
     treatments: dict[str, str] = {}
-    for name, _ in inspect.getmembers(Store, inspect.isfunction):
-        if name.startswith("_"):
-            continue
-        matching = {
-            "unrestricted": name in _UNRESTRICTED,
-            "own rule": name in vars(AccessFence),
-            "takes records": name in _TAKES_RECORDS,
-            "filtered": name in _FILTERED,
-            "names a bank": _names_a_bank(name) and name not in _REFUSED,
-        }
-        treatments[name] = next((kind for kind, matches in matching.items() if matches), "")
+    for part, one in PARTS.items():
+        for method, _ in inspect.getmembers(one, inspect.isfunction):
+            key = f"{part}.{method}"
+            if method.startswith("_"):
+                continue
+            matching = {
+                "unrestricted": key in _UNRESTRICTED,
+                "own rule": key in _OWN_RULES,
+                "takes records": key in _TAKES_RECORDS,
+                "filtered": key in _FILTERED,
+                "names a bank": _names_a_bank(key) and key not in _REFUSED,
+            }
+            treatments[key] = next((kind for kind, matches in matching.items() if matches), "")
     return treatments
 
 
 @cache
-def _names_a_bank(method: str) -> bool:
-    parameter = inspect.signature(getattr(Store, method)).parameters.get("bank")
+def _names_a_bank(key: str) -> bool:
+    part, method = key.split(".")
+    signature = inspect.signature(getattr(PARTS[part], method))
+    parameter = signature.parameters.get("bank")
     return parameter is not None and parameter.annotation in ("str", "str | None")
 
 

@@ -6,7 +6,7 @@ Not exported are derived tables (`DERIVED_TABLES`) and those that only one machi
 
 from __future__ import annotations
 
-from holdfast.store.protocol.export import ExportTable as Table
+from holdfast.store.records.exports import ExportTable as Table
 
 
 def _time_in(table: str, key: str, time: str = "time", own: str = "id") -> str:

@@ -25,7 +25,7 @@ from holdfast.model.trust import Status, Trust
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.sessions import SessionFilter
+from holdfast.store.records.sessions import SessionFilter
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = ApiKey("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)
@@ -40,52 +40,52 @@ _OPINION = Opinion(
 
 def check_keys_are_kept_as_they_were_made(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.api_keys(), [], "keys")
+        expect(store.api_keys.all(), [], "keys")
         with store.transaction():
-            store.add_key(_SECOND)
-            store.add_key(_FIRST)
-        expect(store.api_keys(), [_FIRST, _SECOND], "keys")
+            store.api_keys.add(_SECOND)
+            store.api_keys.add(_FIRST)
+        expect(store.api_keys.all(), [_FIRST, _SECOND], "keys")
     with closing(make_store()) as again:
-        expect(again.api_keys(), [_FIRST, _SECOND], "keys")
+        expect(again.api_keys.all(), [_FIRST, _SECOND], "keys")
 
 
 def check_a_key_is_revoked_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_key(_FIRST)
-            store.add_key(_SECOND)
-            expect(store.revoke_key("0a1b2c3d", NOON), True, "revoking")
-            expect(store.revoke_key("0a1b2c3d", _LATER), False, "revoking again")
-            expect(store.revoke_key("00000000", NOON), False, "revoking none")
-        expect(store.api_keys(), [_FIRST._replace(revoked=NOON), _SECOND], "keys")
+            store.api_keys.add(_FIRST)
+            store.api_keys.add(_SECOND)
+            expect(store.api_keys.revoke("0a1b2c3d", NOON), True, "revoking")
+            expect(store.api_keys.revoke("0a1b2c3d", _LATER), False, "revoking again")
+            expect(store.api_keys.revoke("00000000", NOON), False, "revoking none")
+        expect(store.api_keys.all(), [_FIRST._replace(revoked=NOON), _SECOND], "keys")
 
 
 def check_the_last_use_of_a_key_never_goes_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_key(_FIRST)
-            store.record_key_uses({"0a1b2c3d": _LATER, "00000000": NOON})
-            store.record_key_uses({"0a1b2c3d": NOON})
-        expect(store.api_keys(), [_FIRST._replace(used=_LATER)], "keys")
+            store.api_keys.add(_FIRST)
+            store.api_keys.record_uses({"0a1b2c3d": _LATER, "00000000": NOON})
+            store.api_keys.record_uses({"0a1b2c3d": NOON})
+        expect(store.api_keys.all(), [_FIRST._replace(used=_LATER)], "keys")
 
 
 _THIRD = "3333cccc3333cccc"
 _ASKED: tuple[Callable[[Store], list[str]], ...] = (
-    lambda store: [one.bank for one in store.sessions(None)],
-    lambda store: [one.session.bank for one in store.list_sessions(SessionFilter(), 10)],
-    lambda store: [one.bank for one in store.find(None, "session", SESSION)],
-    lambda store: [one.bank for one in store.sessions_named(SESSION)],
-    lambda store: [one.passage.bank for one in store.search(None, ["lantern"])],
-    lambda store: [one.bank for one in store.recent_passages(None, "turn")],
+    lambda store: [one.bank for one in store.sessions.latest(None)],
+    lambda store: [one.session.bank for one in store.sessions.page(SessionFilter(), 10)],
+    lambda store: [one.bank for one in store.records.find(None, "session", SESSION)],
+    lambda store: [one.bank for one in store.sessions.named(SESSION)],
+    lambda store: [one.passage.bank for one in store.passages.search(None, ["lantern"])],
+    lambda store: [one.bank for one in store.passages.recent(None, "turn")],
 )
 
 
 def _three(store: Store) -> None:
     with store.transaction():
-        store.add_bank(Bank(_THIRD, "pier", NOON))
-        store.add_session(a_session(_THIRD))
+        store.banks.add(Bank(_THIRD, "pier", NOON))
+        store.sessions.add(a_session(_THIRD))
         for bank in (BANK, OTHER, _THIRD):
-            store.put_derived(bank, SESSION, [a_passage("t1", "a lantern", bank)])
+            store.derived.put(bank, SESSION, [a_passage("t1", "a lantern", bank)])
 
 
 def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
@@ -94,10 +94,10 @@ def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
         both = fence_store(store, Principal("a", (BANK, _THIRD), Level.READ))
         for ask in _ASKED:
             expect(sorted(ask(both)), [BANK, _THIRD], "all banks that are seen")
-        expect([one.id for one in both.banks()], [BANK, _THIRD], "banks")
-        expect(both.counts(None).sessions, 2, "sessions")
-        expect(both.term_frequencies(None, ["lantern"], 9), [2], "frequencies")
-        expect(both.count_passages(None, 9), 2, "size")
+        expect([one.id for one in both.banks.all()], [BANK, _THIRD], "banks")
+        expect(both.records.counts(None).sessions, 2, "sessions")
+        expect(both.passages.term_frequencies(None, ["lantern"], 9), [2], "frequencies")
+        expect(both.passages.count(None, 9), 2, "size")
         nobody = fence_store(store, Principal("a", (), Level.READ))
         for ask in _ASKED:
             expect(ask(nobody), [], "no bank at all")
@@ -106,18 +106,18 @@ def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
 def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
-        expect(mine.bank(OTHER), None, "another's bank")
-        expect(mine.session(BANK, SESSION), a_session(BANK), "a session")
+        expect(mine.banks.gets.get(OTHER), None, "another's bank")
+        expect(mine.sessions.gets.get(BANK, SESSION), a_session(BANK), "a session")
         for ask in (
-            lambda: mine.session(OTHER, SESSION),
-            lambda: mine.search(OTHER, ["lantern"]),
-            lambda: mine.list_sessions(SessionFilter(OTHER), 10),
-            lambda: mine.add_session(a_session(OTHER)),
-            lambda: mine.add_bank(Bank(_THIRD, "pier", NOON)),
+            lambda: mine.sessions.gets.get(OTHER, SESSION),
+            lambda: mine.passages.search(OTHER, ["lantern"]),
+            lambda: mine.sessions.page(SessionFilter(OTHER), 10),
+            lambda: mine.sessions.add(a_session(OTHER)),
+            lambda: mine.banks.add(Bank(_THIRD, "pier", NOON)),
         ):
             _refused(ask, NotFoundError)
-        _refused(lambda: mine.api_keys(), ForbiddenError)
-        _refused(lambda: mine.drop_derived(), ForbiddenError)
+        _refused(lambda: mine.api_keys.all(), ForbiddenError)
+        _refused(lambda: mine.derived.drop_all(), ForbiddenError)
 
 
 def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
@@ -125,18 +125,18 @@ def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) ->
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
         firm = OpinionRevision(NOON, 0.5, 1, 0, "said")
         with store.transaction():
-            mine.put_opinion(_OPINION, firm, None)
-        expect(store.opinion_history(BANK, _OPINION.id), [firm], "beliefs")
+            mine.opinions.put(_OPINION, firm, None)
+        expect(store.opinions.history(BANK, _OPINION.id), [firm], "beliefs")
 
 
 def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for banks in ((BANK,), None):
             looks = fence_store(store, Principal("a", banks, Level.READ))
-            expect(looks.session(BANK, SESSION), a_session(BANK), "a session")
-            _refused(lambda found=looks: found.add_session(a_session(BANK, "s2")), ForbiddenError)
-            _refused(lambda found=looks: found.drop_derived(), ForbiddenError)
-        expect(len(store.sessions(BANK)), 1, "sessions")
+            expect(looks.sessions.gets.get(BANK, SESSION), a_session(BANK), "a session")
+            _refused(lambda found=looks: found.sessions.add(a_session(BANK, "s2")), ForbiddenError)
+            _refused(lambda found=looks: found.derived.drop_all(), ForbiddenError)
+        expect(len(store.sessions.latest(BANK)), 1, "sessions")
 
 
 def _refused(ask: Callable[[], object], kind: type[Exception]) -> None:

@@ -21,9 +21,9 @@ from holdfast.model.curation import CurationState
 from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network
 from holdfast.model.query import RecordFilter
 from holdfast.model.trust import Status, Trust
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.concepts import DerivedConcept, KeywordMatch
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.concepts import DerivedConcept, KeywordMatch
-from holdfast.store.protocol.curation import Erasure
 
 
 def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Concept:
@@ -42,20 +42,22 @@ def _made(concept: Concept, *aliases: str) -> DerivedConcept:
 
 
 def _filled(store: Store) -> None:
-    store.put_derived(BANK, SESSION, [an_exchange()])
-    store.put_concepts(BANK, [_made(a_concept())])
+    store.derived.put(BANK, SESSION, [an_exchange()])
+    store.concepts.put(BANK, [_made(a_concept())])
 
 
 def check_a_concept_comes_back_whole(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-        expect(store.concepts(BANK), [a_concept()], "the concepts")
-        expect(store.concepts(OTHER), [], "the concepts of another bank")
-        expect(store.concept_of(BANK, "exchange", "x1"), a_concept(), "the concept of a member")
-        expect(store.concept_of(BANK, "exchange", "x2"), None, "the concept of another")
-        expect(store.find(None, "concept", "c"), [a_concept()], "the start of an id")
-        found = [match.passage.id for match in store.search(BANK, ["tide"], ["summaries"])]
+        expect(store.concepts.latest(BANK), [a_concept()], "the concepts")
+        expect(store.concepts.latest(OTHER), [], "the concepts of another bank")
+        expect(
+            store.concepts.of_record(BANK, "exchange", "x1"), a_concept(), "the concept of a member"
+        )
+        expect(store.concepts.of_record(BANK, "exchange", "x2"), None, "the concept of another")
+        expect(store.records.find(None, "concept", "c"), [a_concept()], "the start of an id")
+        found = [match.passage.id for match in store.passages.search(BANK, ["tide"], ["summaries"])]
         expect(found, ["c1"], "a search of what sums up")
 
 
@@ -63,9 +65,13 @@ def check_a_concept_is_found_by_the_id_of_what_went_into_it(make_store: MakeStor
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-        expect(store.find(BANK, "concept", "c9"), [a_concept()], "the id of one that went into it")
-        expect(store.find(BANK, "", "c9"), [], "the same without a word")
-        expect(store.find(BANK, "concept", "c8"), [], "an id that nobody had")
+        expect(
+            store.records.find(BANK, "concept", "c9"),
+            [a_concept()],
+            "the id of one that went into it",
+        )
+        expect(store.records.find(BANK, "", "c9"), [], "the same without a word")
+        expect(store.records.find(BANK, "concept", "c8"), [], "an id that nobody had")
 
 
 def check_only_what_changed_is_written(make_store: MakeStore) -> None:
@@ -73,29 +79,37 @@ def check_only_what_changed_is_written(make_store: MakeStore) -> None:
         one, other = a_concept(), a_concept("c2", name="Moon")
         other = replace(other, members=("holdfast://exchange/x2",), keywords=("lunar",))
         both = [_made(one), _made(other, "c2")]
-        expect(store.put_concepts(BANK, both), 2, "the first time")
-        expect(store.put_concepts(BANK, both), 0, "the same again")
+        expect(store.concepts.put(BANK, both), 2, "the first time")
+        expect(store.concepts.put(BANK, both), 0, "the same again")
         longer = [_made(replace(one, name="Tides")), both[1]]
-        expect(store.put_concepts(BANK, longer), 1, "another name")
-        expect(store.put_concepts(BANK, both[1:]), 1, "one less")
-        expect([c.id for c in store.concepts(BANK)], ["c2"], "what is left")
-        expect(store.search(BANK, ["tides"]), [], "the words of what is gone")
-        expect(store.records_with_keywords(BANK, "tides"), [], "the keywords of what is gone")
+        expect(store.concepts.put(BANK, longer), 1, "another name")
+        expect(store.concepts.put(BANK, both[1:]), 1, "one less")
+        expect([c.id for c in store.concepts.latest(BANK)], ["c2"], "what is left")
+        expect(store.passages.search(BANK, ["tides"]), [], "the words of what is gone")
+        expect(
+            store.concepts.records_with_keywords(BANK, "tides"), [], "the keywords of what is gone"
+        )
 
 
 def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.put_curation_state(CurationState(BANK, "concept", "c1", forgotten=True))
-        expect(store.concepts(BANK), [], "the concepts")
-        expect(store.find(None, "concept", "c1"), [], "its id")
-        expect(store.concept_of(BANK, "exchange", "x1"), None, "the concept of a member")
-        expect(store.search(BANK, ["tide"], ["summaries"]), [], "a search")
+            store.curation.put_state(CurationState(BANK, "concept", "c1", forgotten=True))
+        expect(store.concepts.latest(BANK), [], "the concepts")
+        expect(store.records.find(None, "concept", "c1"), [], "its id")
+        expect(store.concepts.of_record(BANK, "exchange", "x1"), None, "the concept of a member")
+        expect(store.passages.search(BANK, ["tide"], ["summaries"]), [], "a search")
         expect(
-            [b.kind for b in store.records_with_keywords(BANK, "tide")], ["exchange"], "the keyword"
+            [b.kind for b in store.concepts.records_with_keywords(BANK, "tide")],
+            ["exchange"],
+            "the keyword",
         )
-        expect([c.id for c in store.find_hidden(BANK, "concept", "c1")], ["c1"], "what is put away")
+        expect(
+            [c.id for c in store.curation.find_hidden(BANK, "concept", "c1")],
+            ["c1"],
+            "what is put away",
+        )
 
 
 def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
@@ -106,17 +120,21 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
                 BANK, "m1", Network.WORLD, "Tides are in UTC", Trust.USER, when=NOON,
                 status=Status.VERIFIED,
             )  # fmt: skip
-            store.put_memory(memory)
-            store.put_passage(memory, a_passage("m1", memory.what, BANK, "memory", ""))
+            store.memories.put_remembered(memory)
+            store.passages.replace(memory, a_passage("m1", memory.what, BANK, "memory", ""))
         all_three = [KeywordMatch(BANK, kind, id, NOON) for kind, id in
                      (("concept", "c1"), ("exchange", "x1"), ("memory", "m1"))]  # fmt: skip
-        expect(store.records_with_keywords(BANK, "tides"), all_three, "a word in another form")
-        expect(store.records_with_keywords(BANK, "tide tables"), all_three[:1], "two words")
-        expect(store.records_with_keywords(OTHER, "tide"), [], "another bank")
-        expect(store.records_with_keywords(BANK, "..."), [], "no word")
-        counted = {k.word: dict(k.counts) for k in store.keywords(BANK)}
+        expect(
+            store.concepts.records_with_keywords(BANK, "tides"), all_three, "a word in another form"
+        )
+        expect(
+            store.concepts.records_with_keywords(BANK, "tide tables"), all_three[:1], "two words"
+        )
+        expect(store.concepts.records_with_keywords(OTHER, "tide"), [], "another bank")
+        expect(store.concepts.records_with_keywords(BANK, "..."), [], "no word")
+        counted = {k.word: dict(k.counts) for k in store.concepts.keywords(BANK)}
         expect(counted["tide"], {"concept": 1, "exchange": 1, "memory": 1}, "the keyword")
-        found = store.filter_records(BANK, RecordFilter(concept="tide"))
+        found = store.records.filter(BANK, RecordFilter(concept="tide"))
         expect([record.id for record in found], ["x1"], "finding by concept")
 
 
@@ -124,30 +142,30 @@ def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.mark_seen(
-                BANK, "concepts", 1, store.unseen_changes(BANK, "concepts", 1)[-1].number
+            store.progress.mark_seen(
+                BANK, "concepts", 1, store.progress.unseen_changes(BANK, "concepts", 1)[-1].number
             )
-            store.save_concept_members(BANK, "c1")
+            store.concepts.save_members(BANK, "c1")
         expect(
-            store.saved_concept_members(BANK),
+            store.concepts.saved_members(BANK),
             {"c1": ["holdfast://exchange/x1", "holdfast://memory/m1"]},
             "the members of then",
         )
         with store.transaction():
-            store.erase(Erasure(BANK, memories=("m1",)))
-        expect(store.concepts(BANK), [], "the concepts")
-        expect(store.banks_behind("concepts", 1), [BANK], "the banks behind")
+            store.erasure.erase(Erasure(BANK, memories=("m1",)))
+        expect(store.concepts.latest(BANK), [], "the concepts")
+        expect(store.progress.banks_behind("concepts", 1), [BANK], "the banks behind")
         expect(
-            store.saved_concept_members(BANK),
+            store.concepts.saved_members(BANK),
             {"c1": ["holdfast://exchange/x1"]},
             "the members of then",
         )
         with store.transaction():
-            store.put_concepts(BANK, [_made(a_concept())])
-            store.drop_derived()
-        expect(store.concepts(BANK), [], "concepts after dropping")
+            store.concepts.put(BANK, [_made(a_concept())])
+            store.derived.drop_all()
+        expect(store.concepts.latest(BANK), [], "concepts after dropping")
         expect(
-            store.saved_concept_members(BANK),
+            store.concepts.saved_members(BANK),
             {"c1": ["holdfast://exchange/x1"]},
             "what is not derived",
         )

@@ -9,7 +9,7 @@ from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.export import ExportSelection, Row
+from holdfast.store.records.exports import ExportSelection, Row
 
 _ALL = ExportSelection()
 _URI = "holdfast://imported/k1"
@@ -21,25 +21,25 @@ def _filled(store: Store) -> None:
         files=("a.py",), taken=NOON,
     )  # fmt: skip
     with store.transaction():
-        store.add_source("/a.jsonl", "claude-code", BANK)
-        store.put_import_batch(
+        store.sources.add("/a.jsonl", "claude-code", BANK)
+        store.imports.put_batch(
             ImportBatch(BANK, "i1", "mem0", "/m.json", NOON, {"memory": 1}, {}, {})
         )
-        store.put_imported("i1", [one])
-        store.append_curation(
+        store.imports.put("i1", [one])
+        store.curation.append(
             Curation(0, BANK, NOON, Action.IMPORT, "holdfast://importing/i1", "1", "ann")
         )
-        said = store.append_curation(
+        said = store.curation.append(
             Curation(0, BANK, NOON, Action.CORRECT, _URI, "tar the yawl", "ann")
         )
-        store.append_curation(Curation(0, BANK, NOON, Action.UNDO, str(said.seq), "", "ann"))
+        store.curation.append(Curation(0, BANK, NOON, Action.UNDO, str(said.seq), "", "ann"))
 
 
 def _carried(store: Store) -> dict[str, list[Row]]:
     return {
         table.name: found
         for table in TABLES
-        if (found := list(store.exported_rows(BANK, table, _ALL))) and table.name != "source"
+        if (found := list(store.exports.rows(BANK, table, _ALL))) and table.name != "source"
     }
 
 
@@ -56,22 +56,24 @@ def check_what_is_carried_away_can_be_put_back_once(make_store: MakeStore) -> No
         expect([row["target"] for row in told["curation"]][2], "2", "an undo's number")
         kept = [table for table in TABLES if table.name not in ("source", "curation")]
         with store.transaction():
-            new = [store.restore_rows(BANK, t, told.get(t.name, [])) for t in kept]
+            new = [store.exports.restore_rows(BANK, t, told.get(t.name, [])) for t in kept]
         expect(sum(new), 0, "what is new the second time")
         expect(_carried(store), told, "what is carried then")
-        expect(len(store.known_decisions(BANK)), 3, "the decisions")
+        expect(len(store.exports.known_decisions(BANK)), 3, "the decisions")
 
 
 def check_a_source_comes_back_under_a_number_of_its_own(make_store: MakeStore) -> None:
     (table,) = [table for table in TABLES if table.name == "source"]
     with prepared(make_store) as store:
         with store.transaction():
-            first = store.add_source("/a.jsonl", "claude-code", BANK)
-        found = {row["path"]: row for row in store.exported_rows(BANK, table, _ALL)}
+            first = store.sources.add("/a.jsonl", "claude-code", BANK)
+        found = {row["path"]: row for row in store.exports.rows(BANK, table, _ALL)}
         row = found["/a.jsonl"]
         with store.transaction():
-            number = store.restore_source(BANK, table, {**row, "path": "/b.jsonl", "lines": 7})
-        again = store.source_at("/b.jsonl")
+            number = store.exports.restore_source(
+                BANK, table, {**row, "path": "/b.jsonl", "lines": 7}
+            )
+        again = store.sources.at_path("/b.jsonl")
         expect(again is not None and (again.id, again.lines), (number, 7), "the source")
         expect(number == first.id, False, "whether it is another")
 
@@ -80,12 +82,12 @@ def check_what_is_forgotten_is_not_carried_away(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _filled(store)
         with store.transaction():
-            store.append_curation(Curation(0, BANK, NOON, Action.FORGET, _URI, "", "ann"))
-            store.put_curation_state(CurationState(BANK, "imported", "k1", forgotten=True))
+            store.curation.append(Curation(0, BANK, NOON, Action.FORGET, _URI, "", "ann"))
+            store.curation.put_state(CurationState(BANK, "imported", "k1", forgotten=True))
         told = _carried(store)
         expect("imported" in told, False, "whether it is carried")
         words = [row["text"] for row in told["curation"] if row["target"] == _URI]
         expect(words, ["", ""], "the words of decisions about it")
         with store.transaction():
-            store.put_curation_state(CurationState(BANK, "importing", "i1", forgotten=True))
+            store.curation.put_state(CurationState(BANK, "importing", "i1", forgotten=True))
         expect("importing" in _carried(store), False, "an import that was taken back")

@@ -33,8 +33,9 @@ from holdfast.model.knowledge import (
 from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.curation import Erasure, HiddenTurn
-from holdfast.store.protocol.facts import DerivedKnowledge, FactWithPassage
+from holdfast.store.across_tables.derived import HiddenTurn
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.facts import DerivedKnowledge, FactWithPassage
 
 LATER = "2026-03-02T12:00:00.000Z"
 _RULE = "Never moor at the north pier."
@@ -83,19 +84,19 @@ _REVIEW = Review(
 def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         claims = [a_claim(1), replace(a_claim(5), kind=ClaimKind.HYPOTHESIS)]
-        store.put_derived(BANK, SESSION, claims)
-        store.put_derived(OTHER, SESSION, [a_claim(1, OTHER)])
-        expect(store.claims(BANK), claims, "the claims of a bank")
-        expect(store.claims(BANK, SESSION), claims, "the claims of a session")
-        expect(store.claims(BANK, turns=[f"{SESSION}-turn-5"]), claims[1:], "those of a turn")
-        expect(store.find(None, "claim", "claim-5"), claims[1:], "a claim by its id")
-        store.put_derived(BANK, SESSION, [], first=2)
-        expect(store.claims(BANK), claims[:1], "the claims before the place that changed")
-        store.put_derived(BANK, SESSION, [])
-        expect(store.claims(BANK), [], "the claims of a session that has none")
-        expect(len(store.claims(OTHER)), 1, "the claims of another bank")
-        store.erase(Erasure(OTHER, sessions=(SESSION,)))
-        expect(store.claims(OTHER), [], "the claims of an erased session")
+        store.derived.put(BANK, SESSION, claims)
+        store.derived.put(OTHER, SESSION, [a_claim(1, OTHER)])
+        expect(store.facts.claims(BANK), claims, "the claims of a bank")
+        expect(store.facts.claims(BANK, SESSION), claims, "the claims of a session")
+        expect(store.facts.claims(BANK, turns=[f"{SESSION}-turn-5"]), claims[1:], "those of a turn")
+        expect(store.records.find(None, "claim", "claim-5"), claims[1:], "a claim by its id")
+        store.derived.put(BANK, SESSION, [], first=2)
+        expect(store.facts.claims(BANK), claims[:1], "the claims before the place that changed")
+        store.derived.put(BANK, SESSION, [])
+        expect(store.facts.claims(BANK), [], "the claims of a session that has none")
+        expect(len(store.facts.claims(OTHER)), 1, "the claims of another bank")
+        store.erasure.erase(Erasure(OTHER, sessions=(SESSION,)))
+        expect(store.facts.claims(OTHER), [], "the claims of an erased session")
 
 
 def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> None:
@@ -105,99 +106,105 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
                 [_known(a_fact()), _known(a_fact("f2"))], _LIVES, _BEARINGS, [_REVIEW],
                 [("short", 2)],
             )  # fmt: skip
-            store.put_knowledge(BANK, known)
-            store.put_knowledge(OTHER, DerivedKnowledge([_known(a_fact("f1", OTHER))]))
-        expect(store.facts(BANK), [a_fact(), a_fact("f2")], "the facts")
-        expect(store.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
-        expect(store.counts(BANK).facts, 2, "their number")
-        expect(store.status_changes(BANK, [("fact", "f1"), ("fact", "f2")]), [*_LIVES], "the lives")
-        expect(store.fact_evidence(BANK, "f1"), [*_BEARINGS], "what bears on it")
+            store.facts.replace(BANK, known)
+            store.facts.replace(OTHER, DerivedKnowledge([_known(a_fact("f1", OTHER))]))
+        expect(store.facts.all(BANK), [a_fact(), a_fact("f2")], "the facts")
+        expect(store.records.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
+        expect(store.records.counts(BANK).facts, 2, "their number")
         expect(
-            store.facts_stated_in(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there"
+            store.facts.status_changes(BANK, [("fact", "f1"), ("fact", "f2")]),
+            [*_LIVES],
+            "the lives",
+        )
+        expect(store.facts.evidence(BANK, "f1"), [*_BEARINGS], "what bears on it")
+        expect(
+            store.facts.stated_in(BANK, "holdfast://turn/t1"), [a_fact()], "what was stated there"
         )
         expect(
-            store.facts_stated_in(BANK, "holdfast://turn/t2"), [], "what was only breached there"
+            store.facts.stated_in(BANK, "holdfast://turn/t2"), [], "what was only breached there"
         )
-        expect(store.reviews(None), [_REVIEW], "the reviews")
-        expect(store.dropped_claims(BANK), {"short": 2}, "what was dropped")
-        expect(len(store.search(BANK, ["moor"])), 2, "the facts by their words")
+        expect(store.facts.reviews(None), [_REVIEW], "the reviews")
+        expect(store.facts.dropped_claims(BANK), {"short": 2}, "what was dropped")
+        expect(len(store.passages.search(BANK, ["moor"])), 2, "the facts by their words")
         with store.transaction():
-            store.put_knowledge(
+            store.facts.replace(
                 BANK, DerivedKnowledge([_known(a_fact("f2"))._replace(passage=None)])
             )
-        expect(store.facts(BANK), [a_fact("f2")], "the facts that are left")
-        expect(store.search(BANK, ["moor"]), [], "a fact without a passage")
-        expect(store.status_changes(BANK, [("fact", "f1")]), [], "the lives of what is gone")
-        expect(len(store.facts(OTHER)), 1, "the facts of another bank")
+        expect(store.facts.all(BANK), [a_fact("f2")], "the facts that are left")
+        expect(store.passages.search(BANK, ["moor"]), [], "a fact without a passage")
+        expect(store.facts.status_changes(BANK, [("fact", "f1")]), [], "the lives of what is gone")
+        expect(len(store.facts.all(OTHER)), 1, "the facts of another bank")
 
 
 def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_derived(BANK, SESSION, [a_claim()])
-        store.put_knowledge(
+        store.derived.put(BANK, SESSION, [a_claim()])
+        store.facts.replace(
             BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW])
         )
-        store.put_advice(BANK, "r1", LATER, "m", "Keep it.")
-        for change in store.unseen_changes(BANK, "facts", 1):
-            store.mark_seen(BANK, "facts", 1, change.number)
-        store.drop_derived()
-        expect(store.claims(BANK), [], "the claims")
-        expect(store.facts(None), [], "the facts")
-        expect(store.reviews(None), [], "the reviews")
-        expect(store.search(BANK, ["moor"]), [], "the words of facts")
-        expect(store.banks_behind("facts", 1), [BANK], "the banks that are behind")
-        store.put_knowledge(BANK, DerivedKnowledge(reviews=[_REVIEW]))
-        expect([r.advice for r in store.reviews(BANK)], ["Keep it."], "advice that was paid for")
+        store.facts.put_advice(BANK, "r1", LATER, "m", "Keep it.")
+        for change in store.progress.unseen_changes(BANK, "facts", 1):
+            store.progress.mark_seen(BANK, "facts", 1, change.number)
+        store.derived.drop_all()
+        expect(store.facts.claims(BANK), [], "the claims")
+        expect(store.facts.all(None), [], "the facts")
+        expect(store.facts.reviews(None), [], "the reviews")
+        expect(store.passages.search(BANK, ["moor"]), [], "the words of facts")
+        expect(store.progress.banks_behind("facts", 1), [BANK], "the banks that are behind")
+        store.facts.replace(BANK, DerivedKnowledge(reviews=[_REVIEW]))
+        expect(
+            [r.advice for r in store.facts.reviews(BANK)], ["Keep it."], "advice that was paid for"
+        )
 
 
 def check_deeds_are_found_by_their_words(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_turns([a_tool_turn(1, "c1"), a_turn(2, "make test, please")])
-        store.put_derived(BANK, SESSION, [])
-        found = [turn.seq for turn in store.tool_calls_matching(BANK, ["make", "npm"])]
+        store.turns.put([a_tool_turn(1, "c1"), a_turn(2, "make test, please")])
+        store.derived.put(BANK, SESSION, [])
+        found = [turn.seq for turn in store.turns.tool_calls_matching(BANK, ["make", "npm"])]
         expect(found, [1], "the deeds with a word")
-        expect(list(store.tool_calls_matching(BANK, ["npm"])), [], "the deeds with another")
-        expect(list(store.tool_calls_matching(BANK, [])), [], "the deeds with none")
+        expect(list(store.turns.tool_calls_matching(BANK, ["npm"])), [], "the deeds with another")
+        expect(list(store.turns.tool_calls_matching(BANK, [])), [], "the deeds with none")
 
 
 def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         turn, other = a_turn(1, "Moored, as fact f1 says."), a_turn(2, "And as was remembered.")
-        store.put_turns([turn, other])
+        store.turns.put([turn, other])
         uses = [
             RecordUse("holdfast://fact/f1", SESSION, turn.id, turn.time),
             RecordUse("holdfast://memory/m1", SESSION, other.id, other.time),
         ]
-        store.put_uses(BANK, uses)
-        store.put_uses(BANK, uses)
-        store.put_uses(OTHER, uses)
-        expect(store.uses(BANK), uses, "what was of use")
-        expect(store.uses(OTHER), [], "what no turn of the bank shows")
-        store.put_derived(BANK, SESSION, [HiddenTurn(turn.id)])
-        expect(store.uses(BANK), uses[1:], "what a forgotten turn shows")
-        store.put_derived(BANK, SESSION, [])
-        store.drop_derived()
-        expect(store.uses(BANK), uses, "what is kept when all is made again")
-        store.erase(Erasure(BANK, memories=("m1",)))
-        expect(store.uses(BANK), uses[:1], "the use of an erased memory")
+        store.facts.put_uses(BANK, uses)
+        store.facts.put_uses(BANK, uses)
+        store.facts.put_uses(OTHER, uses)
+        expect(store.facts.uses(BANK), uses, "what was of use")
+        expect(store.facts.uses(OTHER), [], "what no turn of the bank shows")
+        store.derived.put(BANK, SESSION, [HiddenTurn(turn.id)])
+        expect(store.facts.uses(BANK), uses[1:], "what a forgotten turn shows")
+        store.derived.put(BANK, SESSION, [])
+        store.derived.drop_all()
+        expect(store.facts.uses(BANK), uses, "what is kept when all is made again")
+        store.erasure.erase(Erasure(BANK, memories=("m1",)))
+        expect(store.facts.uses(BANK), uses[:1], "the use of an erased memory")
         said = RecordUse("holdfast://fact/f2", "mem-1", "", "2031-01-01T00:00:00.000Z")
-        store.put_uses(BANK, [said, said])
-        expect(store.uses(BANK), [uses[0], said], "what a person said was of use")
-        store.erase(Erasure(BANK, turns=(turn.id,)))
-        expect(store.uses(BANK), [said], "the use that an erased turn showed")
-        store.drop_uses(BANK, said.record, "mem-2")
-        store.drop_uses(OTHER, said.record, said.session)
-        expect(store.uses(BANK), [said], "what was said in another investigation or bank")
-        store.drop_uses(BANK, said.record, said.session)
-        expect(store.uses(BANK), [], "what was taken back")
+        store.facts.put_uses(BANK, [said, said])
+        expect(store.facts.uses(BANK), [uses[0], said], "what a person said was of use")
+        store.erasure.erase(Erasure(BANK, turns=(turn.id,)))
+        expect(store.facts.uses(BANK), [said], "the use that an erased turn showed")
+        store.facts.drop_uses(BANK, said.record, "mem-2")
+        store.facts.drop_uses(OTHER, said.record, said.session)
+        expect(store.facts.uses(BANK), [said], "what was said in another investigation or bank")
+        store.facts.drop_uses(BANK, said.record, said.session)
+        expect(store.facts.uses(BANK), [], "what was taken back")
 
 
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_knowledge(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
+        store.facts.replace(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
         lives, bearings = (
-            store.status_changes(BANK, [("fact", "f1")]),
-            store.fact_evidence(BANK, "f1"),
+            store.facts.status_changes(BANK, [("fact", "f1")]),
+            store.facts.evidence(BANK, "f1"),
         )
         expect(status_change_at(lives, "2026-02-01"), None, "before it was learned")
         expect(status_change_at(lives, NOON), _LIVES[0], "when it was learned")

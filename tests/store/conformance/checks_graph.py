@@ -23,9 +23,9 @@ from holdfast.model.graph import (
     ProvenAlias,
     SpellingSource,
 )
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity
 
 _LATER = "2026-03-02T12:00:00.000Z"
 
@@ -40,120 +40,127 @@ def _node(id: str, *mentions: Mention, time: str = NOON) -> Node:
 
 def _resolve(store: Store, bank: str = BANK) -> None:
     """Every spelling as an entity of its own."""
-    store.put_entities(
+    store.graph.put_entities(
         bank,
         [
             ResolvedEntity(Entity(bank, s.id, EntityKind.COMPONENT, s.text), (s.number,))
-            for s in store.spellings(bank)
+            for s in store.graph.spellings(bank)
         ],
     )
 
 
 def _filled(store: Store) -> None:
-    store.put_nodes(
+    store.graph.put_nodes(
         BANK,
         [
             _node("x1", _name("Tide", MentionRole.CAUSE), _name("Table")),
             _node("x2", _name("Tide"), _name("Buoy"), time=_LATER),
         ],
     )
-    store.put_nodes(OTHER, [_node("x1", _name("Tide"))])
+    store.graph.put_nodes(OTHER, [_node("x1", _name("Tide"))])
     for bank in (BANK, OTHER):
         _resolve(store, bank)
 
 
 def _number(store: Store, name: str, bank: str = BANK) -> int:
-    return next(known.number for _, known in store.entities_by_spelling(bank, [name.lower()]))
+    return next(known.number for _, known in store.graph.entities_by_spelling(bank, [name.lower()]))
 
 
 def check_entities_are_listed_by_how_many_records_mention_them(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
-        told = [(entity.name, entity.mentions) for entity in store.entities(BANK)]
+        told = [(entity.name, entity.mentions) for entity in store.graph.entities(BANK)]
         expect(told, [("Tide", 2), ("Buoy", 1), ("Table", 1)], "the entities")
-        expect([e.name for e in store.entities(OTHER)], ["Tide"], "those of another bank")
-        expect(len(store.entities(None)), 4, "those of all banks")
+        expect([e.name for e in store.graph.entities(OTHER)], ["Tide"], "those of another bank")
+        expect(len(store.graph.entities(None)), 4, "those of all banks")
 
 
 def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         tide = _number(store, "Tide")
-        bonds = store.mentions_of(BANK, tide, 10)
-        ids = {p.node: p.id for p in store.graph_records(BANK, [b.node for b in bonds])}
+        bonds = store.graph.mentions_of(BANK, tide, 10)
+        ids = {p.node: p.id for p in store.graph.records(BANK, [b.node for b in bonds])}
         expect([ids[b.node] for b in bonds], ["x2", "x1"], "the latest first")
         expect([b.roles for b in bonds], [MentionRole.MENTIONED, MentionRole.CAUSE], "the roles")
-        expect(len(store.mentions_of(BANK, tide, 1)), 1, "as many as are asked for")
-        within = store.mentions_in(BANK, [bonds[1].node])
+        expect(len(store.graph.mentions_of(BANK, tide, 1)), 1, "as many as are asked for")
+        within = store.graph.mentions_in(BANK, [bonds[1].node])
         names = {
-            k.number: k.name for k in store.entities_by_number(BANK, [b.entity for b in within])
+            k.number: k.name
+            for k in store.graph.entities_by_number(BANK, [b.entity for b in within])
         }
         expect(sorted(names.values()), ["Table", "Tide"], "what a record mentions")
-        beside = [(known.name, count) for known, count in store.cooccurring_entities(BANK, tide)]
+        beside = [(known.name, count) for known, count in store.graph.cooccurring(BANK, tide)]
         expect(sorted(beside), [("Buoy", 1), ("Table", 1)], "what occurs together")
 
 
 def check_a_record_that_is_put_again_replaces_itself(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
-        store.put_nodes(BANK, [_node("x1", _name("Anchor"))])
+        store.graph.put_nodes(BANK, [_node("x1", _name("Anchor"))])
         _resolve(store)
         expect(
-            sorted(e.name for e in store.entities(BANK)), ["Anchor", "Buoy", "Tide"], "what is left"
+            sorted(e.name for e in store.graph.entities(BANK)),
+            ["Anchor", "Buoy", "Tide"],
+            "what is left",
         )
-        expect(store.node_hashes(BANK, SESSION)["exchange", "x1"], "hash-x1", "its hash")
-        store.drop_nodes(BANK, [("exchange", "x2"), ("exchange", "nobody")])
+        expect(store.graph.node_hashes(BANK, SESSION)["exchange", "x1"], "hash-x1", "its hash")
+        store.graph.drop_nodes(BANK, [("exchange", "x2"), ("exchange", "nobody")])
         _resolve(store)
-        expect([e.name for e in store.entities(BANK)], ["Anchor"], "what is left then")
-        expect(store.entities_by_spelling(BANK, ["buoy"]), [], "a name that nobody mentions")
-        expect(store.graph_size(BANK, 10), 1, "the size")
+        expect([e.name for e in store.graph.entities(BANK)], ["Anchor"], "what is left then")
+        expect(store.graph.entities_by_spelling(BANK, ["buoy"]), [], "a name that nobody mentions")
+        expect(store.graph.size(BANK, 10), 1, "the size")
 
 
 def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
-        spellings = {s.text: s for s in store.spellings(BANK)}
+        spellings = {s.text: s for s in store.graph.spellings(BANK)}
         both = (spellings["Tide"].number, spellings["Table"].number)
         one = Entity(BANK, spellings["Table"].id, EntityKind.COMPONENT, "Tide", ("Table",))
-        store.put_entities(BANK, [ResolvedEntity(one, both)])
-        expect([(e.name, e.mentions) for e in store.entities(BANK)], [("Tide", 2)], "one of two")
-        for spelling in ("Tide", "Table"):
-            known = store.entity(BANK, spellings[spelling].id)
-            expect(known and known.id, one.id, f"the entity by {spelling}")
-        expect(store.entity(BANK, spellings["Buoy"].id), None, "what is no entity")
+        store.graph.put_entities(BANK, [ResolvedEntity(one, both)])
         expect(
-            store.spelling_id(BANK, one.id, "Tide"), spellings["Tide"].id, "a spelling by its words"
+            [(e.name, e.mentions) for e in store.graph.entities(BANK)], [("Tide", 2)], "one of two"
         )
-        expect(store.spelling_id(BANK, one.id, "Buoy"), None, "one that it does not have")
+        for spelling in ("Tide", "Table"):
+            known = store.graph.entity(BANK, spellings[spelling].id)
+            expect(known and known.id, one.id, f"the entity by {spelling}")
+        expect(store.graph.entity(BANK, spellings["Buoy"].id), None, "what is no entity")
+        expect(
+            store.graph.spelling_id(BANK, one.id, "Tide"),
+            spellings["Tide"].id,
+            "a spelling by its words",
+        )
+        expect(store.graph.spelling_id(BANK, one.id, "Buoy"), None, "one that it does not have")
 
 
 def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         moved = ProvenAlias(SpellingSource.FILE, "a.py", "b.py")
-        store.put_nodes(BANK, [_node("x2", time=_LATER)._replace(aliases=(moved,))])
+        store.graph.put_nodes(BANK, [_node("x2", time=_LATER)._replace(aliases=(moved,))])
         earlier = ProvenAlias(SpellingSource.FILE, "c.py", "a.py")
-        store.put_nodes(BANK, [_node("x1")._replace(aliases=(earlier,))])
+        store.graph.put_nodes(BANK, [_node("x1")._replace(aliases=(earlier,))])
         expect(
-            store.proven_aliases(BANK),
+            store.graph.proven_aliases(BANK),
             [DatedAlias(NOON, earlier), DatedAlias(_LATER, moved)],
             "the moves",
         )
-        store.drop_nodes(BANK, [("exchange", "x1")])
-        expect(store.proven_aliases(BANK), [DatedAlias(_LATER, moved)], "what is left")
+        store.graph.drop_nodes(BANK, [("exchange", "x1")])
+        expect(store.graph.proven_aliases(BANK), [DatedAlias(_LATER, moved)], "what is left")
 
 
 def check_only_what_is_shown_has_a_passage(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         shown = a_passage("x1", "the tide", kind="exchange")
-        store.put_derived(BANK, SESSION, [an_exchange("x1"), shown])
-        place = store.graph_record(BANK, "exchange", "x1")
-        other = store.graph_record(BANK, "exchange", "x2")
+        store.derived.put(BANK, SESSION, [an_exchange("x1"), shown])
+        place = store.graph.record(BANK, "exchange", "x1")
+        other = store.graph.record(BANK, "exchange", "x2")
         assert place is not None and other is not None
-        found = store.node_passages(BANK, [place.node, other.node])
+        found = store.graph.node_passages(BANK, [place.node, other.node])
         expect([(node, p.id) for node, p in found], [(place.node, "x1")], "the passages")
-        expect(store.node_passages(OTHER, [place.node]), [], "those of another bank")
-        around = store.graph_records_around(BANK, place, 3)
+        expect(store.graph.node_passages(OTHER, [place.node]), [], "those of another bank")
+        around = store.graph.records_around(BANK, place, 3)
         expect([p.id for p in around], ["x2"], "what is beside it in time")
 
 
@@ -161,14 +168,14 @@ def check_the_graph_goes_with_what_it_was_made_of(make_store: MakeStore) -> None
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
-            store.erase(Erasure(BANK, sessions=(SESSION,)))
-        expect(store.entities(BANK), [], "entities of a bank that something was erased from")
-        expect(store.graph_size(BANK, 10), 0, "its records")
-        expect(len(store.entities(OTHER)), 1, "those of another bank")
+            store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
+        expect(store.graph.entities(BANK), [], "entities of a bank that something was erased from")
+        expect(store.graph.size(BANK, 10), 0, "its records")
+        expect(len(store.graph.entities(OTHER)), 1, "those of another bank")
         with store.transaction():
             _filled(store)
-            for change in store.unseen_changes(BANK, "entities", 1):
-                store.mark_seen(BANK, "entities", 1, change.number)
-            store.drop_derived()
-        expect(store.entities(None), [], "entities after all is dropped")
-        expect(store.banks_behind("entities", 1), [BANK], "who is behind then")
+            for change in store.progress.unseen_changes(BANK, "entities", 1):
+                store.progress.mark_seen(BANK, "entities", 1, change.number)
+            store.derived.drop_all()
+        expect(store.graph.entities(None), [], "entities after all is dropped")
+        expect(store.progress.banks_behind("entities", 1), [BANK], "who is behind then")

@@ -11,7 +11,7 @@ from holdfast.model.curation import CurationState
 from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.store.protocol.curation import Erasure
+from holdfast.store.across_tables.erasure import Erasure
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = ImportedRecord(
@@ -29,20 +29,20 @@ _SECOND = _FIRST._replace(id="i2", time=_LATER)
 def check_what_was_imported_comes_back_as_it_was(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_import_batch(_FIRST)
-            store.put_imported("i1", [_ONE, _TWO])
-        expect(store.imported(BANK), [_ONE, _TWO], "what was imported")
-        expect(store.imported(OTHER), [], "that of another bank")
-        expect(store.import_batches(), [_FIRST], "the imports")
-        expect(store.import_batches(OTHER), [], "those of another bank")
-        expect(store.import_batch_ids(BANK, "i1"), ["k1", "k2"], "what it brought")
-        expect(store.find(BANK, "imported", "k"), [_ONE, _TWO], "those of a name")
-        expect(store.counts(BANK).imported, 2, "how many")
+            store.imports.put_batch(_FIRST)
+            store.imports.put("i1", [_ONE, _TWO])
+        expect(store.imports.all(BANK), [_ONE, _TWO], "what was imported")
+        expect(store.imports.all(OTHER), [], "that of another bank")
+        expect(store.imports.batches(), [_FIRST], "the imports")
+        expect(store.imports.batches(OTHER), [], "those of another bank")
+        expect(store.imports.batch_ids(BANK, "i1"), ["k1", "k2"], "what it brought")
+        expect(store.records.find(BANK, "imported", "k"), [_ONE, _TWO], "those of a name")
+        expect(store.records.counts(BANK).imported, 2, "how many")
         name = "claude-mem://observation/2"
-        expect(store.imported_by_origin(None, name), [_TWO], "what another program calls so")
-        expect(store.imported_by_origin(OTHER, name), [], "the same in another bank")
-        expect(store.imported_in_session(BANK, "s1"), [_ONE, _TWO], "what is of a session")
-        expect(store.imported_by_ids(BANK, ["k2", "k9"]), [_TWO], "some of them")
+        expect(store.imports.by_origin(None, name), [_TWO], "what another program calls so")
+        expect(store.imports.by_origin(OTHER, name), [], "the same in another bank")
+        expect(store.imports.in_session(BANK, "s1"), [_ONE, _TWO], "what is of a session")
+        expect(store.imports.by_ids(BANK, ["k2", "k9"]), [_TWO], "some of them")
 
 
 def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
@@ -51,19 +51,19 @@ def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
     with prepared(make_store) as store:
         with store.transaction():
             for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
-                store.put_import_batch(importing)
-                store.put_imported(importing.id, records)
-        expect(store.imported(BANK), [_ANEW, _TWO], "what is shown")
-        expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
+                store.imports.put_batch(importing)
+                store.imports.put(importing.id, records)
+        expect(store.imports.all(BANK), [_ANEW, _TWO], "what is shown")
+        expect(store.imports.versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds")
         undone = CurationState(BANK, "importing", "i2", forgotten=True)
         with store.transaction():
-            store.put_curation_state(undone)
-        expect(store.imported(BANK), [_ONE, _TWO], "what is shown without the second import")
+            store.curation.put_state(undone)
+        expect(store.imports.all(BANK), [_ONE, _TWO], "what is shown without the second import")
         with store.transaction():
-            store.put_curation_state(undone._replace(forgotten=False))
-            store.put_curation_state(CurationState(BANK, "imported", "k1", forgotten=True))
-        expect(store.imported(BANK), [_TWO], "what is shown of what is forgotten")
-        expect(store.imported_versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
+            store.curation.put_state(undone._replace(forgotten=False))
+            store.curation.put_state(CurationState(BANK, "imported", "k1", forgotten=True))
+        expect(store.imports.all(BANK), [_TWO], "what is shown of what is forgotten")
+        expect(store.imports.versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
 
 
 def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
@@ -73,17 +73,17 @@ def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
         body = Passage(BANK, "imported", "k1", "", NOON, "paint the yawl", trust=Trust.IMPORT)
         with store.transaction():
             for importing, records in ((_FIRST, [_ONE, _TWO]), (_SECOND, [_ANEW])):
-                store.put_import_batch(importing)
-                store.put_imported(importing.id, records)
+                store.imports.put_batch(importing)
+                store.imports.put(importing.id, records)
             for _ in range(2):
-                store.put_imported_passages(BANK, ["k1"], [body])
-            store.drop_derived()
-        found = [match.passage for match in store.search(BANK, ["yawl"], ["observations"])]
+                store.imports.put_passages(BANK, ["k1"], [body])
+            store.derived.drop_all()
+        found = [match.passage for match in store.passages.search(BANK, ["yawl"], ["observations"])]
         expect(found, [body], "what is found, once everything derived is dropped")
         with store.transaction():
-            store.erase(Erasure(BANK, imported=("k1",), marks=("m",)))
-        expect(store.search(BANK, ["yawl"]), [], "what is found of what is erased")
-        expect(store.imported(BANK), [_TWO], "what is left")
+            store.erasure.erase(Erasure(BANK, imported=("k1",), marks=("m",)))
+        expect(store.passages.search(BANK, ["yawl"]), [], "what is found of what is erased")
+        expect(store.imports.all(BANK), [_TWO], "what is left")
         with store.transaction():
-            store.scrub(lambda text: text.replace("ketch", "[erased]"))
-        expect([i.text for i in store.imported(BANK)], ["Tar the [erased]."], "what is scrubbed")
+            store.erasure.scrub(lambda text: text.replace("ketch", "[erased]"))
+        expect([i.text for i in store.imports.all(BANK)], ["Tar the [erased]."], "what is scrubbed")

@@ -8,7 +8,7 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect
 
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
-from holdfast.store.protocol.maintenance import IntegrityReport
+from holdfast.store.sql.integrity import IntegrityReport
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfast://turn/t1",))
@@ -20,12 +20,14 @@ def check_injections_are_kept_and_found(make_store: MakeStore) -> None:
         elsewhere = replace(_FIRST, bank=OTHER, session="another")
         with store.transaction():
             for injection in (_FIRST, _SECOND, elsewhere):
-                store.add_injection(injection)
-        expect(store.injections(BANK), [_SECOND, _FIRST], "injections")
-        expect(store.injections(None), [_SECOND, _FIRST, elsewhere], "injections of all banks")
-        expect(store.injections(None, "another"), [elsewhere], "injections of a session")
-        expect(store.injections(BANK, limit=1), [_SECOND], "the latest injection")
-        expect(store.injections(""), [], "injections of no bank")
+                store.injections.add(injection)
+        expect(store.injections.latest(BANK), [_SECOND, _FIRST], "injections")
+        expect(
+            store.injections.latest(None), [_SECOND, _FIRST, elsewhere], "injections of all banks"
+        )
+        expect(store.injections.latest(None, "another"), [elsewhere], "injections of a session")
+        expect(store.injections.latest(BANK, limit=1), [_SECOND], "the latest injection")
+        expect(store.injections.latest(""), [], "injections of no bank")
 
 
 def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
@@ -34,16 +36,16 @@ def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
             _FIRST, arrived=True, use=InjectionUse.CITED, because="holdfast://turn/t9"
         )
         with store.transaction():
-            store.add_injection(_FIRST)
-            store.add_injection(_SECOND)
-            store.record_injection_outcome(settled)
-            store.add_injection(_FIRST)
-        expect(store.injections(BANK), [_SECOND, settled], "injections")
-        expect(store.injections(BANK, unsettled=True), [_SECOND], "unsettled injections")
+            store.injections.add(_FIRST)
+            store.injections.add(_SECOND)
+            store.injections.record_outcome(settled)
+            store.injections.add(_FIRST)
+        expect(store.injections.latest(BANK), [_SECOND, settled], "injections")
+        expect(store.injections.latest(BANK, unsettled=True), [_SECOND], "unsettled injections")
         missed = replace(settled, arrived=False, use=InjectionUse.IGNORED, because="")
         with store.transaction():
-            store.record_injection_outcome(missed)
-        expect(store.injections(BANK)[1], missed, "an injection that never arrived")
+            store.injections.record_outcome(missed)
+        expect(store.injections.latest(BANK)[1], missed, "an injection that never arrived")
 
 
 def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
@@ -53,12 +55,12 @@ def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
         drain = FailedTask("drain", 1, "no room", NOON, NOON)
         with store.transaction():
             for chore in (embed, again, drain):
-                store.put_failed_task(chore)
-        expect(store.failed_tasks(), [drain, again], "chores")
+                store.failed_tasks.put(chore)
+        expect(store.failed_tasks.all(), [drain, again], "chores")
         with store.transaction():
-            store.clear_failed_task("embed")
-            store.clear_failed_task("unheard of")
-        expect(store.failed_tasks(), [drain], "chores")
+            store.failed_tasks.clear("embed")
+            store.failed_tasks.clear("unheard of")
+        expect(store.failed_tasks.all(), [drain], "chores")
 
 
 def check_a_store_in_order_has_no_faults(make_store: MakeStore) -> None:

@@ -28,7 +28,8 @@ from holdfast.errors import StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.query import RecordFilter, TimelinePosition
-from holdfast.store.protocol import Counts, Store
+from holdfast.store.across_tables.lookup import Counts
+from holdfast.store.protocol import Store
 
 EMPTY = "3333cccc3333cccc"
 FILTERS = (
@@ -46,7 +47,7 @@ class _Stop(Exception):
 
 def _fill(store: Store, bank: str) -> None:
     """One of everything, under ids that are the same in every bank."""
-    source = store.add_source(f"/{bank}.jsonl", "claude-code", bank).id
+    source = store.sources.add(f"/{bank}.jsonl", "claude-code", bank).id
     change = a_change(source, 0, 300)._replace(
         lines=3,
         captured=1,
@@ -55,59 +56,59 @@ def _fill(store: Store, bank: str) -> None:
         failed=(a_failed_line(source, 3),),
         redacted={"jwt": 1},
     )
-    store.advance_source(change)
-    store.set_source_state(source, SourceState.GONE, f"gone from {bank}")
-    store.put_turns([a_turn(1, "anchor", bank), a_tool_turn(2, f"call-{bank}", bank)])
+    store.sources.advance(change)
+    store.sources.set_state(source, SourceState.GONE, f"gone from {bank}")
+    store.turns.put([a_turn(1, "anchor", bank), a_tool_turn(2, f"call-{bank}", bank)])
     passages = [
         a_passage("p1", "anchor", bank),
         a_passage("x1", "anchor", bank, "exchange"),
         a_passage("d1", "anchor", bank, "digest"),
     ]
-    store.put_derived(bank, SESSION, [an_exchange(bank=bank), a_digest(bank=bank), *passages])
-    store.put_commits([a_commit("c1", "anchor", bank)])
-    store.append_curation(a_decision("turn/p1", bank))
+    store.derived.put(bank, SESSION, [an_exchange(bank=bank), a_digest(bank=bank), *passages])
+    store.git.put_commits([a_commit("c1", "anchor", bank)])
+    store.curation.append(a_decision("turn/p1", bank))
 
 
 def _seen(store: Store, bank: str) -> dict[str, object]:
     """Everything that the store tells of a bank."""
     ids = (SESSION, "x1", "d1", "c1", a_turn(1).id)
     return {
-        "sources": store.sources(bank),
-        "balance": store.balance(bank),
-        "failures": store.failures(bank),
-        "counts": store.counts(bank),
-        "sessions": store.sessions(bank),
-        "session": store.session(bank, SESSION),
-        "turns": store.turns(bank, SESSION),
-        "exchanges": store.exchanges(bank, SESSION),
-        "digest": store.digest_of(bank, SESSION),
-        "found": [store.find(bank, "", id) for id in ids],
-        "matches": {match.passage for match in store.search(bank, ["anchor"])},
-        "frequencies": store.term_frequencies(bank, ["anchor"], 99),
-        "size": store.count_passages(bank, 99),
-        "recent": [store.recent_passages(bank, kind) for kind in ("turn", "exchange", "commit")],
-        "around": store.passages_around(
+        "sources": store.sources.all(bank),
+        "balance": store.sources.balance(bank),
+        "failures": store.sources.failures(bank),
+        "counts": store.records.counts(bank),
+        "sessions": store.sessions.latest(bank),
+        "session": store.sessions.gets.get(bank, SESSION),
+        "turns": store.turns.of_session(bank, SESSION),
+        "exchanges": store.sessions.exchanges(bank, SESSION),
+        "digest": store.sessions.digest(bank, SESSION),
+        "found": [store.records.find(bank, "", id) for id in ids],
+        "matches": {match.passage for match in store.passages.search(bank, ["anchor"])},
+        "frequencies": store.passages.term_frequencies(bank, ["anchor"], 99),
+        "size": store.passages.count(bank, 99),
+        "recent": [store.passages.recent(bank, kind) for kind in ("turn", "exchange", "commit")],
+        "around": store.passages.around(
             bank, TimelinePosition(NOON), ("turn", "exchange", "commit"), 9, 9
         ),
-        "undated": store.count_undated(bank, ("turn", "exchange", "commit"), 9),
-        "sifted": [store.filter_records(bank, filter) for filter in FILTERS],
-        "curations": store.curations(bank),
-        "event": store.last_session_end(bank),
-        "known": store.known_turns(bank, [a_turn(1).id]),
-        "next": store.next_seq(bank, SESSION),
-        "stale": [stale for stale in store.stale_sessions() if stale[0] == bank],
+        "undated": store.passages.count_undated(bank, ("turn", "exchange", "commit"), 9),
+        "sifted": [store.records.filter(bank, filter) for filter in FILTERS],
+        "curations": store.curation.log(bank),
+        "event": store.sessions.last_end(bank),
+        "known": store.turns.known(bank, [a_turn(1).id]),
+        "next": store.turns.next_seq(bank, SESSION),
+        "stale": [stale for stale in store.sessions.stale() if stale[0] == bank],
     }
 
 
 def check_nothing_of_another_bank_is_told(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_bank(Bank(EMPTY, "empty", NOON))
+            store.banks.add(Bank(EMPTY, "empty", NOON))
             before = _seen(store, OTHER), _seen(store, EMPTY)
             _fill(store, BANK)
         expect((_seen(store, OTHER), _seen(store, EMPTY)), before, "another bank")
-        expect(store.tool_call_turn(OTHER, SESSION, f"call-{BANK}"), None, "call")
-        expect(store.has_tool_call(OTHER, f"call-{BANK}"), False, "knows_call")
+        expect(store.turns.of_tool_call(OTHER, SESSION, f"call-{BANK}"), None, "call")
+        expect(store.turns.has_tool_call(OTHER, f"call-{BANK}"), False, "knows_call")
         with store.transaction():
             mine = _seen(store, BANK)
             _fill(store, OTHER)
@@ -120,12 +121,14 @@ def check_everything_told_of_a_bank_is_its_own(make_store: MakeStore) -> None:
             _fill(store, BANK)
             _fill(store, OTHER)
         for bank in (BANK, OTHER):
-            records = [record for id in ("x1", "d1", "c1") for record in store.find(bank, "", id)]
-            passages = [match.passage for match in store.search(bank, ["anchor"])]
+            records = [
+                record for id in ("x1", "d1", "c1") for record in store.records.find(bank, "", id)
+            ]
+            passages = [match.passage for match in store.passages.search(bank, ["anchor"])]
             expect({record.bank for record in (*records, *passages)}, {bank}, "a bank")
             expect((len(records), len(passages)), (3, 4), "a bank")
-            expect([source.bank for source in store.sources(bank)], [bank], "sources")
-            call = store.tool_call_turn(bank, SESSION, f"call-{bank}")
+            expect([source.bank for source in store.sources.all(bank)], [bank], "sources")
+            call = store.turns.of_tool_call(bank, SESSION, f"call-{bank}")
             expect(call and call.bank, bank, "call")
 
 
@@ -135,15 +138,15 @@ def check_no_bank_means_all_banks(make_store: MakeStore) -> None:
             _fill(store, BANK)
             _fill(store, OTHER)
         both = {BANK, OTHER}
-        expect({source.bank for source in store.sources()}, both, "sources")
-        expect({session.bank for session in store.sessions(None)}, both, "sessions")
-        expect({record.bank for record in store.find(None, "commit", "c1")}, both, "find")
-        expect({m.passage.bank for m in store.search(None, ["anchor"])}, both, "search")
-        expect({passage.bank for passage in store.recent_passages(None, "turn")}, both, "recent")
-        expect(len(store.failures()), 2, "failures")
-        expect(store.term_frequencies(None, ["anchor"], 99), [8], "frequencies")
-        expect(store.count_passages(None, 99), 8, "size")
-        expect(store.counts(), Counts(2, 4, 2, 2, 2, 600, 20), "counts")
+        expect({source.bank for source in store.sources.all()}, both, "sources")
+        expect({session.bank for session in store.sessions.latest(None)}, both, "sessions")
+        expect({record.bank for record in store.records.find(None, "commit", "c1")}, both, "find")
+        expect({m.passage.bank for m in store.passages.search(None, ["anchor"])}, both, "search")
+        expect({passage.bank for passage in store.passages.recent(None, "turn")}, both, "recent")
+        expect(len(store.sources.failures()), 2, "failures")
+        expect(store.passages.term_frequencies(None, ["anchor"], 99), [8], "frequencies")
+        expect(store.passages.count(None, 99), 8, "size")
+        expect(store.records.counts(), Counts(2, 4, 2, 2, 2, 600, 20), "counts")
 
 
 def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> None:
@@ -151,43 +154,46 @@ def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> Non
     with closing(make_store()) as store:
         with store.transaction():
             for id in ids:
-                store.add_bank(Bank(id, f"bank {id}", NOON))
-                store.add_session(a_session(id))
-                store.put_derived(id, SESSION, [a_passage("p", "anchor", id)])
-        found = {id: [m.passage.bank for m in store.search(id, ["anchor"])] for id in ids}
+                store.banks.add(Bank(id, f"bank {id}", NOON))
+                store.sessions.add(a_session(id))
+                store.derived.put(id, SESSION, [a_passage("p", "anchor", id)])
+        found = {id: [m.passage.bank for m in store.passages.search(id, ["anchor"])] for id in ids}
         expect(found, {id: [id] for id in ids}, "search")
-        expect([store.term_frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids))
+        expect(
+            [store.passages.term_frequencies(id, ["anchor"], 99) for id in ids], [[1]] * len(ids)
+        )
 
 
 def check_an_exception_rolls_everything_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        before = store.banks(), store.stale_sessions(), _seen(store, BANK)
+        before = store.banks.all(), store.sessions.stale(), _seen(store, BANK)
         try:
             with store.transaction():
-                store.add_bank(Bank("b9", "new", NOON, aliases=("name:new",)))
-                store.add_alias(BANK, "name:other")
+                store.banks.add(Bank("b9", "new", NOON, aliases=("name:new",)))
+                store.banks.add_alias(BANK, "name:other")
                 _fill(store, BANK)
-                store.drop_derived()
+                store.derived.drop_all()
                 raise _Stop
         except _Stop:
             pass
-        expect((store.banks(), store.stale_sessions(), _seen(store, BANK)), before, "a rollback")
+        after = (store.banks.all(), store.sessions.stale(), _seen(store, BANK))
+        expect(after, before, "a rollback")
         with store.transaction():
             _fill(store, BANK)
-        expect(store.counts(BANK).turns, 2, "counts after a rollback")
+        expect(store.records.counts(BANK).turns, 2, "counts after a rollback")
 
 
 def check_a_refused_write_rolls_everything_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         try:
             with store.transaction():
-                store.put_turns([a_turn(1)])
-                store.put_turns([a_turn(2, session="unheard of")])
+                store.turns.put([a_turn(1)])
+                store.turns.put([a_turn(2, session="unheard of")])
         except StoreError as error:
             assert error.message, "an error says what happened"
         else:
             raise AssertionError("a turn needs its session")
-        expect(store.turns(BANK, SESSION), [], "turns")
+        expect(store.turns.of_session(BANK, SESSION), [], "turns")
 
 
 def check_nested_transactions_are_one(make_store: MakeStore) -> None:
@@ -195,15 +201,15 @@ def check_nested_transactions_are_one(make_store: MakeStore) -> None:
         try:
             with store.transaction():
                 with store.transaction():
-                    store.put_turns([a_turn(1)])
-                expect(other.turns(BANK, SESSION), [], "another handle, within")
+                    store.turns.put([a_turn(1)])
+                expect(other.turns.of_session(BANK, SESSION), [], "another handle, within")
                 raise _Stop
         except _Stop:
             pass
-        expect(store.turns(BANK, SESSION), [], "turns")
+        expect(store.turns.of_session(BANK, SESSION), [], "turns")
         with store.transaction(), store.transaction():
-            store.put_turns([a_turn(1)])
-        expect(other.turns(BANK, SESSION), [a_turn(1)], "another handle")
+            store.turns.put([a_turn(1)])
+        expect(other.turns.of_session(BANK, SESSION), [a_turn(1)], "another handle")
 
 
 def check_another_handle_sees_a_transaction_whole_or_not_at_all(make_store: MakeStore) -> None:
@@ -215,31 +221,35 @@ def check_another_handle_sees_a_transaction_whole_or_not_at_all(make_store: Make
             expect(_seen(other, BANK), before, "another handle before the commit")
         expect(_seen(other, BANK), inside, "another handle after the commit")
         with other.transaction():
-            other.put_turns([a_turn(3, "written by another handle")])
-        expect(store.next_seq(BANK, SESSION), 4, "next_seq")
+            other.turns.put([a_turn(3, "written by another handle")])
+        expect(store.turns.next_seq(BANK, SESSION), 4, "next_seq")
 
 
 def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
         with store.transaction():
-            expect(store.advance_source(a_change(id, 0, 300, 3)), True, "advance")
+            expect(store.sources.advance(a_change(id, 0, 300, 3)), True, "advance")
         with other.transaction():
             expect(
-                other.advance_source(a_change(id, 0, 300, 3)), False, "advance by another handle"
+                other.sources.advance(a_change(id, 0, 300, 3)), False, "advance by another handle"
             )
-        expect((store.balance(), store.balance().accounted), (other.balance(), 3), "balance")
+        expect(
+            (store.sources.balance(), store.sources.balance().accounted),
+            (other.sources.balance(), 3),
+            "balance",
+        )
 
 
 def check_a_store_that_is_opened_again_has_kept_everything(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_alias(BANK, "name:x")
+            store.banks.add_alias(BANK, "name:x")
             _fill(store, BANK)
-        before = store.banks(), _seen(store, BANK), _seen(store, OTHER)
+        before = store.banks.all(), _seen(store, BANK), _seen(store, OTHER)
     with closing(make_store()) as again:
-        expect((again.banks(), _seen(again, BANK), _seen(again, OTHER)), before, "opened again")
+        expect((again.banks.all(), _seen(again, BANK), _seen(again, OTHER)), before, "opened again")
         with again.transaction():
-            number = again.append_curation(a_decision("turn/p1")).seq
-        assert number > again.curations(BANK)[0].seq, "numbers go on where they stopped"
+            number = again.curation.append(a_decision("turn/p1")).seq
+        assert number > again.curation.log(BANK)[0].seq, "numbers go on where they stopped"

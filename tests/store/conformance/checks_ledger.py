@@ -25,85 +25,85 @@ from tests.store.conformance.samples import (
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Origin
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 
 
 def check_a_bank_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
     bank = Bank("b9", "Ünï 🦜", NOON, "Ships.", Disposition(5, 1, 2), ("name:a", "name:b"))
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_bank(bank)
-        expect(store.bank("b9"), bank, "bank")
-        expect(store.bank("unheard of"), None, "bank")
+            store.banks.add(bank)
+        expect(store.banks.gets.get("b9"), bank, "bank")
+        expect(store.banks.gets.get("unheard of"), None, "bank")
 
 
 def check_banks_come_by_name(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_bank(Bank("0", "zebra", NOON))
-            store.add_bank(Bank("z", "anchor", NOON))
-        names = [bank.name for bank in store.banks()]
+            store.banks.add(Bank("0", "zebra", NOON))
+            store.banks.add(Bank("z", "anchor", NOON))
+        names = [bank.name for bank in store.banks.all()]
         expect(names, ["anchor", "harbour", "lighthouse", "zebra"], "banks")
 
 
 def check_a_known_bank_stays_as_it_is(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_bank(Bank(BANK, "renamed", "2030-01-01T00:00:00Z", "new"))
-        expect(store.bank(BANK), Bank(BANK, "harbour", NOON), "bank")
+            store.banks.add(Bank(BANK, "renamed", "2030-01-01T00:00:00Z", "new"))
+        expect(store.banks.gets.get(BANK), Bank(BANK, "harbour", NOON), "bank")
 
 
 def check_an_alias_leads_to_its_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_alias(BANK, "folder:/src/harbour")
-            store.add_alias(BANK, "folder:/src/harbour")
-        expect(store.bank_by_alias("folder:/src/harbour"), BANK, "bank_of")
-        expect(store.bank_by_alias("folder:/src"), None, "bank_of")
-        bank = store.bank(BANK)
+            store.banks.add_alias(BANK, "folder:/src/harbour")
+            store.banks.add_alias(BANK, "folder:/src/harbour")
+        expect(store.banks.id_by_alias("folder:/src/harbour"), BANK, "bank_of")
+        expect(store.banks.id_by_alias("folder:/src"), None, "bank_of")
+        bank = store.banks.gets.get(BANK)
         expect(bank and bank.aliases, ("folder:/src/harbour",), "aliases")
 
 
 def check_an_alias_that_is_taken_stays_where_it_is(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_alias(BANK, "remote:x")
-            store.add_alias(OTHER, "remote:x")
-            store.add_bank(Bank("b9", "third", NOON, aliases=("remote:x",)))
-        expect(store.bank_by_alias("remote:x"), BANK, "bank_of")
-        expect([bank.aliases for bank in store.banks()], [("remote:x",), (), ()], "aliases")
+            store.banks.add_alias(BANK, "remote:x")
+            store.banks.add_alias(OTHER, "remote:x")
+            store.banks.add(Bank("b9", "third", NOON, aliases=("remote:x",)))
+        expect(store.banks.id_by_alias("remote:x"), BANK, "bank_of")
+        expect([bank.aliases for bank in store.banks.all()], [("remote:x",), (), ()], "aliases")
 
 
 def check_a_host_id_leads_to_the_bank_of_its_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.bank_by_host_session(a_session(OTHER).host), OTHER, "bank_of_host")
-        expect(store.bank_by_host_session("unheard of"), None, "bank_of_host")
+        expect(store.banks.id_by_host_session(a_session(OTHER).host), OTHER, "bank_of_host")
+        expect(store.banks.id_by_host_session("unheard of"), None, "bank_of_host")
 
 
 def check_a_source_is_made_known_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            first = store.add_source("/logs/b.jsonl", "claude-code", BANK)
-            again = store.add_source("/logs/b.jsonl", "another", OTHER)
-            other = store.add_source("/logs/a.jsonl", "claude-code", OTHER)
+            first = store.sources.add("/logs/b.jsonl", "claude-code", BANK)
+            again = store.sources.add("/logs/b.jsonl", "another", OTHER)
+            other = store.sources.add("/logs/a.jsonl", "claude-code", OTHER)
         expect(again, first, "add_source")
         expect((first.offset, first.lines, first.state), (0, 0, SourceState.LIVE), "add_source")
-        expect(store.source(first.id), first, "source")
-        expect(store.source_at("/logs/a.jsonl"), other, "source_at")
-        expect(store.source(first.id + other.id + 1), None, "source")
-        expect(store.source_at("/logs"), None, "source_at")
-        expect(store.sources(), [other, first], "sources")
+        expect(store.sources.gets.get(first.id), first, "source")
+        expect(store.sources.at_path("/logs/a.jsonl"), other, "source_at")
+        expect(store.sources.gets.get(first.id + other.id + 1), None, "source")
+        expect(store.sources.at_path("/logs"), None, "source_at")
+        expect(store.sources.all(), [other, first], "sources")
 
 
 def check_a_moved_source_keeps_its_cursor(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/old.jsonl", "claude-code", BANK).id
-            store.advance_source(a_change(id, 0, 500, 5))
-            store.set_source_state(id, SourceState.GONE, "it is gone")
-            store.move_source(id, "/new.jsonl")
-        expect(store.source_at("/old.jsonl"), None, "source_at")
-        moved = store.source_at("/new.jsonl")
+            id = store.sources.add("/old.jsonl", "claude-code", BANK).id
+            store.sources.advance(a_change(id, 0, 500, 5))
+            store.sources.set_state(id, SourceState.GONE, "it is gone")
+            store.sources.move(id, "/new.jsonl")
+        expect(store.sources.at_path("/old.jsonl"), None, "source_at")
+        moved = store.sources.at_path("/new.jsonl")
         assert moved is not None, "a moved source is found at its new path"
         expect((moved.id, moved.offset, moved.lines), (id, 500, 5), "source_at")
         expect((moved.state, moved.problem), (SourceState.LIVE, ""), "source_at")
@@ -112,36 +112,36 @@ def check_a_moved_source_keeps_its_cursor(make_store: MakeStore) -> None:
 def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.set_source_state(id, SourceState.UNREADABLE, "no permission")
-        source = store.source(id)
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sources.set_state(id, SourceState.UNREADABLE, "no permission")
+        source = store.sources.gets.get(id)
         expect(source and source.state, SourceState.UNREADABLE, "source")
         expect(source and source.problem, "no permission", "source")
-        problems = store.balance().problems
+        problems = store.sources.balance().problems
         expect(len(problems), 1, "balance().problems")
         assert "/a.jsonl" in problems[0], "a problem names its file"
         assert "no permission" in problems[0], "a problem says what it is"
         with store.transaction():
-            store.set_source_state(id, SourceState.LIVE, "")
-        expect(store.balance().problems, (), "balance().problems")
+            store.sources.set_state(id, SourceState.LIVE, "")
+        expect(store.sources.balance().problems, (), "balance().problems")
 
 
 def check_a_reading_makes_a_source_well_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.set_source_state(id, SourceState.GONE, "it is gone")
-            store.advance_source(a_change(id, 0, 100, 1))
-        expect(store.balance().problems, (), "balance().problems")
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sources.set_state(id, SourceState.GONE, "it is gone")
+            store.sources.advance(a_change(id, 0, 100, 1))
+        expect(store.sources.balance().problems, (), "balance().problems")
 
 
 def check_advance_moves_the_cursor_and_adds_to_the_account(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            expect(store.advance_source(a_change(id, 0, 300, 3)), True, "advance")
-            expect(store.advance_source(a_change(id, 300, 500, 2)), True, "advance")
-        source = store.source(id)
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            expect(store.sources.advance(a_change(id, 0, 300, 3)), True, "advance")
+            expect(store.sources.advance(a_change(id, 300, 500, 2)), True, "advance")
+        source = store.sources.gets.get(id)
         assert source is not None, "a source stays known"
         expect((source.offset, source.lines, source.l1_bytes), (500, 5, 50), "source")
         expect((source.prefix, source.stamp), ("hash-500", "stamp-500"), "source")
@@ -153,30 +153,30 @@ def check_advance_counts_nothing_when_another_moved_the_cursor_first(
 ) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.advance_source(a_change(id, 0, 300, 3))
-        before = store.source(id), store.balance()
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sources.advance(a_change(id, 0, 300, 3))
+        before = store.sources.gets.get(id), store.sources.balance()
         late = a_change(id, 0, 400, 4)._replace(
             skipped={"blank": 1}, failed=(a_failed_line(id, 1),), redacted={"key": 1}
         )
         with store.transaction():
-            expect(store.advance_source(late), False, "advance")
-        expect((store.source(id), store.balance()), before, "a late advance")
-        expect(store.failures(), [], "failures")
+            expect(store.sources.advance(late), False, "advance")
+        expect((store.sources.gets.get(id), store.sources.balance()), before, "a late advance")
+        expect(store.sources.failures(), [], "failures")
 
 
 def check_advance_of_an_unknown_source_is_refused(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            expect(store.advance_source(a_change(404, 0, 300, 3)), False, "advance")
-        expect(store.balance().accounted, 0, "balance().accounted")
+            expect(store.sources.advance(a_change(404, 0, 300, 3)), False, "advance")
+        expect(store.sources.balance().accounted, 0, "balance().accounted")
 
 
 def check_the_balance_adds_up(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for path, bank in (("/a", BANK), ("/b", OTHER)):
-                id = store.add_source(path, "claude-code", bank).id
+                id = store.sources.add(path, "claude-code", bank).id
                 first = a_change(id, 0, 700)._replace(
                     lines=7,
                     captured=3,
@@ -184,9 +184,9 @@ def check_the_balance_adds_up(make_store: MakeStore) -> None:
                     failed=(a_failed_line(id, 4),),
                 )
                 second = a_change(id, 700, 900)._replace(lines=2, skipped={"blank": 2})
-                store.advance_source(first)
-                store.advance_source(second)
-        one, all = store.balance(BANK), store.balance()
+                store.sources.advance(first)
+                store.sources.advance(second)
+        one, all = store.sources.balance(BANK), store.sources.balance()
         expect((one.files, one.lines, one.accounted), (1, 9, 9), "balance(bank)")
         expect((one.captured, one.failed), (3, 1), "balance(bank)")
         expect(one.skipped, {"blank": 4, "thinking": 1}, "balance(bank).skipped")
@@ -196,49 +196,49 @@ def check_the_balance_adds_up(make_store: MakeStore) -> None:
 
 def check_an_empty_account_is_all_zero(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        balance = store.balance()
+        balance = store.sources.balance()
         expect((balance.files, balance.lines, balance.accounted), (0, 0, 0), "balance")
         assert not balance.skipped, "nothing was skipped"
         assert not balance.redacted, "nothing was redacted"
-        expect(store.counts(), Counts(sessions=2), "counts")
+        expect(store.records.counts(), Counts(sessions=2), "counts")
 
 
 def check_failed_lines_can_be_looked_at(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             lines = [a_failed_line(id, line) for line in (2, 5, 7)]
-            store.advance_source(a_change(id, 0, 700)._replace(lines=3, failed=lines))
-        expect(store.failures(), lines, "failures")
-        expect(store.failures(limit=2), lines[:2], "failures(limit=2)")
+            store.sources.advance(a_change(id, 0, 700)._replace(lines=3, failed=lines))
+        expect(store.sources.failures(), lines, "failures")
+        expect(store.sources.failures(limit=2), lines[:2], "failures(limit=2)")
 
 
 def check_sources_that_an_older_reader_failed_on_are_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            old = store.add_source("/old", "claude-code", BANK).id
-            new = store.add_source("/new", "claude-code", BANK).id
-            store.advance_source(a_change(old, 0, 9)._replace(failed=(a_failed_line(old, 1, 1),)))
-            store.advance_source(a_change(new, 0, 9)._replace(failed=(a_failed_line(new, 1, 2),)))
-        expect(store.sources_failed_before(1), set[int](), "sources_failed_before(1)")
-        expect(store.sources_failed_before(2), {old}, "sources_failed_before(2)")
-        expect(store.sources_failed_before(3), {old, new}, "sources_failed_before(3)")
+            old = store.sources.add("/old", "claude-code", BANK).id
+            new = store.sources.add("/new", "claude-code", BANK).id
+            store.sources.advance(a_change(old, 0, 9)._replace(failed=(a_failed_line(old, 1, 1),)))
+            store.sources.advance(a_change(new, 0, 9)._replace(failed=(a_failed_line(new, 1, 2),)))
+        expect(store.sources.failed_before(1), set[int](), "sources_failed_before(1)")
+        expect(store.sources.failed_before(2), {old}, "sources_failed_before(2)")
+        expect(store.sources.failed_before(3), {old, new}, "sources_failed_before(3)")
 
 
 def check_redactions_are_counted_by_kind(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.advance_source(a_change(id, 0, 1)._replace(redacted={"aws-key": 2, "jwt": 1}))
-            store.advance_source(a_change(id, 1, 2)._replace(redacted={"aws-key": 3}))
-        expect(store.balance().redacted, {"aws-key": 5, "jwt": 1}, "balance().redacted")
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sources.advance(a_change(id, 0, 1)._replace(redacted={"aws-key": 2, "jwt": 1}))
+            store.sources.advance(a_change(id, 1, 2)._replace(redacted={"aws-key": 3}))
+        expect(store.sources.balance().redacted, {"aws-key": 5, "jwt": 1}, "balance().redacted")
 
 
 def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            kept = store.add_source("/b.jsonl", "claude-code", BANK).id
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            kept = store.sources.add("/b.jsonl", "claude-code", BANK).id
             for source in (id, kept):
                 change = a_change(source, 0, 300)._replace(
                     lines=2,
@@ -246,92 +246,94 @@ def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
                     failed=(a_failed_line(source, 2),),
                     redacted={"jwt": 1},
                 )
-                store.advance_source(change)
-            store.restart_source(id)
-        source = store.source(id)
+                store.sources.advance(change)
+            store.sources.restart(id)
+        source = store.sources.gets.get(id)
         assert source is not None, "a restarted source stays known"
         expect((source.offset, source.lines, source.l1_bytes), (0, 0, 0), "source")
         expect((source.prefix, source.stamp, source.rewrites), ("", "", 1), "source")
-        balance = store.balance()
+        balance = store.sources.balance()
         expect((balance.files, balance.lines, balance.accounted), (2, 2, 2), "balance")
         expect(balance.redacted, {"jwt": 1}, "balance().redacted")
-        expect([failure.source for failure in store.failures()], [kept], "failures")
+        expect([failure.source for failure in store.sources.failures()], [kept], "failures")
         with store.transaction():
-            expect(store.advance_source(a_change(id, 0, 200, 2)), True, "advance after a restart")
+            expect(store.sources.advance(a_change(id, 0, 200, 2)), True, "advance after a restart")
 
 
 def check_the_turns_of_a_restarted_source_stay_at_line_zero(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             mine = replace(a_turn(1), origin=Origin(id, 4, 400, "ref"))
             other = replace(a_turn(2), origin=Origin(id + 1, 4, 400, "ref"))
-            store.put_turns([mine, other])
-            store.restart_source(id)
+            store.turns.put([mine, other])
+            store.sources.restart(id)
         lost = replace(mine, origin=Origin(id, 0, 0, "ref"))
-        expect(store.turns(BANK, SESSION), [lost, other], "turns")
+        expect(store.turns.of_session(BANK, SESSION), [lost, other], "turns")
         with store.transaction():
-            store.put_turns([mine])
-        expect(store.turns(BANK, SESSION), [mine, other], "turns that were met again")
+            store.turns.put([mine])
+        expect(store.turns.of_session(BANK, SESSION), [mine, other], "turns that were met again")
 
 
 def check_all_that_came_of_a_source_moves_to_its_new_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             change = a_change(id, 0, 300)._replace(
                 lines=3, captured=2, failed=(a_failed_line(id, 3),), redacted={"jwt": 1}
             )
-            store.advance_source(change)
+            store.sources.advance(change)
             session = replace(a_session(BANK, "s2"), title="t", source=id)
-            store.add_session(session)
+            store.sessions.add(session)
             turn = replace(a_turn(1, "anchor", session="s2"), origin=Origin(id, 1))
-            store.put_turns([turn])
+            store.turns.put([turn])
             made = [a_passage("p1", "anchor", session="s2")]
             exchange, digest = an_exchange(session="s2"), a_digest(session="s2")
-            store.put_derived(BANK, "s2", [exchange, digest, *made])
-            store.move_source_to_bank(id, OTHER)
-        expect(store.turns(OTHER, "s2"), [replace(turn, bank=OTHER)], "turns")
-        expect(store.session(OTHER, "s2"), replace(session, bank=OTHER), "session")
+            store.derived.put(BANK, "s2", [exchange, digest, *made])
+            store.derived.move_source(id, OTHER)
+        expect(store.turns.of_session(OTHER, "s2"), [replace(turn, bank=OTHER)], "turns")
+        expect(store.sessions.gets.get(OTHER, "s2"), replace(session, bank=OTHER), "session")
         assert (OTHER, "s2") in stale_names(store), "a moved session is derived again"
-        balance = store.balance(OTHER)
+        balance = store.sources.balance(OTHER)
         expect((balance.files, balance.accounted), (1, 3), "balance of the new bank")
         expect(balance.redacted, {"jwt": 1}, "redactions of the new bank")
-        expect(store.counts(BANK), Counts(sessions=1), "counts of the old bank")
-        expect(store.balance(BANK).accounted, 0, "balance of the old bank")
-        expect(store.search(BANK, ["anchor"]), [], "search in the old bank")
+        expect(store.records.counts(BANK), Counts(sessions=1), "counts of the old bank")
+        expect(store.sources.balance(BANK).accounted, 0, "balance of the old bank")
+        expect(store.passages.search(BANK, ["anchor"]), [], "search in the old bank")
         assert (BANK, "s2") not in stale_names(store), "nothing is left to derive"
 
 
 def check_a_session_of_two_files_moves_with_one_of_them(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            ids = [store.add_source(path, "claude-code", BANK).id for path in ("/a", "/b")]
-            store.add_session(replace(a_session(BANK, "s2"), source=ids[0]))
+            ids = [store.sources.add(path, "claude-code", BANK).id for path in ("/a", "/b")]
+            store.sessions.add(replace(a_session(BANK, "s2"), source=ids[0]))
             turns = [
                 replace(a_turn(seq, session="s2"), origin=Origin(id, 1))
                 for seq, id in enumerate(ids, 1)
             ]
-            store.put_turns(turns)
+            store.turns.put(turns)
         for id, turn in zip(reversed(ids), reversed(turns), strict=True):
             with store.transaction():
-                store.move_source_to_bank(id, OTHER)
-            assert replace(turn, bank=OTHER) in store.turns(OTHER, "s2"), "a turn has moved"
-            expect(store.counts().turns, 2, "counts")
+                store.derived.move_source(id, OTHER)
+            assert replace(turn, bank=OTHER) in store.turns.of_session(OTHER, "s2"), (
+                "a turn has moved"
+            )
+            expect(store.records.counts().turns, 2, "counts")
 
 
 def check_a_bank_that_takes_over_a_source_loses_no_turn(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            id = store.add_source("/a.jsonl", "claude-code", BANK).id
-            store.add_session(replace(a_session(BANK, "s2"), source=id))
-            store.add_session(a_session(OTHER, "s2"))
+            id = store.sources.add("/a.jsonl", "claude-code", BANK).id
+            store.sessions.add(replace(a_session(BANK, "s2"), source=id))
+            store.sessions.add(a_session(OTHER, "s2"))
             moving = replace(a_turn(1, "moves", session="s2"), id="m", origin=Origin(id, 1))
             staying = replace(a_turn(1, "stays", OTHER, "s2"), origin=Origin(id + 1, 1))
-            store.put_turns([moving, staying])
+            store.turns.put([moving, staying])
         with store.transaction():
-            store.move_source_to_bank(id, OTHER)
-        texts = {turn.text for turn in store.turns(OTHER, "s2")}
+            store.derived.move_source(id, OTHER)
+        texts = {turn.text for turn in store.turns.of_session(OTHER, "s2")}
         expect(texts, {"moves", "stays"}, "turns")
 
 
@@ -339,7 +341,7 @@ def check_counts_know_how_much_was_read(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for path, bank in (("/a", BANK), ("/b", BANK), ("/c", OTHER)):
-                id = store.add_source(path, "claude-code", bank).id
-                store.advance_source(a_change(id, 0, 300, 3))
-        expect(store.counts(BANK), Counts(sessions=1, raw_bytes=600, l1_bytes=60), "counts")
-        expect(store.counts(), Counts(sessions=2, raw_bytes=900, l1_bytes=90), "counts")
+                id = store.sources.add(path, "claude-code", bank).id
+                store.sources.advance(a_change(id, 0, 300, 3))
+        expect(store.records.counts(BANK), Counts(sessions=1, raw_bytes=600, l1_bytes=60), "counts")
+        expect(store.records.counts(), Counts(sessions=2, raw_bytes=900, l1_bytes=90), "counts")

@@ -25,8 +25,8 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
+from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.curation import Erasure
 
 
 def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:
@@ -58,7 +58,7 @@ def _opinion(id: str = "o1", bank: str = BANK, confidence: float = 0.7) -> Opini
 
 
 def _show(store: Store, key: str, id: str, what: str) -> None:
-    store.put_retained_memory(BANK, key, _memory(id, what), _passage(id, what))
+    store.memories.put_retained(BANK, key, _memory(id, what), _passage(id, what))
 
 
 def _nothing(what: str, *found: Sequence[object]) -> None:
@@ -67,68 +67,74 @@ def _nothing(what: str, *found: Sequence[object]) -> None:
 
 
 def _found(store: Store, word: str) -> list[str]:
-    return [match.passage.id for match in store.search(BANK, [word])]
+    return [match.passage.id for match in store.passages.search(BANK, [word])]
 
 
 def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
-            expect(store.changed_memory_keys(BANK), ["world:1"], "what is to be shown")
+            store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
+            expect(store.memories.changed_keys(BANK), ["world:1"], "what is to be shown")
             _show(store, "world:1", "m1", "The yawl is blue")
-        expect(store.changed_memory_keys(BANK), [], "what is left to be shown")
-        expect(store.occurrences(BANK, SESSION), [_sighting("world:1")], "sightings")
-        expect(store.stances(BANK), [_stance()], "stances")
+        expect(store.memories.changed_keys(BANK), [], "what is left to be shown")
+        expect(store.memories.occurrences(BANK, SESSION), [_sighting("world:1")], "sightings")
+        expect(store.memories.stances(BANK), [_stance()], "stances")
         expect(_found(store, "yawl"), ["m1"], "search")
-        expect([m.what for m in store.retained(BANK)], ["The yawl is blue"], "retained")
-        expect(store.retained(BANK, "opinion"), [], "of another network")
-        expect([r.id for r in store.find(BANK, "memory", "m1")], ["m1"], "find")
-        expect((store.counts(BANK).retained, store.counts(BANK).memories), (1, 0), "counts")
-        expect(store.retained(OTHER), [], "another bank")
+        expect([m.what for m in store.memories.retained(BANK)], ["The yawl is blue"], "retained")
+        expect(store.memories.retained(BANK, "opinion"), [], "of another network")
+        expect([r.id for r in store.records.find(BANK, "memory", "m1")], ["m1"], "find")
+        expect(
+            (store.records.counts(BANK).retained, store.records.counts(BANK).memories),
+            (1, 0),
+            "counts",
+        )
+        expect(store.memories.retained(OTHER), [], "another bank")
 
 
 def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_derived(BANK, SESSION, [an_exchange("x1")])
-        store.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
+        store.derived.put(BANK, SESSION, [an_exchange("x1")])
+        store.graph.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
         inside = [_sighting("world:1"), _sighting("world:2", "The mast is long", 90)]
-        store.put_retained(BANK, SESSION, inside, [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, inside, [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         _show(store, "world:2", "m2", "The mast is long")
-        store.put_opinion(_opinion(), None, _passage("o1", "yawl is slow", ""))
-        place = store.graph_record(BANK, "exchange", "x1")
+        store.opinions.put(_opinion(), None, _passage("o1", "yawl is slow", ""))
+        place = store.graph.record(BANK, "exchange", "x1")
         assert place is not None
-        found = store.node_memory_passages(BANK, [place.node])
+        found = store.graph.node_memory_passages(BANK, [place.node])
         expect([(n, p.id) for n, p in found], [(place.node, "m1"), (place.node, "o1")], "memories")
-        expect(store.node_memory_passages(OTHER, [place.node]), [], "those of another bank")
+        expect(store.graph.node_memory_passages(OTHER, [place.node]), [], "those of another bank")
 
 
 def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
-        store.put_derived(BANK, SESSION, [])
-        _nothing("derived anew", store.occurrences(BANK, SESSION), store.stances(BANK))
-        _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
-        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.derived.put(BANK, SESSION, [])
+        _nothing(
+            "derived anew", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK)
+        )
+        _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
+        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
-        store.erase(Erasure(BANK, sessions=(SESSION,)))
-        _nothing("erased", store.occurrences(BANK, SESSION), store.stances(BANK))
-        _nothing("what was shown", _found(store, "yawl"), store.retained(BANK))
+        store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
+        _nothing("erased", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK))
+        _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
 
 
 def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.add_session(a_session(id="other"))
-        store.put_retained(BANK, SESSION, [_sighting("world:1")], [])
-        store.put_retained(BANK, "other", [_sighting("world:1")], [])
+        store.sessions.add(a_session(id="other"))
+        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [])
+        store.memories.put_occurrences(BANK, "other", [_sighting("world:1")], [])
         _show(store, "world:1", "m1", "The yawl is blue")
-        expect(len(store.occurrences_of_key(BANK, "world:1")), 2, "sightings of the key")
-        store.put_derived(BANK, SESSION, [])
-        expect(store.retained(BANK), [], "what is shown")
-        expect(store.changed_memory_keys(BANK), ["world:1"], "what is to be shown")
+        expect(len(store.memories.occurrences_of_key(BANK, "world:1")), 2, "sightings of the key")
+        store.derived.put(BANK, SESSION, [])
+        expect(store.memories.retained(BANK), [], "what is shown")
+        expect(store.memories.changed_keys(BANK), ["world:1"], "what is to be shown")
         expect(
-            [met.session for met in store.occurrences_of_key(BANK, "world:1")],
+            [met.session for met in store.memories.occurrences_of_key(BANK, "world:1")],
             ["other"],
             "what is left",
         )
@@ -139,21 +145,23 @@ def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeSt
         wished = replace(
             _memory("w1", "sails are red"), network=Network.OPINION, confidence=0.5, why="law"
         )
-        store.put_memory(wished)
-        store.put_passage(wished, _passage("w1", "sails are red", ""))
-        store.put_opinion(_opinion(), OpinionRevision(NOON, 0.7, 1, 0, "formed"), None)
-        store.put_retained(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.memories.put_remembered(wished)
+        store.passages.replace(wished, _passage("w1", "sails are red", ""))
+        store.opinions.put(_opinion(), OpinionRevision(NOON, 0.7, 1, 0, "formed"), None)
+        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
-        store.mark_seen(BANK, "retain", 1, 99)
-        expect(store.has_progress(BANK, "retain"), True, "a stage that was there")
-        store.drop_derived()
-        expect(store.has_progress(BANK, "retain"), False, "a stage that must begin anew")
+        store.progress.mark_seen(BANK, "retain", 1, 99)
+        expect(store.progress.has_progress(BANK, "retain"), True, "a stage that was there")
+        store.derived.drop_all()
+        expect(store.progress.has_progress(BANK, "retain"), False, "a stage that must begin anew")
         expect(_found(store, "yawl"), [], "what was retained")
         expect(_found(store, "sails"), ["w1"], "what was wished for")
-        expect([o.id for o in store.opinions(BANK)], ["o1"], "opinions")
-        kept = store.remembered(BANK)
+        expect([o.id for o in store.opinions.all(BANK)], ["o1"], "opinions")
+        kept = store.memories.remembered(BANK)
         expect([(m.network, m.confidence, m.why) for m in kept], [(Network.OPINION, 0.5, "law")])
-        expect(store.all_remembered(BANK)[0].network, Network.OPINION, "as it was given")
+        expect(
+            store.memories.remembered_uncurated(BANK)[0].network, Network.OPINION, "as it was given"
+        )
 
 
 def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore) -> None:
@@ -162,41 +170,41 @@ def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore
             OpinionRevision(NOON, 0.6, 1, 0, "formed"),
             OpinionRevision(NOON, 0.7, 2, 0, "strengthened"),
         )
-        store.put_opinion(_opinion(confidence=0.6), first, _passage("o1", "yawl is slow", ""))
-        store.put_opinion(_opinion(), second, _passage("o1", "yawl is slow", ""))
-        store.put_opinion(_opinion("o2", OTHER), None, None)
-        expect(store.opinions(BANK), [_opinion()], "opinions")
-        expect(store.opinion_history(BANK, "o1"), [first, second], "history")
+        store.opinions.put(_opinion(confidence=0.6), first, _passage("o1", "yawl is slow", ""))
+        store.opinions.put(_opinion(), second, _passage("o1", "yawl is slow", ""))
+        store.opinions.put(_opinion("o2", OTHER), None, None)
+        expect(store.opinions.all(BANK), [_opinion()], "opinions")
+        expect(store.opinions.history(BANK, "o1"), [first, second], "history")
         expect(_found(store, "slow"), ["o1"], "search")
-        (found,) = store.find(BANK, "memory", "o1")
+        (found,) = store.records.find(BANK, "memory", "o1")
         assert isinstance(found, Memory)
         expect((found.network, found.confidence), (Network.OPINION, 0.7), "as a memory")
-        store.put_curation_state(CurationState(BANK, "memory", "o1", forgotten=True))
-        _nothing("forgotten", store.opinions(BANK), store.find(BANK, "memory", "o1"))
-        expect(len(store.all_opinions(BANK)), 1, "hidden or not")
-        store.drop_opinion(BANK, "o1")
-        _nothing("dropped", store.all_opinions(BANK), store.opinion_history(BANK, "o1"))
-        expect(len(store.opinions(OTHER)), 1, "another bank's")
+        store.curation.put_state(CurationState(BANK, "memory", "o1", forgotten=True))
+        _nothing("forgotten", store.opinions.all(BANK), store.records.find(BANK, "memory", "o1"))
+        expect(len(store.opinions.all_uncurated(BANK)), 1, "hidden or not")
+        store.opinions.drop(BANK, "o1")
+        _nothing("dropped", store.opinions.all_uncurated(BANK), store.opinions.history(BANK, "o1"))
+        expect(len(store.opinions.all(OTHER)), 1, "another bank's")
 
 
 def check_words_are_scrubbed_from_opinions(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_opinion(_opinion(), None, None)
-        store.scrub(lambda text: text.replace("yawl", "[erased]"))
-        (left,) = store.all_opinions(BANK)
+        store.opinions.put(_opinion(), None, None)
+        store.erasure.scrub(lambda text: text.replace("yawl", "[erased]"))
+        (left,) = store.opinions.all_uncurated(BANK)
         assert "yawl" not in f"{left.target} {left.what} {left.why}", left
 
 
 def check_a_bank_is_what_it_was_set_to_be(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        known = store.bank(BANK)
-        other = store.bank(OTHER)
+        known = store.banks.get(BANK)
+        other = store.banks.get(OTHER)
         assert known is not None
         changed = replace(
             known, background="a yard", disposition=Disposition(5, 1, 2), retention=12,
             aliases=("name:yard",),
         )  # fmt: skip
-        store.update_bank(changed)
-        expect(store.bank(BANK), changed, "the bank")
-        expect(store.bank(OTHER), other, "another bank")
-        expect(store.bank_by_alias("name:yard"), BANK, "its alias")
+        store.banks.update(changed)
+        expect(store.banks.get(BANK), changed, "the bank")
+        expect(store.banks.get(OTHER), other, "another bank")
+        expect(store.banks.id_by_alias("name:yard"), BANK, "its alias")

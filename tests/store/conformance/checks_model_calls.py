@@ -25,8 +25,8 @@ from holdfast.model.ledgers.model_calls import (
     ServicePause,
     Spending,
 )
-from holdfast.store.protocol import StaleSession
-from holdfast.store.protocol.model_calls import DailySpending, UnsummarisedSession
+from holdfast.store.ledgers.model_calls import DailySpending, UnsummarisedSession
+from holdfast.store.records.sessions import StaleSession
 
 _EVE = "2026-02-28T23:59:59.999Z"
 _OPEN = ModelCall(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)
@@ -45,22 +45,30 @@ _MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "
 def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.reserve_call(_OPEN)
-        expect(store.total_spent(), Spending(1, 1000, 500, 0, 0.5), "what is reserved")
+            store.model_calls.reserve(_OPEN)
+        expect(store.model_calls.total_spent(), Spending(1, 1000, 500, 0, 0.5), "what is reserved")
         with store.transaction():
-            store.record_call_result(_DONE)
-        expect(store.total_spent(), Spending(1, 900, 40, 100, 0.1), "what was spent")
+            store.model_calls.record_result(_DONE)
+        expect(store.model_calls.total_spent(), Spending(1, 900, 40, 100, 0.1), "what was spent")
 
 
 def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for call in (_DONE, _UNPRICED, _FAILED):
-                store.reserve_call(call)
-        expect(store.total_spent(NOON[:10]), Spending(2, 1800, 80, 200, 0.1, 1), "spent on a day")
-        expect(store.total_spent("", OTHER, SESSION), Spending(1, failed=1), "spent on a session")
+                store.model_calls.reserve(call)
         expect(
-            store.spending_by_day(),
+            store.model_calls.total_spent(NOON[:10]),
+            Spending(2, 1800, 80, 200, 0.1, 1),
+            "spent on a day",
+        )
+        expect(
+            store.model_calls.total_spent("", OTHER, SESSION),
+            Spending(1, failed=1),
+            "spent on a session",
+        )
+        expect(
+            store.model_calls.spending_by_day(),
             [
                 DailySpending("2026-03-01", "summaries", "anthropic", "local", _of(_UNPRICED)),
                 DailySpending("2026-03-01", "summaries", "anthropic", "m", _of(_DONE)),
@@ -68,7 +76,7 @@ def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> No
             ],
             "spending",
         )
-        expect(store.failed_calls(), [_FAILED], "calls that failed")
+        expect(store.model_calls.failed(), [_FAILED], "calls that failed")
 
 
 def _of(call: ModelCall) -> Spending:
@@ -80,12 +88,12 @@ def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> Non
     with prepared(make_store) as store:
         pause = ServicePause("anthropic", NOON, 1, "429", _EVE)
         with store.transaction():
-            store.pause_service(pause)
-            store.pause_service(replace(pause, attempts=2))
-        expect(store.paused_services(), [replace(pause, attempts=2)], "pauses")
+            store.model_calls.pause_service(pause)
+            store.model_calls.pause_service(replace(pause, attempts=2))
+        expect(store.model_calls.paused_services(), [replace(pause, attempts=2)], "pauses")
         with store.transaction():
-            store.resume_service("anthropic")
-        expect(store.paused_services(), [], "pauses")
+            store.model_calls.resume_service("anthropic")
+        expect(store.model_calls.paused_services(), [], "pauses")
 
 
 def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -> None:
@@ -94,44 +102,50 @@ def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -
         broken = replace(_MADE, version=3, content="", problem="nonsense")
         with store.transaction():
             for summary in (newer, _MADE, replace(_MADE, content="{}"), broken):
-                store.put_summary(summary, SESSION, 1)
-        expect(store.summary(BANK, "h1"), newer, "what the latest version made")
-        expect(store.summary(OTHER, "h1"), None, "what another bank has")
+                store.summaries.put(summary, SESSION, 1)
+        expect(store.summaries.get(BANK, "h1"), newer, "what the latest version made")
+        expect(store.summaries.get(OTHER, "h1"), None, "what another bank has")
         expect(
-            [store.summary_attempted(BANK, "h1", v) for v in (1, 3, 4)],
+            [store.summaries.was_attempted(BANK, "h1", v) for v in (1, 3, 4)],
             [True, True, False],
             "tried",
         )
-        expect([store.has_summaries(b) for b in (BANK, OTHER)], [True, False], "summaries")
-        expect(StaleSession(BANK, SESSION, 1) in store.stale_sessions(), True, "a stale session")
+        expect([store.summaries.has_any(b) for b in (BANK, OTHER)], [True, False], "summaries")
+        expect(StaleSession(BANK, SESSION, 1) in store.sessions.stale(), True, "a stale session")
         with store.transaction():
-            store.drop_derived()
-        expect(store.summary(BANK, "h1"), newer, "what was made, after all derived is dropped")
+            store.derived.drop_all()
+        expect(
+            store.summaries.get(BANK, "h1"), newer, "what was made, after all derived is dropped"
+        )
 
 
 def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for id, extra in (("s2", {}), ("s3", {"parent": SESSION}), ("s4", {"ended": _EVE})):
-                store.add_session(replace(a_session(id=id), **{"ended": NOON, **extra}))
-                store.put_turns([a_turn(1, session=id)])
+                store.sessions.add(replace(a_session(id=id), **{"ended": NOON, **extra}))
+                store.turns.put([a_turn(1, session=id)])
                 derived = (an_exchange(id=f"x-{id}"), a_digest(id=f"d-{id}"))
-                store.put_derived(BANK, id, [replace(one, session=id) for one in derived])
-        expect(store.unsummarised_sessions(NOON, 1), [UnsummarisedSession(BANK, "s2")], "who waits")
-        last = store.exchanges(BANK, "s2")[0].last_seq
+                store.derived.put(BANK, id, [replace(one, session=id) for one in derived])
+        expect(
+            store.summaries.unsummarised_sessions(NOON, 1),
+            [UnsummarisedSession(BANK, "s2")],
+            "who waits",
+        )
+        last = store.sessions.exchanges(BANK, "s2")[0].last_seq
         of_digest = replace(_MADE, hash="h2", record="d-s2", last_seq=last)
         with store.transaction():
-            store.put_summary(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
+            store.summaries.put(replace(_MADE, record="x-s2", last_seq=last), "s2", 1)
         expect(
-            store.unsummarised_sessions(NOON, 1),
+            store.summaries.unsummarised_sessions(NOON, 1),
             [UnsummarisedSession(BANK, "s2")],
             "whose digest waits",
         )
         with store.transaction():
-            store.put_summary(of_digest, "s2", 1)
-        expect(store.unsummarised_sessions(NOON, 1), [], "who waits when all is done")
+            store.summaries.put(of_digest, "s2", 1)
+        expect(store.summaries.unsummarised_sessions(NOON, 1), [], "who waits when all is done")
         expect(
-            store.unsummarised_sessions(NOON, 2),
+            store.summaries.unsummarised_sessions(NOON, 2),
             [UnsummarisedSession(BANK, "s2")],
             "who waits for version 2",
         )

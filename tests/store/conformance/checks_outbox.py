@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
-from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.outbox import OutboxItem, OutboxState
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.records.outbox import OutboxItem, OutboxState
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = OutboxItem(
@@ -22,14 +22,14 @@ def check_a_parcel_is_kept_as_it_is_until_it_is_dropped(make_store: MakeStore) -
     with prepared(make_store) as store:
         with store.transaction():
             for parcel in (_TWO, _ONE, elsewhere):
-                store.put_outbox_item(parcel)
-        expect(store.outbox(), [_ONE, _TWO, elsewhere], "all parcels")
-        expect(store.outbox("acme"), [_ONE, _TWO], "those for one server")
+                store.outbox.put(parcel)
+        expect(store.outbox.items(), [_ONE, _TWO, elsewhere], "all parcels")
+        expect(store.outbox.items("acme"), [_ONE, _TWO], "those for one server")
         with store.transaction():
-            store.put_outbox_item(there)
-            store.drop_derived()
-            store.drop_outbox_item(_TWO)
-        expect(store.outbox("acme"), [there], "what is left, as it is now")
+            store.outbox.put(there)
+            store.derived.drop_all()
+            store.outbox.drop(_TWO)
+        expect(store.outbox.items("acme"), [there], "what is left, as it is now")
 
 
 def check_no_word_that_waits_to_be_sent_outlives_an_erasure(make_store: MakeStore) -> None:
@@ -37,9 +37,9 @@ def check_no_word_that_waits_to_be_sent_outlives_an_erasure(make_store: MakeStor
     with prepared(make_store) as store:
         with store.transaction():
             for parcel in (_ONE, _TWO, _GONE, kept):
-                store.put_outbox_item(parcel)
-            store.erase(Erasure(BANK, memories=("m1",), targets=("holdfast://memory/m1",)))
-        expect(store.outbox(), [kept, _GONE], "what may still be sent")
+                store.outbox.put(parcel)
+            store.erasure.erase(Erasure(BANK, memories=("m1",), targets=("holdfast://memory/m1",)))
+        expect(store.outbox.items(), [kept, _GONE], "what may still be sent")
         with store.transaction():
-            store.scrub(lambda text: text.replace("yawl", "[erased]"))
-        expect(store.outbox(), [_GONE], "what may be sent of what was scrubbed")
+            store.erasure.scrub(lambda text: text.replace("yawl", "[erased]"))
+        expect(store.outbox.items(), [_GONE], "what may be sent of what was scrubbed")

@@ -14,7 +14,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.curation import CurationState
-from holdfast.store.protocol.overview import (
+from holdfast.store.across_tables.overview import (
     BankContentSize,
     CommitAuthor,
     CommitFilter,
@@ -29,19 +29,21 @@ def check_records_are_tallied_by_kind_and_period(make_store: MakeStore) -> None:
                 commit, passage = a_commit(f"{number}" * 40, "Mend")
                 assert passage is not None
                 at = f"{time}T10:00:00.000Z" if time else ""
-                store.put_commits([(replace(commit, time=at), passage._replace(time=at))])
+                store.git.put_commits([(replace(commit, time=at), passage._replace(time=at))])
         by_month = [PeriodCount("commit", "2026-01", 2), PeriodCount("commit", "2026-02", 1)]
         expect(
-            store.counts_by_period(BANK, ["commit", "digest"], 7), by_month, "the tally by month"
+            store.overview.counts_by_period(BANK, ["commit", "digest"], 7),
+            by_month,
+            "the tally by month",
         )
-        expect(store.counts_by_period(None, ["commit"], 7), by_month, "that of all banks")
-        expect(store.counts_by_period(OTHER, ["commit"], 7), [], "that of another bank")
+        expect(store.overview.counts_by_period(None, ["commit"], 7), by_month, "that of all banks")
+        expect(store.overview.counts_by_period(OTHER, ["commit"], 7), [], "that of another bank")
         expect(
-            store.counts_by_period(BANK, ["commit"], 4),
+            store.overview.counts_by_period(BANK, ["commit"], 4),
             [PeriodCount("commit", "2026", 3)],
             "that by year",
         )
-        days = store.counts_by_period(BANK, ["commit"], 10, "2026-01-06", "2026-02")
+        days = store.overview.counts_by_period(BANK, ["commit"], 10, "2026-01-06", "2026-02")
         expect(days, [PeriodCount("commit", "2026-01-31", 1)], "that of a span, by day")
 
 
@@ -57,41 +59,55 @@ def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
                     email="ada@x.example" if number % 2 else "bo@x.example",
                     files=("src/a.py",) if number < 3 else ("docs/b.md",),
                 )
-                store.put_commits([(made, passage)])
+                store.git.put_commits([(made, passage)])
         ids = [(BANK, f"{number}" * 40) for number in (4, 2, 3, 0, 1)]
-        expect(store.commit_ids(BANK, CommitFilter(), 9), ids, "the history")
-        expect(store.commit_ids(None, CommitFilter(), 2, 1), ids[1:3], "a page of it")
-        expect(store.commit_ids(OTHER, CommitFilter(), 9), [], "that of another bank")
-        expect(store.commit_ids(BANK, CommitFilter("0%"), 9), [ids[2], ids[4]], "that of an author")
+        expect(store.overview.commit_ids(BANK, CommitFilter(), 9), ids, "the history")
+        expect(store.overview.commit_ids(None, CommitFilter(), 2, 1), ids[1:3], "a page of it")
+        expect(store.overview.commit_ids(OTHER, CommitFilter(), 9), [], "that of another bank")
         expect(
-            store.commit_ids(BANK, CommitFilter("BO@x"), 9), [ids[0], ids[1], ids[3]], "by address"
+            store.overview.commit_ids(BANK, CommitFilter("0%"), 9),
+            [ids[2], ids[4]],
+            "that of an author",
         )
-        expect(store.commit_ids(BANK, CommitFilter(path="src/"), 2, 1), ids[3:], "that of a folder")
-        expect(store.commit_ids(BANK, CommitFilter("ada", "a.py"), 9), [ids[4]], "that of both")
+        expect(
+            store.overview.commit_ids(BANK, CommitFilter("BO@x"), 9),
+            [ids[0], ids[1], ids[3]],
+            "by address",
+        )
+        expect(
+            store.overview.commit_ids(BANK, CommitFilter(path="src/"), 2, 1),
+            ids[3:],
+            "that of a folder",
+        )
+        expect(
+            store.overview.commit_ids(BANK, CommitFilter("ada", "a.py"), 9),
+            [ids[4]],
+            "that of both",
+        )
         authors = [
             CommitAuthor("Bo", "bo@x.example", 3),
             CommitAuthor("Ada 100%", "ada@x.example", 2),
         ]
-        expect(store.authors(BANK), authors, "the authors")
+        expect(store.overview.authors(BANK), authors, "the authors")
         with store.transaction():
-            store.put_curation_state(CurationState(BANK, "commit", "4" * 40, forgotten=True))
+            store.curation.put_state(CurationState(BANK, "commit", "4" * 40, forgotten=True))
         expect(
-            store.commit_ids(BANK, CommitFilter(), 1),
+            store.overview.commit_ids(BANK, CommitFilter(), 1),
             ids[1:2],
             "the history without what is forgotten",
         )
-        sizes = [portion.bytes for portion in store.table_sizes()]
+        sizes = [portion.bytes for portion in store.overview.table_sizes()]
         expect(sizes, sorted(sizes, reverse=True), "what takes room")
 
 
 def check_what_each_bank_holds_is_told(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.bank_content_sizes(), [], "what empty banks hold")
+        expect(store.overview.bank_content_sizes(), [], "what empty banks hold")
         commit, passage = a_commit("1" * 40, "Mend")
         assert passage is not None
         wide = passage._replace(body="é" * 10, context="abc")
         with store.transaction():
-            store.put_commits([(commit, wide)])
-            store.put_vectors(OTHER, "model", [("hash", 0, bytes(8))])
+            store.git.put_commits([(commit, wide)])
+            store.vectors.put(OTHER, "model", [("hash", 0, bytes(8))])
         told = sorted([BankContentSize(BANK, 13, 0), BankContentSize(OTHER, 0, 8)])
-        expect(store.bank_content_sizes(), told, "what each bank holds")
+        expect(store.overview.bank_content_sizes(), told, "what each bank holds")

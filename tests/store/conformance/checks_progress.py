@@ -18,31 +18,31 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.trust import Trust
+from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.curation import Erasure
 
 
 def _unseen(store: Store, stage: str = "facts", version: int = 1, bank: str = BANK) -> list[str]:
-    return [change.session for change in store.unseen_changes(bank, stage, version)]
+    return [change.session for change in store.progress.unseen_changes(bank, stage, version)]
 
 
 def _see(store: Store, stage: str = "facts", version: int = 1) -> None:
-    for change in store.unseen_changes(BANK, stage, version):
-        store.mark_seen(BANK, stage, version, change.number)
+    for change in store.progress.unseen_changes(BANK, stage, version):
+        store.progress.mark_seen(BANK, stage, version, change.number)
 
 
 def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(a_session(id="other"))
-            store.put_derived(BANK, SESSION, [an_exchange()])
-            store.put_derived(BANK, "other", [])
+            store.sessions.add(a_session(id="other"))
+            store.derived.put(BANK, SESSION, [an_exchange()])
+            store.derived.put(BANK, "other", [])
             expect(_unseen(store), [SESSION, "other"], "what changed")
-            expect(store.banks_behind("facts", 1), [BANK], "the banks behind")
+            expect(store.progress.banks_behind("facts", 1), [BANK], "the banks behind")
             _see(store)
             expect(_unseen(store), [], "what is left")
-            expect(store.banks_behind("facts", 1), [], "the banks behind")
-            store.put_derived(BANK, SESSION, [])
+            expect(store.progress.banks_behind("facts", 1), [], "the banks behind")
+            store.derived.put(BANK, SESSION, [])
         expect(_unseen(store), [SESSION], "what changed again")
         expect(_unseen(store, "concepts"), ["other", SESSION], "what another stage has not seen")
         expect(_unseen(store, bank=OTHER), [], "what changed elsewhere")
@@ -50,7 +50,7 @@ def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
 
 def check_better_rules_have_seen_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_derived(BANK, SESSION, [])
+        store.derived.put(BANK, SESSION, [])
         _see(store)
         expect(_unseen(store, version=2), [SESSION], "what a new version has not seen")
         _see(store, version=2)
@@ -59,13 +59,15 @@ def check_better_rules_have_seen_nothing(make_store: MakeStore) -> None:
 
 def check_what_is_outside_of_sessions_changes_too(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.put_commits([a_commit("c1", "Fix it")])
+        store.git.put_commits([a_commit("c1", "Fix it")])
         expect(_unseen(store), [""], "a commit")
         _see(store)
-        store.put_commits([a_commit("c1", "Fix it")])
+        store.git.put_commits([a_commit("c1", "Fix it")])
         expect(_unseen(store), [], "a commit that is known")
-        store.put_memory(Memory(BANK, "m1", Network.WORLD, "tea", Trust.USER, when=NOON))
+        store.memories.put_remembered(
+            Memory(BANK, "m1", Network.WORLD, "tea", Trust.USER, when=NOON)
+        )
         expect(_unseen(store), [""], "a remembered text")
         _see(store)
-        store.erase(Erasure(BANK, sessions=(SESSION,)))
+        store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
         expect(sorted(_unseen(store)), ["", SESSION], "an erased session")

@@ -24,7 +24,7 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.records import Origin, Role, Session, ToolCall
 from holdfast.model.trust import Trust
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 
 EARLY, LATE = "2026-03-01T08:00:00.000Z", "2026-03-01T20:00:00.000Z"
 
@@ -36,9 +36,9 @@ def check_a_session_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
     )  # fmt: skip
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(session)
-        expect(store.session(BANK, "s9"), session, "session")
-        expect(store.session(BANK, "unheard of"), None, "session")
+            store.sessions.add(session)
+        expect(store.sessions.gets.get(BANK, "s9"), session, "session")
+        expect(store.sessions.gets.get(BANK, "unheard of"), None, "session")
 
 
 def check_the_span_of_a_session_only_widens(make_store: MakeStore) -> None:
@@ -46,8 +46,8 @@ def check_the_span_of_a_session_only_widens(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for started, ended in (*reversed(spans), *spans):
             with store.transaction():
-                store.add_session(replace(a_session(), started=started, ended=ended))
-        session = store.session(BANK, SESSION)
+                store.sessions.add(replace(a_session(), started=started, ended=ended))
+        session = store.sessions.gets.get(BANK, SESSION)
         expect(session and (session.started, session.ended), (EARLY, LATE), "session")
 
 
@@ -60,10 +60,10 @@ def check_only_the_title_of_a_known_session_changes(make_store: MakeStore) -> No
     )
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(known)
-            store.add_session(later)
-            store.add_session(replace(later, title=""))
-        expect(store.session(BANK, "s9"), replace(known, title="new"), "session")
+            store.sessions.add(known)
+            store.sessions.add(later)
+            store.sessions.add(replace(later, title=""))
+        expect(store.sessions.gets.get(BANK, "s9"), replace(known, title="new"), "session")
 
 
 def check_what_was_not_known_of_a_session_is_filled_in(make_store: MakeStore) -> None:
@@ -72,15 +72,15 @@ def check_what_was_not_known_of_a_session_is_filled_in(make_store: MakeStore) ->
     )
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(full)
-        expect(store.session(BANK, SESSION), full, "session")
+            store.sessions.add(full)
+        expect(store.sessions.gets.get(BANK, SESSION), full, "session")
 
 
 def check_the_parent_of_a_session_is_filled_in(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(replace(a_session(), parent="h8"))
-        session = store.session(BANK, SESSION)
+            store.sessions.add(replace(a_session(), parent="h8"))
+        session = store.sessions.gets.get(BANK, SESSION)
         expect(session and session.parent, "h8", "session")
 
 
@@ -89,10 +89,10 @@ def check_sessions_come_latest_first(make_store: MakeStore) -> None:
         with store.transaction():
             for hour in (9, 11, 10):
                 ended = f"2026-03-01T{hour:02}:00:00.000Z"
-                store.add_session(replace(a_session(BANK, f"at-{hour}"), ended=ended))
-        found = [session.id for session in store.sessions(BANK)]
+                store.sessions.add(replace(a_session(BANK, f"at-{hour}"), ended=ended))
+        found = [session.id for session in store.sessions.latest(BANK)]
         expect(found, ["at-11", "at-10", "at-9", SESSION], "sessions")
-        found = [session.id for session in store.sessions(BANK, limit=2)]
+        found = [session.id for session in store.sessions.latest(BANK, limit=2)]
         expect(found, ["at-11", "at-10"], "sessions(limit=2)")
 
 
@@ -105,21 +105,21 @@ def check_turns_come_in_order_and_whole(make_store: MakeStore) -> None:
     ]
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([turns[2], turns[0], turns[1]])
-        expect(store.turns(BANK, SESSION), turns, "turns")
-        expect(store.turns(BANK, SESSION, 2), turns[1:], "turns(first=2)")
-        expect(store.turns(BANK, SESSION, 1, 2), turns[:2], "turns(first=1, last=2)")
-        expect(store.turns(BANK, SESSION, 4), [], "turns(first=4)")
-        expect(store.turns(BANK, "unheard of"), [], "turns")
+            store.turns.put([turns[2], turns[0], turns[1]])
+        expect(store.turns.of_session(BANK, SESSION), turns, "turns")
+        expect(store.turns.of_session(BANK, SESSION, 2), turns[1:], "turns(first=2)")
+        expect(store.turns.of_session(BANK, SESSION, 1, 2), turns[:2], "turns(first=1, last=2)")
+        expect(store.turns.of_session(BANK, SESSION, 4), [], "turns(first=4)")
+        expect(store.turns.of_session(BANK, "unheard of"), [], "turns")
 
 
 def check_a_turn_put_twice_is_there_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for _ in range(2):
             with store.transaction():
-                store.put_turns([a_turn(1), a_turn(2)])
-        expect(store.turns(BANK, SESSION), [a_turn(1), a_turn(2)], "turns")
-        expect(store.counts(BANK), Counts(sessions=1, turns=2), "counts")
+                store.turns.put([a_turn(1), a_turn(2)])
+        expect(store.turns.of_session(BANK, SESSION), [a_turn(1), a_turn(2)], "turns")
+        expect(store.records.counts(BANK), Counts(sessions=1, turns=2), "counts")
 
 
 def check_only_result_and_trust_of_a_known_turn_change(make_store: MakeStore) -> None:
@@ -137,10 +137,12 @@ def check_only_result_and_trust_of_a_known_turn_change(make_store: MakeStore) ->
     )
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([known])
-            store.put_turns([changed])
+            store.turns.put([known])
+            store.turns.put([changed])
         expect(
-            store.turns(BANK, SESSION), [replace(known, tool=done, trust=Trust.EXTERNAL)], "turns"
+            store.turns.of_session(BANK, SESSION),
+            [replace(known, tool=done, trust=Trust.EXTERNAL)],
+            "turns",
         )
 
 
@@ -148,19 +150,19 @@ def check_the_origin_of_a_known_turn_changes_as_a_whole(make_store: MakeStore) -
     moved = replace(a_turn(1), origin=Origin(2, 7, 777, "other-ref"))
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([a_turn(1)])
-            store.put_turns([moved])
-        expect(store.turns(BANK, SESSION), [moved], "turns")
+            store.turns.put([a_turn(1)])
+            store.turns.put([moved])
+        expect(store.turns.of_session(BANK, SESSION), [moved], "turns")
 
 
 def check_the_next_place_is_after_the_last_turn(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.next_seq(BANK, SESSION), 1, "next_seq")
+        expect(store.turns.next_seq(BANK, SESSION), 1, "next_seq")
         with store.transaction():
-            store.put_turns([a_turn(1), a_turn(5)])
-            expect(store.next_seq(BANK, SESSION), 6, "next_seq in a transaction")
-        expect(store.next_seq(BANK, SESSION), 6, "next_seq")
-        expect(store.next_seq(BANK, "unheard of"), 1, "next_seq")
+            store.turns.put([a_turn(1), a_turn(5)])
+            expect(store.turns.next_seq(BANK, SESSION), 6, "next_seq in a transaction")
+        expect(store.turns.next_seq(BANK, SESSION), 6, "next_seq")
+        expect(store.turns.next_seq(BANK, "unheard of"), 1, "next_seq")
 
 
 def check_known_turns_are_told_from_new_ones(make_store: MakeStore) -> None:
@@ -168,89 +170,89 @@ def check_known_turns_are_told_from_new_ones(make_store: MakeStore) -> None:
     ids = [turn.id for turn in turns]
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns(turns)
+            store.turns.put(turns)
         wanted = {turn.id: turn.origin for turn in turns}
-        expect(store.known_turns(BANK, [*ids, "new", "new"]), wanted, "known_turns")
-        expect(store.known_turns(BANK, []), {}, "known_turns")
+        expect(store.turns.known(BANK, [*ids, "new", "new"]), wanted, "known_turns")
+        expect(store.turns.known(BANK, []), {}, "known_turns")
 
 
 def check_a_tool_call_leads_to_its_turn(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(a_session(BANK, "s2"))
-            store.put_turns([a_turn(1), a_tool_turn(2, "call-2"), a_tool_turn(3, "")])
-        expect(store.tool_call_turn(BANK, SESSION, "call-2"), a_tool_turn(2, "call-2"), "call")
-        expect(store.tool_call_turn(BANK, "s2", "call-2"), None, "call in another session")
-        expect(store.tool_call_turn(BANK, SESSION, ""), None, "call of no name")
-        expect(store.has_tool_call(BANK, "call-2"), True, "knows_call")
-        expect(store.has_tool_call(BANK, "call-9"), False, "knows_call")
-        expect(store.has_tool_call(BANK, ""), False, "knows_call of no name")
+            store.sessions.add(a_session(BANK, "s2"))
+            store.turns.put([a_turn(1), a_tool_turn(2, "call-2"), a_tool_turn(3, "")])
+        expect(store.turns.of_tool_call(BANK, SESSION, "call-2"), a_tool_turn(2, "call-2"), "call")
+        expect(store.turns.of_tool_call(BANK, "s2", "call-2"), None, "call in another session")
+        expect(store.turns.of_tool_call(BANK, SESSION, ""), None, "call of no name")
+        expect(store.turns.has_tool_call(BANK, "call-2"), True, "knows_call")
+        expect(store.turns.has_tool_call(BANK, "call-9"), False, "knows_call")
+        expect(store.turns.has_tool_call(BANK, ""), False, "knows_call of no name")
 
 
 def check_the_last_event_is_the_latest_end_of_a_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.last_session_end(), "", "last_event of an empty store")
+        expect(store.sessions.last_end(), "", "last_event of an empty store")
         with store.transaction():
             for seq, bank in ((2, BANK), (1, BANK), (4, OTHER)):
-                store.add_session(replace(a_session(bank), ended=a_turn(seq).time))
-        expect(store.last_session_end(BANK), a_turn(2).time, "last_event(bank)")
-        expect(store.last_session_end(), a_turn(4).time, "last_event()")
+                store.sessions.add(replace(a_session(bank), ended=a_turn(seq).time))
+        expect(store.sessions.last_end(BANK), a_turn(2).time, "last_event(bank)")
+        expect(store.sessions.last_end(), a_turn(4).time, "last_event()")
 
 
 def check_turns_make_their_session_stale_until_it_is_derived(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            for bank, session, _ in store.stale_sessions():
-                store.put_derived(bank, session, [])
-        expect(store.stale_sessions(), [], "stale_sessions")
+            for bank, session, _ in store.sessions.stale():
+                store.derived.put(bank, session, [])
+        expect(store.sessions.stale(), [], "stale_sessions")
         with store.transaction():
-            store.put_turns([a_turn(1), a_turn(2), a_turn(1, bank=OTHER)])
+            store.turns.put([a_turn(1), a_turn(2), a_turn(1, bank=OTHER)])
         expect(stale_names(store), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
-        expect(len(store.stale_sessions(limit=1)), 1, "stale_sessions(limit=1)")
+        expect(len(store.sessions.stale(limit=1)), 1, "stale_sessions(limit=1)")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [])
+            store.derived.put(BANK, SESSION, [])
         expect(stale_names(store), [(OTHER, SESSION)], "stale_sessions")
 
 
 def check_a_session_is_stale_from_the_first_turn_that_changed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_derived(BANK, SESSION, [])
-            store.put_turns([a_turn(4), a_turn(3)])
-            store.put_turns([a_turn(5)])
-        expect(store.stale_sessions()[0], (BANK, SESSION, 3), "stale_sessions")
+            store.derived.put(BANK, SESSION, [])
+            store.turns.put([a_turn(4), a_turn(3)])
+            store.turns.put([a_turn(5)])
+        expect(store.sessions.stale()[0], (BANK, SESSION, 3), "stale_sessions")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [])
-            store.add_session(a_session())
-        assert store.stale_sessions()[0].first > 5, "a title alone changes no turn"
+            store.derived.put(BANK, SESSION, [])
+            store.sessions.add(a_session())
+        assert store.sessions.stale()[0].first > 5, "a title alone changes no turn"
 
 
 def check_turns_can_be_read_one_by_one_while_the_store_is_written(make_store: MakeStore) -> None:
     turns = [a_turn(seq) for seq in range(1, 6)]
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns(reversed(turns))
-        expect(list(store.turns_from(BANK, SESSION, 3)), turns[2:], "turns_from")
+            store.turns.put(reversed(turns))
+        expect(list(store.turns.stream(BANK, SESSION, 3)), turns[2:], "turns_from")
         with store.transaction():
-            made = (a_passage(turn.id, "anchor") for turn in store.turns_from(BANK, SESSION))
-            store.put_derived(BANK, SESSION, made)
-        expect(store.count_passages(BANK, 100), 5, "size")
+            made = (a_passage(turn.id, "anchor") for turn in store.turns.stream(BANK, SESSION))
+            store.derived.put(BANK, SESSION, made)
+        expect(store.passages.count(BANK, 100), 5, "size")
 
 
 def check_deriving_from_a_place_on_keeps_what_is_before_it(make_store: MakeStore) -> None:
     early, late = an_exchange("x1"), replace(an_exchange("x2"), first_seq=3, last_seq=4)
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([a_turn(1), a_turn(3)])
+            store.turns.put([a_turn(1), a_turn(3)])
             texts = [a_passage(turn.id, "anchor") for turn in (a_turn(1), a_turn(3))]
             texts += [a_passage(id, "anchor", kind="exchange") for id in ("x1", "x2")]
             texts += [a_passage("d1", "anchor", kind="digest")]
-            store.put_derived(BANK, SESSION, [early, late, a_digest(), *texts])
+            store.derived.put(BANK, SESSION, [early, late, a_digest(), *texts])
         with store.transaction():
-            store.put_derived(BANK, SESSION, [], first=3)
-        expect(store.exchanges(BANK, SESSION), [early], "exchanges")
-        expect(store.digest_of(BANK, SESSION), None, "digest_of")
-        left = {match.passage.id for match in store.search(BANK, ["anchor"])}
+            store.derived.put(BANK, SESSION, [], first=3)
+        expect(store.sessions.exchanges(BANK, SESSION), [early], "exchanges")
+        expect(store.sessions.digest(BANK, SESSION), None, "digest_of")
+        left = {match.passage.id for match in store.passages.search(BANK, ["anchor"])}
         expect(left, {a_turn(1).id, "x1"}, "search")
 
 
@@ -258,80 +260,92 @@ def check_what_is_derived_is_given_back_as_it_was_made(make_store: MakeStore) ->
     later = replace(an_exchange("x0"), first_seq=3, last_seq=4)
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_derived(BANK, SESSION, [later, an_exchange(), a_digest()])
-        expect(store.exchanges(BANK, SESSION), [an_exchange(), later], "exchanges")
-        expect(store.digest_of(BANK, SESSION), a_digest(), "digest_of")
-        expect(store.digest_of(BANK, "unheard of"), None, "digest_of")
-        expect(store.counts(BANK), Counts(sessions=1, exchanges=2, digests=1), "counts")
+            store.derived.put(BANK, SESSION, [later, an_exchange(), a_digest()])
+        expect(store.sessions.exchanges(BANK, SESSION), [an_exchange(), later], "exchanges")
+        expect(store.sessions.digest(BANK, SESSION), a_digest(), "digest_of")
+        expect(store.sessions.digest(BANK, "unheard of"), None, "digest_of")
+        expect(store.records.counts(BANK), Counts(sessions=1, exchanges=2, digests=1), "counts")
 
 
 def check_deriving_again_replaces_what_was_derived(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.add_session(a_session(BANK, "s2"))
+            store.sessions.add(a_session(BANK, "s2"))
             kept = a_passage("p2", "anchor", session="s2")
-            store.put_derived(BANK, "s2", [an_exchange("x2", session="s2"), kept])
+            store.derived.put(BANK, "s2", [an_exchange("x2", session="s2"), kept])
             first = [a_passage("p0", "anchor"), a_passage("p1", "anchor")]
-            store.put_derived(BANK, SESSION, [an_exchange(), a_digest(), *first])
+            store.derived.put(BANK, SESSION, [an_exchange(), a_digest(), *first])
             second = a_passage("p1", "buoy")
-            store.put_derived(BANK, SESSION, [an_exchange("x9"), second])
-        expect([x.id for x in store.exchanges(BANK, SESSION)], ["x9"], "exchanges")
-        expect(store.digest_of(BANK, SESSION), None, "digest_of")
-        expect([match.passage for match in store.search(BANK, ["anchor"])], [kept], "search")
-        expect([match.passage for match in store.search(BANK, ["buoy"])], [second], "search")
-        expect([x.id for x in store.exchanges(BANK, "s2")], ["x2"], "exchanges")
+            store.derived.put(BANK, SESSION, [an_exchange("x9"), second])
+        expect([x.id for x in store.sessions.exchanges(BANK, SESSION)], ["x9"], "exchanges")
+        expect(store.sessions.digest(BANK, SESSION), None, "digest_of")
+        expect(
+            [match.passage for match in store.passages.search(BANK, ["anchor"])], [kept], "search"
+        )
+        expect(
+            [match.passage for match in store.passages.search(BANK, ["buoy"])], [second], "search"
+        )
+        expect([x.id for x in store.sessions.exchanges(BANK, "s2")], ["x2"], "exchanges")
 
 
 def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([a_turn(1)])
+            store.turns.put([a_turn(1)])
             made = [
                 a_passage("p1", "anchor"),
                 a_passage("x1", "anchor", kind="exchange"),
                 a_passage("d1", "anchor", kind="digest"),
             ]
-            store.put_derived(BANK, SESSION, [an_exchange(), a_digest(), *made])
-            store.put_derived(OTHER, SESSION, [])
+            store.derived.put(BANK, SESSION, [an_exchange(), a_digest(), *made])
+            store.derived.put(OTHER, SESSION, [])
             commit, passage = a_commit("c1", "drop the anchor")
-            store.put_commits([(commit, passage)])
-            decision = store.append_curation(a_decision("holdfast://exchange/x1"))
+            store.git.put_commits([(commit, passage)])
+            decision = store.curation.append(a_decision("holdfast://exchange/x1"))
         with store.transaction():
-            store.drop_derived()
-        expect(store.exchanges(BANK, SESSION), [], "exchanges")
-        expect(store.digest_of(BANK, SESSION), None, "digest_of")
-        expect([match.passage for match in store.search(None, ["anchor"])], [passage], "search")
-        expect(store.count_passages(None, 100), 1, "size")
+            store.derived.drop_all()
+        expect(store.sessions.exchanges(BANK, SESSION), [], "exchanges")
+        expect(store.sessions.digest(BANK, SESSION), None, "digest_of")
+        expect(
+            [match.passage for match in store.passages.search(None, ["anchor"])],
+            [passage],
+            "search",
+        )
+        expect(store.passages.count(None, 100), 1, "size")
         expect(stale_names(store), [(BANK, SESSION), (OTHER, SESSION)], "stale_sessions")
-        expect(store.turns(BANK, SESSION), [a_turn(1)], "turns")
-        expect(store.find(BANK, "commit", "c1"), [commit], "find")
-        expect(store.curations(BANK), [decision], "curations")
+        expect(store.turns.of_session(BANK, SESSION), [a_turn(1)], "turns")
+        expect(store.records.find(BANK, "commit", "c1"), [commit], "find")
+        expect(store.curation.log(BANK), [decision], "curations")
 
 
 def check_a_commit_put_twice_is_there_once(make_store: MakeStore) -> None:
     first, second = a_commit("c1", "raise the anchor"), a_commit("c2", "paint the buoy")
     with prepared(make_store) as store:
         with store.transaction():
-            expect(store.put_commits([first, first]), 1, "put_commits")
-            expect(store.put_commits([first, second]), 1, "put_commits")
-            expect(store.put_commits([]), 0, "put_commits")
-        expect(store.counts(BANK), Counts(sessions=1, commits=2), "counts")
-        expect(store.find(BANK, "commit", "c1"), [first[0]], "find")
-        expect([match.passage for match in store.search(BANK, ["anchor"])], [first[1]], "search")
+            expect(store.git.put_commits([first, first]), 1, "put_commits")
+            expect(store.git.put_commits([first, second]), 1, "put_commits")
+            expect(store.git.put_commits([]), 0, "put_commits")
+        expect(store.records.counts(BANK), Counts(sessions=1, commits=2), "counts")
+        expect(store.records.find(BANK, "commit", "c1"), [first[0]], "find")
+        expect(
+            [match.passage for match in store.passages.search(BANK, ["anchor"])],
+            [first[1]],
+            "search",
+        )
 
 
 def check_decisions_are_numbered_and_kept_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             entries = [
-                store.append_curation(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)
+                store.curation.append(a_decision("turn/1", bank)) for bank in (BANK, OTHER, BANK)
             ]
         numbers = [entry.seq for entry in entries]
         assert numbers == sorted(set(numbers)), f"numbers rise: {numbers}"
         assert numbers[0] > 0, "numbers begin above zero"
         expect(entries[0], replace(a_decision("turn/1"), seq=numbers[0]), "curate")
-        expect(store.curations(BANK), [entries[0], entries[2]], "curations")
+        expect(store.curation.log(BANK), [entries[0], entries[2]], "curations")
         with store.transaction():
-            later = store.append_curation(entries[0])
+            later = store.curation.append(entries[0])
         assert later.seq > numbers[-1], "a number that was given is not taken over"
-        expect(store.curations(BANK), [entries[0], entries[2], later], "curations")
+        expect(store.curation.log(BANK), [entries[0], entries[2], later], "curations")

@@ -9,8 +9,8 @@ from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, MakeStor
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.query import Layer, Passage
 from holdfast.model.trust import Status, Trust
-from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.rules import ReadRuleFile, Statement
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.rules import ReadRuleFile, Statement
 
 _FILE = ReadRuleFile("/p/CLAUDE.md", "/p", "1-2-3", "abc")
 _RULE = Rule(BANK, "r1", "CLAUDE.md", "Tests", "Use okapi", "testing", ("a/**",), line=3)
@@ -39,61 +39,65 @@ def check_the_rules_of_a_bank_are_replaced_as_a_whole(make_store: MakeStore) -> 
     with prepared(make_store) as store:
         with store.transaction():
             gone = replace(_RULE, id="r0", heading="Gone")
-            store.put_rules(BANK, [_FILE], [(_RULE, _passage(_RULE)), (gone, _passage(gone))])
-            store.put_rules(BANK, [_FILE], [(_RULE, _passage(_RULE))])
-        expect(store.rules(BANK), [_RULE], "the rules")
-        expect(store.rules(OTHER), [], "the rules of another bank")
-        expect(store.rule_files(BANK), [_FILE], "the files")
-        expect(store.find(None, "rule", "r"), [_RULE], "a rule by its name")
-        found = store.search(BANK, ["okapi"], [Layer.RULES])
+            store.rules.put(BANK, [_FILE], [(_RULE, _passage(_RULE)), (gone, _passage(gone))])
+            store.rules.put(BANK, [_FILE], [(_RULE, _passage(_RULE))])
+        expect(store.rules.all(BANK), [_RULE], "the rules")
+        expect(store.rules.all(OTHER), [], "the rules of another bank")
+        expect(store.rules.files(BANK), [_FILE], "the files")
+        expect(store.records.find(None, "rule", "r"), [_RULE], "a rule by its name")
+        found = store.passages.search(BANK, ["okapi"], [Layer.RULES])
         expect([m.passage.id for m in found], ["r1"], "search in rules")
-        expect(store.search(OTHER, ["okapi"], [Layer.RULES]), [], "search elsewhere")
+        expect(store.passages.search(OTHER, ["okapi"], [Layer.RULES]), [], "search elsewhere")
 
 
 def check_patterns_and_proposals_come_back_as_they_were(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_statements(BANK, SESSION, [_STATED])
-            store.put_patterns(BANK, [_PATTERN])
-            store.put_proposal(_PROPOSAL)
-            store.put_proposal(replace(_PROPOSAL, base="y"))
-            store.put_refusal(BANK, _REFUSAL)
-        expect(store.statements(BANK), [_STATED], "the statements")
-        expect(store.patterns(BANK), [_PATTERN], "the patterns")
-        expect(store.find(BANK, "pattern", "p1"), [_PATTERN], "a pattern by its name")
-        expect(store.proposals(BANK), [replace(_PROPOSAL, base="y")], "the proposals")
-        expect(store.refusals(BANK), [_REFUSAL], "the refusals")
-        expect(store.patterns(OTHER), [], "the patterns of another bank")
+            store.rules.put_statements(BANK, SESSION, [_STATED])
+            store.rules.put_patterns(BANK, [_PATTERN])
+            store.rules.put_proposal(_PROPOSAL)
+            store.rules.put_proposal(replace(_PROPOSAL, base="y"))
+            store.rules.put_refusal(BANK, _REFUSAL)
+        expect(store.rules.statements(BANK), [_STATED], "the statements")
+        expect(store.rules.patterns(BANK), [_PATTERN], "the patterns")
+        expect(store.records.find(BANK, "pattern", "p1"), [_PATTERN], "a pattern by its name")
+        expect(store.rules.proposals(BANK), [replace(_PROPOSAL, base="y")], "the proposals")
+        expect(store.rules.refusals(BANK), [_REFUSAL], "the refusals")
+        expect(store.rules.patterns(OTHER), [], "the patterns of another bank")
         with store.transaction():
-            store.drop_proposal(BANK, "o1")
-            store.put_statements(BANK, SESSION, [])
-        expect(store.proposals(BANK), [], "the proposals that are left")
-        expect(store.statements(BANK), [], "the statements that are left")
+            store.rules.drop_proposal(BANK, "o1")
+            store.rules.put_statements(BANK, SESSION, [])
+        expect(store.rules.proposals(BANK), [], "the proposals that are left")
+        expect(store.rules.statements(BANK), [], "the statements that are left")
 
 
 def check_dropping_what_is_derived_keeps_refusals(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_rules(BANK, [_FILE], [(_RULE, _passage(_RULE))])
-            store.put_patterns(BANK, [_PATTERN])
-            store.put_proposal(_PROPOSAL)
-            store.put_refusal(BANK, _REFUSAL)
-            store.drop_derived()
-        left = [*store.rules(BANK), *store.rule_files(BANK), *store.patterns(BANK)]
-        expect([*left, *store.proposals(BANK)], [], "what is derived")
-        expect(store.search(BANK, ["okapi"]), [], "what is found")
-        expect(store.refusals(BANK), [_REFUSAL], "what people decided")
+            store.rules.put(BANK, [_FILE], [(_RULE, _passage(_RULE))])
+            store.rules.put_patterns(BANK, [_PATTERN])
+            store.rules.put_proposal(_PROPOSAL)
+            store.rules.put_refusal(BANK, _REFUSAL)
+            store.derived.drop_all()
+        left = [*store.rules.all(BANK), *store.rules.files(BANK), *store.rules.patterns(BANK)]
+        expect([*left, *store.rules.proposals(BANK)], [], "what is derived")
+        expect(store.passages.search(BANK, ["okapi"]), [], "what is found")
+        expect(store.rules.refusals(BANK), [_REFUSAL], "what people decided")
 
 
 def check_erasing_leaves_no_word_of_what_was_stated(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_statements(BANK, SESSION, [_STATED])
-            store.put_patterns(BANK, [_PATTERN])
-            store.put_proposal(_PROPOSAL)
-            store.put_refusal(BANK, _REFUSAL)
-            store.put_refusal(BANK, _REFUSAL._replace(seq=8, evidence=()))
-            store.erase(Erasure(BANK, turns=("t1",)))
-        left = [*store.statements(BANK), *store.patterns(BANK), *store.proposals(BANK)]
+            store.rules.put_statements(BANK, SESSION, [_STATED])
+            store.rules.put_patterns(BANK, [_PATTERN])
+            store.rules.put_proposal(_PROPOSAL)
+            store.rules.put_refusal(BANK, _REFUSAL)
+            store.rules.put_refusal(BANK, _REFUSAL._replace(seq=8, evidence=()))
+            store.erasure.erase(Erasure(BANK, turns=("t1",)))
+        left = [
+            *store.rules.statements(BANK),
+            *store.rules.patterns(BANK),
+            *store.rules.proposals(BANK),
+        ]
         expect(left, [], "what was made of it")
-        expect([refusal.seq for refusal in store.refusals(BANK)], [8], "the refusals")
+        expect([refusal.seq for refusal in store.rules.refusals(BANK)], [8], "the refusals")

@@ -33,20 +33,20 @@ NOT_OPERATORS = (
 
 def _put(store: Store, *passages: Passage) -> None:
     with store.transaction():
-        store.put_derived(BANK, SESSION, [*passages])
+        store.derived.put(BANK, SESSION, [*passages])
 
 
 def _ids(store: Store, terms: Sequence[str], layers: Sequence[str] = ()) -> list[str]:
-    return [match.passage.id for match in store.search(BANK, terms, layers)]
+    return [match.passage.id for match in store.passages.search(BANK, terms, layers)]
 
 
 def check_a_record_of_any_kind_is_found_by_its_id(make_store: MakeStore) -> None:
     commit, passage = a_commit("c1", "drop the anchor")
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([a_turn(1)])
-            store.put_derived(BANK, SESSION, [an_exchange(), a_digest()])
-            store.put_commits([(commit, passage)])
+            store.turns.put([a_turn(1)])
+            store.derived.put(BANK, SESSION, [an_exchange(), a_digest()])
+            store.git.put_commits([(commit, passage)])
         for word, record in (
             ("turn", a_turn(1)),
             ("exchange", an_exchange()),
@@ -54,29 +54,33 @@ def check_a_record_of_any_kind_is_found_by_its_id(make_store: MakeStore) -> None
             ("session", a_session()),
             ("commit", commit),
         ):
-            expect(store.find(BANK, word, record.id), [record], f"find({word})")
-            assert record in store.find(BANK, "", record.id), f"no word finds a {word} too"
-        expect(store.find(BANK, "turn", "x1"), [], "find among another kind")
-        expect(store.find(BANK, "unheard-of", "x1"), [], "find of an unknown kind")
+            expect(store.records.find(BANK, word, record.id), [record], f"find({word})")
+            assert record in store.records.find(BANK, "", record.id), f"no word finds a {word} too"
+        expect(store.records.find(BANK, "turn", "x1"), [], "find among another kind")
+        expect(store.records.find(BANK, "unheard-of", "x1"), [], "find of an unknown kind")
 
 
 def check_a_record_is_found_by_the_start_of_its_id(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         ids = ["ab", "abc1", "abc2", "abd", "b_", "bx", "b%"]
         with store.transaction():
-            store.put_turns([replace(a_turn(n), id=id) for n, id in enumerate(ids, 1)])
-        found = {id: {r.id for r in store.find(BANK, "turn", id)} for id in ("abc", "b_", "b%")}
+            store.turns.put([replace(a_turn(n), id=id) for n, id in enumerate(ids, 1)])
+        found = {
+            id: {r.id for r in store.records.find(BANK, "turn", id)} for id in ("abc", "b_", "b%")
+        }
         expect(found, {"abc": {"abc1", "abc2"}, "b_": {"b_"}, "b%": {"b%"}}, "find")
-        expect(store.find(BANK, "turn", "abc1x"), [], "find")
-        expect([r.id for r in store.find(BANK, "turn", "ab", limit=2)], ["ab", "abc1"], "find")
+        expect(store.records.find(BANK, "turn", "abc1x"), [], "find")
+        expect(
+            [r.id for r in store.records.find(BANK, "turn", "ab", limit=2)], ["ab", "abc1"], "find"
+        )
 
 
 def check_an_exact_id_comes_before_its_continuations(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_turns([replace(a_turn(n), id=f"ab{n}") for n in range(1, 7)])
-            store.put_derived(BANK, SESSION, [an_exchange("ab")])
-        expect(store.find(BANK, "", "ab", limit=3)[0], an_exchange("ab"), "find")
+            store.turns.put([replace(a_turn(n), id=f"ab{n}") for n in range(1, 7)])
+            store.derived.put(BANK, SESSION, [an_exchange("ab")])
+        expect(store.records.find(BANK, "", "ab", limit=3)[0], an_exchange("ab"), "find")
 
 
 def check_a_passage_is_found_by_any_of_the_terms(make_store: MakeStore) -> None:
@@ -88,7 +92,7 @@ def check_a_passage_is_found_by_any_of_the_terms(make_store: MakeStore) -> None:
         expect(_ids(store, ["ANCHOR", "submarine"]), ["p1"], "search")
         expect(_ids(store, ["submarine"]), [], "search")
         expect(_ids(store, []), [], "search for nothing")
-        expect(store.search(BANK, ["anchor"])[0].passage, anchor, "search")
+        expect(store.passages.search(BANK, ["anchor"])[0].passage, anchor, "search")
 
 
 def check_the_context_of_a_passage_is_searched_too(make_store: MakeStore) -> None:
@@ -114,8 +118,10 @@ def check_a_term_is_never_an_operator(make_store: MakeStore) -> None:
         for term in NOT_OPERATORS:
             found = _ids(store, [term, "raise"])
             assert "p1" in found, f"{term!r} beside a word must not hide the word"
-            store.search(None, [term])
-            expect(len(store.term_frequencies(BANK, [term], 9)), 1, f"frequencies of {term!r}")
+            store.passages.search(None, [term])
+            expect(
+                len(store.passages.term_frequencies(BANK, [term], 9)), 1, f"frequencies of {term!r}"
+            )
         expect(_ids(store, ["raise NOT anchor"]), [], "a phrase with NOT in it")
         expect(_ids(store, ["anch*"]), [], "a phrase with a star in it")
         expect(_ids(store, ["OR"]), ["p2"], "search for OR")
@@ -126,7 +132,7 @@ def check_a_term_with_half_a_character_is_harmless(make_store: MakeStore) -> Non
     with prepared(make_store) as store:
         _put(store, a_passage("p1", "raise the anchor"))
         expect(_ids(store, ["\ud83e", "anchor"]), ["p1"], "search")
-        expect(store.find(BANK, "", "\ud83e"), [], "find")
+        expect(store.records.find(BANK, "", "\ud83e"), [], "find")
 
 
 def check_long_and_many_terms_are_answered(make_store: MakeStore) -> None:
@@ -146,7 +152,7 @@ def check_a_long_passage_is_kept_whole(make_store: MakeStore) -> None:
         passage = a_passage("p1", "anchor \x00 " + "naïve 🦜 " * 20_000 + "buoy")
         _put(store, passage)
         for term in ("anchor", "buoy"):
-            matches = store.search(BANK, [term])
+            matches = store.passages.search(BANK, [term])
             expect([match.passage for match in matches], [passage], f"search for {term}")
 
 
@@ -158,7 +164,7 @@ def check_words_are_found_in_their_other_forms(make_store: MakeStore) -> None:
         expect(_ids(store, ["cafe"]), ["p2"], "search without accents")
         expect(_ids(store, ["übermut"]), ["p2"], "search with accents")
         expect(_ids(store, ["ubermut"]), ["p2"], "search without accents")
-        expect(store.term_frequencies(BANK, ["caching", "cafe"], 9), [1, 1], "frequencies")
+        expect(store.passages.term_frequencies(BANK, ["caching", "cafe"], 9), [1, 1], "frequencies")
 
 
 def check_the_best_passage_comes_first(make_store: MakeStore) -> None:
@@ -172,9 +178,9 @@ def check_the_best_passage_comes_first(make_store: MakeStore) -> None:
             *filler,
         )
         expect(_ids(store, ["anchor", "buoy"]), ["both", "strong", "weak"], "search")
-        scores = [match.score for match in store.search(BANK, ["anchor", "buoy"])]
+        scores = [match.score for match in store.passages.search(BANK, ["anchor", "buoy"])]
         expect(scores, sorted(scores, reverse=True), "scores")
-        matches = store.search(BANK, ["anchor", "buoy"], limit=2)
+        matches = store.passages.search(BANK, ["anchor", "buoy"], limit=2)
         expect([match.passage.id for match in matches], ["both", "strong"], "search(limit=2)")
 
 
@@ -187,7 +193,7 @@ def check_a_search_stays_within_its_layers(make_store: MakeStore) -> None:
             a_passage("d", "anchor", kind="digest"),
         )
         with store.transaction():
-            store.put_commits([a_commit("c", "anchor")])
+            store.git.put_commits([a_commit("c", "anchor")])
         expect(_ids(store, ["anchor"], [Layer.TRANSCRIPTS]), ["t"], "search")
         expect(_ids(store, ["anchor"], [Layer.OBSERVATIONS]), ["x"], "search")
         expect(_ids(store, ["anchor"], [Layer.SUMMARIES]), ["d"], "search")
@@ -216,10 +222,12 @@ def check_frequencies_and_size_are_capped(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, *(a_passage(f"p{n}", "anchor anchor") for n in range(7)))
         terms = ["anchor", "submarine", "anchor", ""]
-        expect(store.term_frequencies(BANK, terms, 5), [5, 0, 5, 0], "frequencies(most=5)")
-        expect(store.term_frequencies(BANK, terms, 100), [7, 0, 7, 0], "frequencies(most=100)")
-        expect(store.term_frequencies(BANK, [], 5), [], "frequencies of nothing")
-        expect((store.count_passages(BANK, 5), store.count_passages(BANK, 100)), (5, 7), "size")
+        expect(store.passages.term_frequencies(BANK, terms, 5), [5, 0, 5, 0], "frequencies(most=5)")
+        expect(
+            store.passages.term_frequencies(BANK, terms, 100), [7, 0, 7, 0], "frequencies(most=100)"
+        )
+        expect(store.passages.term_frequencies(BANK, [], 5), [], "frequencies of nothing")
+        expect((store.passages.count(BANK, 5), store.passages.count(BANK, 100)), (5, 7), "size")
 
 
 def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
@@ -230,8 +238,8 @@ def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
             *(a_passage(id, "anchor", time=time) for id, time in times.items()),
             a_passage("x", "anchor", kind="exchange", time=NOON),
         )
-        found = [passage.id for passage in store.recent_passages(BANK, "turn")]
+        found = [passage.id for passage in store.passages.recent(BANK, "turn")]
         expect(found, ["p11", "p10", "p9"], "recent")
-        found = [passage.id for passage in store.recent_passages(BANK, "turn", limit=1)]
+        found = [passage.id for passage in store.passages.recent(BANK, "turn", limit=1)]
         expect(found, ["p11"], "recent(limit=1)")
-        expect(store.recent_passages(BANK, "unheard of"), [], "recent")
+        expect(store.passages.recent(BANK, "unheard of"), [], "recent")

@@ -19,9 +19,8 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.records import Outcome
-from holdfast.store.protocol import Derived
-from holdfast.store.protocol.curation import HiddenTurn
-from holdfast.store.protocol.sessions import SessionExtent, SessionFilter
+from holdfast.store.across_tables.derived import Derived, HiddenTurn
+from holdfast.store.records.sessions import SessionExtent, SessionFilter
 
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
 
@@ -34,13 +33,13 @@ def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> Non
         orphan = replace(a_session(id="z:1"), parent="z", started=_EARLY, ended="")
         with store.transaction():
             for session in (early, late, child, orphan):
-                store.add_session(session)
-            store.put_turns([a_turn(1, session="a"), a_turn(2, session="a")])
+                store.sessions.add(session)
+            store.turns.put([a_turn(1, session="a"), a_turn(2, session="a")])
             digest = replace(a_digest(session="a"), outcome=Outcome.FAILED, request="Mend it")
-            store.put_derived(BANK, "a", [digest])
+            store.derived.put(BANK, "a", [digest])
 
         def ids(sieve: SessionFilter, limit: int = 9, offset: int = 0) -> list[str]:
-            return [one.session.id for one in store.list_sessions(sieve, limit, offset)]
+            return [one.session.id for one in store.sessions.page(sieve, limit, offset)]
 
         known = [id for id in ids(SessionFilter()) if id != SESSION]
         expect(known, ["b", "a", "z:1"], "all of them, those of subagents left out")
@@ -51,15 +50,15 @@ def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> Non
         expect(ids(SessionFilter(until="2026-02-01")), ["a", "z:1"], "those up to a day")
         expect(ids(SessionFilter(bank=OTHER, branch="main")), [], "those of another bank")
         expect(ids(SessionFilter(until="2026-02-01"), 1, 1), ["z:1"], "the second page")
-        one = store.list_sessions(SessionFilter(outcome="failed"), 1)[0]
+        one = store.sessions.page(SessionFilter(outcome="failed"), 1)[0]
         expect(one[1:], ("Mend it", "failed", digest.exchanges, 2, 1), "what is told of it")
-        facets = store.facets(BANK)
+        facets = store.sessions.facets(BANK)
         expect(set(facets.branches) >= {"dev", "main"}, True, "the branches")
         expect("other" in facets.agents, True, "the agents")
-        expect([s.id for s in store.subagents(BANK, "a")], ["a:1"], "the subagents")
-        expect([s.id for s in store.sessions_named("a:1")], ["a:1"], "a session by its id")
-        expect([s.id for s in store.sessions_named(early.host)][:1], ["a"], "one by its host's id")
-        expect(store.sessions_named("nobody"), [], "one that is not there")
+        expect([s.id for s in store.sessions.subagents(BANK, "a")], ["a:1"], "the subagents")
+        expect([s.id for s in store.sessions.named("a:1")], ["a:1"], "a session by its id")
+        expect([s.id for s in store.sessions.named(early.host)][:1], ["a"], "one by its host's id")
+        expect(store.sessions.named("nobody"), [], "one that is not there")
 
 
 def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) -> None:
@@ -67,22 +66,30 @@ def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) 
         turns = [a_turn(seq) for seq in range(1, 8)]
         hidden: Sequence[Derived] = [HiddenTurn(turns[2].id)]
         with store.transaction():
-            store.add_session(a_session())
-            store.put_turns(turns)
-            store.put_derived(BANK, SESSION, hidden)
-        expect(store.extent(BANK, SESSION), SessionExtent(6, 1, 7), "the extent")
-        expect(store.extent(OTHER, SESSION), SessionExtent(0, 0, 0), "that of what is not there")
-        expect(store.turn_window(BANK, SESSION, 2, 3), (2, 5), "a window over what is not shown")
-        expect(store.turn_window(BANK, SESSION, 8, 3), None, "one behind the end")
-        expect(store.turn_window_before(BANK, SESSION, 5, 2), 2, "the one before")
-        expect(store.turn_window_before(BANK, SESSION, 1, 2), None, "one before the start")
+            store.sessions.add(a_session())
+            store.turns.put(turns)
+            store.derived.put(BANK, SESSION, hidden)
+        expect(store.sessions.extent(BANK, SESSION), SessionExtent(6, 1, 7), "the extent")
+        expect(
+            store.sessions.extent(OTHER, SESSION),
+            SessionExtent(0, 0, 0),
+            "that of what is not there",
+        )
+        expect(
+            store.sessions.turn_window(BANK, SESSION, 2, 3),
+            (2, 5),
+            "a window over what is not shown",
+        )
+        expect(store.sessions.turn_window(BANK, SESSION, 8, 3), None, "one behind the end")
+        expect(store.sessions.turn_window_before(BANK, SESSION, 5, 2), 2, "the one before")
+        expect(store.sessions.turn_window_before(BANK, SESSION, 1, 2), None, "one before the start")
 
 
 def check_what_was_taken_out_is_counted_by_file(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            one = store.add_source("/a.jsonl", "claude-code", BANK)
-            other = store.add_source("/b.jsonl", "claude-code", BANK)
-            store.advance_source(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
-        expect(store.redaction_counts(one.id), {"email": 3, "jwt": 2}, "what was taken out")
-        expect(store.redaction_counts(other.id), dict[str, int](), "that of another")
+            one = store.sources.add("/a.jsonl", "claude-code", BANK)
+            other = store.sources.add("/b.jsonl", "claude-code", BANK)
+            store.sources.advance(a_change(one.id, 0, 10)._replace(redacted={"jwt": 2, "email": 3}))
+        expect(store.sources.redaction_counts(one.id), {"email": 3, "jwt": 2}, "what was taken out")
+        expect(store.sources.redaction_counts(other.id), dict[str, int](), "that of another")

@@ -11,8 +11,8 @@ from holdfast.model.curation import CurationState
 from holdfast.model.query import Passage
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
-from holdfast.store.protocol.curation import Erasure
-from holdfast.store.protocol.shares import ShareImport
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.records.shares import ShareImport
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = SharedRecord(
@@ -29,61 +29,65 @@ _SECOND = ShareImport(BANK, "t2", "origin", ("c2",), _LATER)
 def check_what_was_taken_in_comes_back_as_it_was(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_share_import(_FIRST, [_ONE, _TWO])
-            store.put_sent(BANK, ["k9", "k9"])
-        expect(store.shared(BANK), [_ONE, _TWO], "what is shared")
-        expect(store.shared(OTHER), [], "that of another bank")
-        expect(store.share_imports(BANK), [_FIRST], "the takings")
-        expect(store.share_import_ids(BANK, "t1"), ["k1", "k2"], "what it brought")
-        expect(store.find(BANK, "shared", "k"), [_ONE, _TWO], "those of a name")
-        expect(store.counts(BANK).shared, 2, "how many")
-        expect((store.sent_ids(BANK), store.sent_ids(OTHER)), ({"k9"}, set[str]()), "what was sent")
+            store.shares.put_import(_FIRST, [_ONE, _TWO])
+            store.shares.put_sent(BANK, ["k9", "k9"])
+        expect(store.shares.all(BANK), [_ONE, _TWO], "what is shared")
+        expect(store.shares.all(OTHER), [], "that of another bank")
+        expect(store.shares.imports(BANK), [_FIRST], "the takings")
+        expect(store.shares.import_ids(BANK, "t1"), ["k1", "k2"], "what it brought")
+        expect(store.records.find(BANK, "shared", "k"), [_ONE, _TWO], "those of a name")
+        expect(store.records.counts(BANK).shared, 2, "how many")
+        expect(
+            (store.shares.sent_ids(BANK), store.shares.sent_ids(OTHER)),
+            ({"k9"}, set[str]()),
+            "what was sent",
+        )
 
 
 def check_the_latest_version_holds_until_its_taking_is_taken_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         gone = replace(_TWO, version="v2", shared=_LATER, gone=True)
         with store.transaction():
-            store.put_share_import(_FIRST, [_ONE, _TWO])
-            store.put_share_import(_SECOND, [_ANEW, gone])
-        expect(store.shared(BANK), [_ANEW], "what is shown")
-        expect(store.current_shared(BANK), [_ANEW, gone], "what holds")
+            store.shares.put_import(_FIRST, [_ONE, _TWO])
+            store.shares.put_import(_SECOND, [_ANEW, gone])
+        expect(store.shares.all(BANK), [_ANEW], "what is shown")
+        expect(store.shares.current(BANK), [_ANEW, gone], "what holds")
         undone = CurationState(BANK, "taking", "t2", forgotten=True)
         with store.transaction():
-            store.put_curation_state(undone)
-        expect(store.shared(BANK), [_ONE, _TWO], "what is shown without the second taking")
+            store.curation.put_state(undone)
+        expect(store.shares.all(BANK), [_ONE, _TWO], "what is shown without the second taking")
         with store.transaction():
-            store.put_curation_state(undone._replace(forgotten=False))
-            store.put_curation_state(CurationState(BANK, "shared", "k1", forgotten=True))
-        expect(store.shared(BANK), [], "what is shown of what is forgotten")
-        expect(store.current_shared(BANK), [_ANEW, gone], "what holds of what is forgotten")
+            store.curation.put_state(undone._replace(forgotten=False))
+            store.curation.put_state(CurationState(BANK, "shared", "k1", forgotten=True))
+        expect(store.shares.all(BANK), [], "what is shown of what is forgotten")
+        expect(store.shares.current(BANK), [_ANEW, gone], "what holds of what is forgotten")
 
 
 def check_a_shared_record_is_found_as_its_passage_and_erased_whole(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         body = Passage(BANK, "shared", "k1", "", NOON, "paint the yawl", trust=Trust.TEAM)
         with store.transaction():
-            store.put_share_import(_FIRST, [_ONE, _TWO])
-            store.put_share_import(_SECOND, [_ANEW])
+            store.shares.put_import(_FIRST, [_ONE, _TWO])
+            store.shares.put_import(_SECOND, [_ANEW])
             for _ in range(2):
-                store.put_shared_passages(BANK, ["k1"], [body])
-            store.drop_derived()
-        found = [match.passage for match in store.search(BANK, ["yawl"], ["team"])]
+                store.shares.put_passages(BANK, ["k1"], [body])
+            store.derived.drop_all()
+        found = [match.passage for match in store.passages.search(BANK, ["yawl"], ["team"])]
         expect(found, [body], "what is found, once everything derived is dropped")
         with store.transaction():
-            store.erase(Erasure(BANK, shared=("k1",), marks=("m",)))
-        expect(store.search(BANK, ["yawl"]), [], "what is found of what is erased")
-        expect(store.current_shared(BANK), [_TWO], "what is left")
+            store.erasure.erase(Erasure(BANK, shared=("k1",), marks=("m",)))
+        expect(store.passages.search(BANK, ["yawl"]), [], "what is found of what is erased")
+        expect(store.shares.current(BANK), [_TWO], "what is left")
         with store.transaction():
-            store.scrub(lambda text: text.replace("ketch", "[erased]"))
-        expect([s.text for s in store.shared(BANK)], ["Tar the [erased]."], "what is scrubbed")
+            store.erasure.scrub(lambda text: text.replace("ketch", "[erased]"))
+        expect([s.text for s in store.shares.all(BANK)], ["Tar the [erased]."], "what is scrubbed")
 
 
 def check_what_is_of_no_scope_or_personal_is_not_shown(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         hers = replace(_TWO, scope=Scope.PERSONAL)
         with store.transaction():
-            store.put_share_import(_FIRST, [_ONE, hers])
-        expect(store.shared(BANK), [_ONE], "what is shown")
-        expect(store.find(BANK, "shared", "k"), [_ONE], "what is found by name")
-        expect(store.current_shared(BANK), [_ONE, hers], "what holds")
+            store.shares.put_import(_FIRST, [_ONE, hers])
+        expect(store.shares.all(BANK), [_ONE], "what is shown")
+        expect(store.records.find(BANK, "shared", "k"), [_ONE], "what is found by name")
+        expect(store.shares.current(BANK), [_ONE, hers], "what holds")

@@ -33,7 +33,7 @@ def _hour(hour: int, day: int = 1) -> str:
 
 def _put(store: Store, *passages: Passage, bank: str = BANK) -> None:
     with store.transaction():
-        store.put_derived(bank, SESSION, [passage._replace(bank=bank) for passage in passages])
+        store.derived.put(bank, SESSION, [passage._replace(bank=bank) for passage in passages])
 
 
 def _names(found: Sequence[Passage | Exchange | Commit]) -> list[str]:
@@ -46,7 +46,7 @@ def _work(id: str, hour: int, **more: object) -> Exchange:
 
 
 def _sift(store: Store, filter: RecordFilter, bank: str | None = BANK) -> list[str]:
-    return _names(store.filter_records(bank, filter))
+    return _names(store.records.filter(bank, filter))
 
 
 def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
@@ -59,24 +59,24 @@ def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
         )
         moment = TimelinePosition(_hour(3), "exchange", "x3", BANK)
         expect(
-            _names(store.passages_around(BANK, moment, KINDS, 2, 2)),
+            _names(store.passages.around(BANK, moment, KINDS, 2, 2)),
             ["x2", "d3", "x4", "x5"],
             "around",
         )
         expect(
-            _names(store.passages_around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around"
+            _names(store.passages.around(BANK, moment, KINDS, 9, 0)), ["x1", "x2", "d3"], "around"
         )
-        expect(_names(store.passages_around(BANK, moment, KINDS, 0, 1)), ["x4"], "around")
-        expect(_names(store.passages_around(BANK, moment, ["turn"], 1, 1)), ["t4"], "around")
-        expect(store.passages_around(BANK, moment, [], 5, 5), [], "around without a kind")
-        expect(store.passages_around(BANK, moment, ["unheard of"], 5, 5), [], "around")
+        expect(_names(store.passages.around(BANK, moment, KINDS, 0, 1)), ["x4"], "around")
+        expect(_names(store.passages.around(BANK, moment, ["turn"], 1, 1)), ["t4"], "around")
+        expect(store.passages.around(BANK, moment, [], 5, 5), [], "around without a kind")
+        expect(store.passages.around(BANK, moment, ["unheard of"], 5, 5), [], "around")
         at = TimelinePosition(_hour(3))
         expect(
-            _names(store.passages_around(BANK, at, KINDS, 1, 2)),
+            _names(store.passages.around(BANK, at, KINDS, 1, 2)),
             ["x2", "d3", "x3"],
             "around a time",
         )
-        twice = store.passages_around(BANK, at, ["digest", "digest"], 5, 5)
+        twice = store.passages.around(BANK, at, ["digest", "digest"], 5, 5)
         expect(_names(twice), ["d3"], "a kind that is named twice")
 
 
@@ -96,7 +96,7 @@ def check_records_of_one_moment_have_one_order(make_store: MakeStore) -> None:
             for bank in (BANK, OTHER)
         ]
         for number, moment in enumerate(places):
-            found = store.passages_around(None, moment, KINDS, 3, 3)
+            found = store.passages.around(None, moment, KINDS, 3, 3)
             near = [TimelinePosition(p.time, p.kind, p.id, p.bank) for p in found]
             wanted = places[max(0, number - 3) : number] + places[number + 1 : number + 4]
             expect(near, wanted, f"around {moment}")
@@ -116,22 +116,22 @@ def check_what_has_no_time_lies_around_nothing_and_is_counted(make_store: MakeSt
             TimelinePosition("~"),
         ):
             expect(
-                "u0" in _names(store.passages_around(BANK, moment, KINDS, 9, 9)), False, "around"
+                "u0" in _names(store.passages.around(BANK, moment, KINDS, 9, 9)), False, "around"
             )
         expect(
-            _names(store.passages_around(BANK, TimelinePosition(""), KINDS, 9, 9)),
+            _names(store.passages.around(BANK, TimelinePosition(""), KINDS, 9, 9)),
             ["x1"],
             "around no time",
         )
         expect(
-            _names(store.passages_around(BANK, TimelinePosition("~"), KINDS, 9, 9)),
+            _names(store.passages.around(BANK, TimelinePosition("~"), KINDS, 9, 9)),
             ["x1"],
             "around the end",
         )
-        counted = [store.count_undated(bank, KINDS, 99) for bank in (BANK, OTHER, None)]
+        counted = [store.passages.count_undated(bank, KINDS, 99) for bank in (BANK, OTHER, None)]
         expect(counted, [3, 0, 3], "undated")
-        expect(store.count_undated(None, (*KINDS, "turn"), 99), 4, "undated")
-        expect(store.count_undated(None, (*KINDS, "turn"), 2), 2, "undated(most=2)")
+        expect(store.passages.count_undated(None, (*KINDS, "turn"), 99), 4, "undated")
+        expect(store.passages.count_undated(None, (*KINDS, "turn"), 2), 2, "undated(most=2)")
 
 
 def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
@@ -139,7 +139,7 @@ def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
         commit, passage = a_commit("c5", "move the buoy")
         commit = replace(commit, time=_hour(5), files=("src/ui/rest.js", "docs/100%_done.md"))
         with store.transaction():
-            store.put_derived(
+            store.derived.put(
                 BANK,
                 SESSION,
                 [
@@ -150,7 +150,7 @@ def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
                     _work("x6", 6, files_read=("/abs/rest.js",)),
                 ],
             )
-            store.put_commits([(commit, passage)])
+            store.git.put_commits([(commit, passage)])
         for file, wanted in {
             "src/ui/rest.js": ["c5", "x2", "x1"],
             "ui/rest.js": ["c5", "x2", "x1"],
@@ -174,7 +174,7 @@ def check_work_is_found_by_the_file_it_touched(make_store: MakeStore) -> None:
             "docs/100%_done.md": ["c5"],
         }.items():
             expect(_sift(store, RecordFilter(file=file)), wanted, f"sift by {file}")
-        expect(store.filter_records(BANK, RecordFilter(file="docs/"))[0], commit, "sift")
+        expect(store.records.filter(BANK, RecordFilter(file="docs/"))[0], commit, "sift")
 
 
 def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> None:
@@ -182,16 +182,16 @@ def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> 
         commit, passage = a_commit("c1", "sort the archive")
         commit = replace(commit, files=tuple(f"archive/{n}.txt" for n in range(5000)))
         with store.transaction():
-            store.put_commits([(commit, passage)])
+            store.git.put_commits([(commit, passage)])
         for file in ("0.txt", "archive/4999.txt", "archive/"):
-            expect(store.filter_records(BANK, RecordFilter(file=file)), [commit], f"sift by {file}")
-        expect(store.filter_records(BANK, RecordFilter(file="5000.txt")), [], "sift")
+            expect(store.records.filter(BANK, RecordFilter(file=file)), [commit], f"sift by {file}")
+        expect(store.records.filter(BANK, RecordFilter(file="5000.txt")), [], "sift")
 
 
 def check_work_is_found_by_what_it_is_about(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_derived(
+            store.derived.put(
                 BANK,
                 SESSION,
                 [
@@ -220,7 +220,7 @@ def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeSto
     with prepared(make_store) as store:
         fix, feature = ExchangeType.BUGFIX, ExchangeType.FEATURE
         with store.transaction():
-            store.put_derived(
+            store.derived.put(
                 BANK,
                 SESSION,
                 [
@@ -230,7 +230,7 @@ def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeSto
                     replace(_work("x4", 4, type=fix, files_read=("a.py",)), started=""),
                 ],
             )
-            store.put_commits([a_commit("c1", "raise the anchor")])
+            store.git.put_commits([a_commit("c1", "raise the anchor")])
         for filter, wanted in (
             (RecordFilter(type="bugfix"), ["x3", "x1", "x4"]),
             (RecordFilter(type="refactor"), []),
@@ -246,12 +246,12 @@ def check_work_is_found_by_type_and_time_and_filters_combine(make_store: MakeSto
         ):
             expect(_sift(store, filter), wanted, f"sift by {filter}")
         expect(
-            _names(store.filter_records(BANK, RecordFilter(file="a.py"), 2)),
+            _names(store.records.filter(BANK, RecordFilter(file="a.py"), 2)),
             ["c1", "x2"],
             "sift(limit=2)",
         )
         expect(
-            _names(store.filter_records(BANK, RecordFilter(concept="tide"), 1)),
+            _names(store.records.filter(BANK, RecordFilter(concept="tide"), 1)),
             ["x3"],
             "sift(limit=1)",
         )
@@ -262,12 +262,12 @@ def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
         for bank, hours in ((BANK, (1, 3)), (OTHER, (2, 3))):
             work = [_work(f"x{hour}", hour, keywords=(bank[:4],)) for hour in hours]
             with store.transaction():
-                store.put_derived(bank, SESSION, [replace(x, bank=bank) for x in work])
-        found = [(x.id, x.bank) for x in store.filter_records(None, RecordFilter(type="bugfix"), 3)]
+                store.derived.put(bank, SESSION, [replace(x, bank=bank) for x in work])
+        found = [(x.id, x.bank) for x in store.records.filter(None, RecordFilter(type="bugfix"), 3)]
         expect(found, [("x3", BANK), ("x3", OTHER), ("x2", OTHER)], "sift")
         both = RecordFilter(type="bugfix", concept=OTHER[:4])
-        expect([x.bank for x in store.filter_records(None, both)], [OTHER, OTHER], "sift")
-        expect(store.filter_records("", RecordFilter(type="bugfix")), [], "sift of no bank")
+        expect([x.bank for x in store.records.filter(None, both)], [OTHER, OTHER], "sift")
+        expect(store.records.filter("", RecordFilter(type="bugfix")), [], "sift of no bank")
 
 
 def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:
@@ -276,24 +276,24 @@ def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:
         late = _work("x2", 2, files_read=("a.py", "gone.py"), keywords=("mast",))
         by_file, by_word = RecordFilter(file="a.py"), RecordFilter(concept="mast")
         with store.transaction():
-            store.put_turns([a_turn(1), a_turn(2)])
-            store.put_derived(BANK, SESSION, [early, late])
+            store.turns.put([a_turn(1), a_turn(2)])
+            store.derived.put(BANK, SESSION, [early, late])
         expect((_sift(store, by_file), _sift(store, by_word)), (["x2", "x1"], ["x2"]), "sift")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [replace(late, keywords=("keel",))], first=2)
+            store.derived.put(BANK, SESSION, [replace(late, keywords=("keel",))], first=2)
         expect(_sift(store, by_file), ["x2", "x1"], "sift")
         expect(_sift(store, by_word), [], "sift by a word that is gone")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [], first=2)
+            store.derived.put(BANK, SESSION, [], first=2)
         expect(_sift(store, by_file), ["x1"], "sift")
         expect(_sift(store, RecordFilter(file="gone.py")), [], "sift by a file that is gone")
         with store.transaction():
-            store.put_commits([a_commit("c1", "raise the anchor")])
-            store.drop_derived()
+            store.git.put_commits([a_commit("c1", "raise the anchor")])
+            store.derived.drop_all()
         expect(_sift(store, by_file), ["c1"], "sift after everything derived was dropped")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [early])
+            store.derived.put(BANK, SESSION, [early])
         expect(_sift(store, by_file), ["c1", "x1"], "sift after it was made again")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [replace(early, files_read=()), early, early])
+            store.derived.put(BANK, SESSION, [replace(early, files_read=()), early, early])
         expect(_sift(store, by_file), ["c1", "x1"], "sift of what is given twice")

@@ -16,7 +16,7 @@ from tests.store.conformance.samples import (
 )
 
 from holdfast.model.query import Passage
-from holdfast.store.protocol.vectors import VectorSpan
+from holdfast.store.index.vectors import VectorSpan
 
 MODEL = "model-one"
 
@@ -29,42 +29,42 @@ def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore)
     with prepared(make_store) as store:
         said = [_said("turn", n) for n in range(40)]
         with store.transaction():
-            store.put_derived(BANK, SESSION, [*said, _said("commit", 3), _said("commit", 9)])
-            store.put_vectors(BANK, MODEL, [(f"h{n}", 0, _towards(n)) for n in range(40)])
-            store.put_vectors(OTHER, MODEL, [("h7", 0, _towards(7))])
-        own = store.index_vectors(MODEL)
-        expect(store.unindexed_vectors(BANK, MODEL), 0 if own else None, "unplaced vectors")
+            store.derived.put(BANK, SESSION, [*said, _said("commit", 3), _said("commit", 9)])
+            store.vectors.put(BANK, MODEL, [(f"h{n}", 0, _towards(n)) for n in range(40)])
+            store.vectors.put(OTHER, MODEL, [("h7", 0, _towards(7))])
+        own = store.vectors.index(MODEL)
+        expect(store.vectors.unindexed(BANK, MODEL), 0 if own else None, "unplaced vectors")
         if not own:
-            expect(store.nearest_vectors(BANK, MODEL, _towards(7), 3), None, "the nearest")
+            expect(store.vectors.nearest(BANK, MODEL, _towards(7), 3), None, "the nearest")
             return
-        expect(len(store.nearest_vectors(OTHER, MODEL, _towards(7), 3) or []), 1, "in another bank")
-        near = store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []
+        expect(len(store.vectors.nearest(OTHER, MODEL, _towards(7), 3) or []), 1, "in another bank")
+        near = store.vectors.nearest(BANK, MODEL, _towards(7), 3) or []
         assert {"h6", "h7", "h8"} <= {one.hash for one in near}, "the nearest are not among those"
         assert {"h0", "h39"} & {one.hash for one in near}, "no far one is among those"
         assert all(one.data == _towards(int(one.hash[1:])) for one in near), "not as they were put"
-        commits = store.nearest_vectors(BANK, MODEL, _towards(7), 2, ["commit"]) or []
+        commits = store.vectors.nearest(BANK, MODEL, _towards(7), 2, ["commit"]) or []
         assert {"h3", "h9"} <= {one.hash for one in commits}, "the nearest of a kind"
         with store.transaction():
-            store.drop_vectors(BANK, MODEL, ["h7"])
-            store.put_vectors(BANK, MODEL, [("half", 0, b"\x00\x00\x00")])
-        left = {one.hash for one in store.nearest_vectors(BANK, MODEL, _towards(7), 3) or []}
+            store.vectors.drop(BANK, MODEL, ["h7"])
+            store.vectors.put(BANK, MODEL, [("half", 0, b"\x00\x00\x00")])
+        left = {one.hash for one in store.vectors.nearest(BANK, MODEL, _towards(7), 3) or []}
         assert "h7" not in left and {"h6", "h8"} <= left, "the nearest after one was dropped"
-        expect(store.unindexed_vectors(BANK, MODEL), 1, "what is not whole")
+        expect(store.vectors.unindexed(BANK, MODEL), 1, "what is not whole")
 
 
 def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_derived(BANK, SESSION, [_said("turn", 1)])
+            store.derived.put(BANK, SESSION, [_said("turn", 1)])
         for data in (b"\0", b"\1"):
             with store.transaction():
-                store.put_vectors(BANK, MODEL, [("h1", 0, data), ("h1", 1, data), ("h2", 0, data)])
-                store.put_vectors(OTHER, MODEL, [("h1", 0, data)])
-            expect(store.vector_span(BANK, MODEL).total, 3, "what was there is not counted again")
+                store.vectors.put(BANK, MODEL, [("h1", 0, data), ("h1", 1, data), ("h2", 0, data)])
+                store.vectors.put(OTHER, MODEL, [("h1", 0, data)])
+            expect(store.vectors.span(BANK, MODEL).total, 3, "what was there is not counted again")
         with store.transaction():
-            store.prune_vectors(MODEL)
-        expect(store.vector_span(BANK, MODEL).total, 2, "what is of no passage is gone")
-        expect(store.vector_span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
+            store.vectors.prune(MODEL)
+        expect(store.vectors.span(BANK, MODEL).total, 2, "what is of no passage is gone")
+        expect(store.vectors.span(OTHER, MODEL), VectorSpan(0, 0, 0), "another bank")
         told = [fault for fault in store.check_integrity().derived if "vectors" in fault]
         expect(told, [], "faults")
 

@@ -27,8 +27,8 @@ from holdfast.errors import HoldfastError
 from holdfast.model.query import Passage
 from holdfast.model.records import Origin
 from holdfast.model.trust import Status, Trust
+from holdfast.store.index.vectors import VectorSpan
 from holdfast.store.protocol import ReadStore, Store
-from holdfast.store.protocol.vectors import VectorSpan
 
 MODEL = "model-one"
 OLDER = "model-nil"
@@ -41,20 +41,20 @@ def _said(id: str, hash: str, bank: str = BANK, kind: str = "turn") -> Passage:
 
 def _derive(store: Store, *passages: Passage, bank: str = BANK) -> None:
     with store.transaction():
-        store.put_derived(bank, SESSION, passages)
+        store.derived.put(bank, SESSION, passages)
 
 
 def _embed(store: Store, *hashes: str, bank: str = BANK, model: str = MODEL) -> None:
     with store.transaction():
-        store.put_vectors(bank, model, [(hash, 0, hash.encode()) for hash in hashes])
+        store.vectors.put(bank, model, [(hash, 0, hash.encode()) for hash in hashes])
 
 
 def _numbers(store: Store, bank: str = BANK, model: str = MODEL) -> list[int]:
-    return [vector.number for vector in store.vectors_after(bank, model, 0, _ENOUGH)]
+    return [vector.number for vector in store.vectors.after(bank, model, 0, _ENOUGH)]
 
 
 def _waiting(store: Store, bank: str | None = BANK, model: str = MODEL) -> set[str]:
-    return {passage.id for passage in store.unembedded(model, bank=bank)}
+    return {passage.id for passage in store.vectors.unembedded(model, bank=bank)}
 
 
 def _ids(passages: Iterable[Passage]) -> list[str]:
@@ -69,42 +69,42 @@ def check_a_passage_comes_back_as_it_was_made(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, passage)
         _embed(store, "hash-1")
-        expect([m.passage for m in store.search(BANK, ["anchor"])], [passage], "search")
-        expect(store.recent_passages(BANK, "turn"), [passage], "recent")
-        expect(store.turn_passages(BANK, SESSION, [7]), [passage], "turn_passages")
-        expect(store.unembedded(OLDER), [passage], "unembedded")
+        expect([m.passage for m in store.passages.search(BANK, ["anchor"])], [passage], "search")
+        expect(store.passages.recent(BANK, "turn"), [passage], "recent")
+        expect(store.passages.of_turns(BANK, SESSION, [7]), [passage], "turn_passages")
+        expect(store.vectors.unembedded(OLDER), [passage], "unembedded")
         numbers = _numbers(store)
-        expect(store.passages_of(BANK, MODEL, numbers), [(numbers[0], passage)], "passages_of")
+        expect(store.vectors.passages(BANK, MODEL, numbers), [(numbers[0], passage)], "passages_of")
 
 
 def check_vectors_come_back_as_they_were_put(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.vector_span(BANK, MODEL), VectorSpan(0, 0, 0), "the span of nothing")
-        expect(store.vectors_after(BANK, MODEL, 0, 10), [], "vectors_after")
+        expect(store.vectors.span(BANK, MODEL), VectorSpan(0, 0, 0), "the span of nothing")
+        expect(store.vectors.after(BANK, MODEL, 0, 10), [], "vectors_after")
         data = bytes(range(256))
         with store.transaction():
-            store.put_vectors(BANK, MODEL, [("a", 0, data), ("a", 1, b""), ("b", 0, b"\0\1")])
-        found = store.vectors_after(BANK, MODEL, 0, 10)
+            store.vectors.put(BANK, MODEL, [("a", 0, data), ("a", 1, b""), ("b", 0, b"\0\1")])
+        found = store.vectors.after(BANK, MODEL, 0, 10)
         kept = [(vector.hash, vector.part, vector.data) for vector in found]
         expect(kept, [("a", 0, data), ("a", 1, b""), ("b", 0, b"\0\1")], "vectors_after")
         numbers = [vector.number for vector in found]
         assert numbers == sorted(set(numbers)) and numbers[0] > 0, f"numbers are {numbers}"
         span = VectorSpan(3, numbers[0], numbers[-1])
-        expect(store.vector_span(BANK, MODEL), span, "vector_span")
-        expect(store.vectors_after(BANK, MODEL, numbers[0], 1), found[1:2], "vectors_after")
-        expect(store.vectors_after(BANK, MODEL, numbers[-1], 9), [], "vectors_after the last")
-        expect(sorted(store.vectors_of(BANK, MODEL, ["a", "x"])), found[:2], "vectors_of")
-        expect(store.vectors_of(BANK, MODEL, []), [], "vectors_of nothing")
+        expect(store.vectors.span(BANK, MODEL), span, "vector_span")
+        expect(store.vectors.after(BANK, MODEL, numbers[0], 1), found[1:2], "vectors_after")
+        expect(store.vectors.after(BANK, MODEL, numbers[-1], 9), [], "vectors_after the last")
+        expect(sorted(store.vectors.of_hashes(BANK, MODEL, ["a", "x"])), found[:2], "vectors_of")
+        expect(store.vectors.of_hashes(BANK, MODEL, []), [], "vectors_of nothing")
 
 
 def check_a_vector_that_is_there_stays(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.put_vectors(BANK, MODEL, [("a", 0, b"first")])
-        before = store.vectors_after(BANK, MODEL, 0, 10)
+            store.vectors.put(BANK, MODEL, [("a", 0, b"first")])
+        before = store.vectors.after(BANK, MODEL, 0, 10)
         with store.transaction():
-            store.put_vectors(BANK, MODEL, [("a", 0, b"second")])
-        expect(store.vectors_after(BANK, MODEL, 0, 10), before, "vectors_after")
+            store.vectors.put(BANK, MODEL, [("a", 0, b"second")])
+        expect(store.vectors.after(BANK, MODEL, 0, 10), before, "vectors_after")
 
 
 def check_many_vectors_are_asked_for_at_once(make_store: MakeStore) -> None:
@@ -112,9 +112,9 @@ def check_many_vectors_are_asked_for_at_once(make_store: MakeStore) -> None:
         hashes = [f"h{n}" for n in range(1_201)]
         _derive(store, *(_said(f"p{hash}", hash) for hash in hashes))
         _embed(store, *hashes)
-        found = store.vectors_of(BANK, MODEL, hashes)
+        found = store.vectors.of_hashes(BANK, MODEL, hashes)
         expect(sorted(v.hash for v in found), sorted(hashes), "vectors_of")
-        pairs = store.passages_of(BANK, MODEL, _numbers(store))
+        pairs = store.vectors.passages(BANK, MODEL, _numbers(store))
         expect(sorted(p.hash for _, p in pairs), sorted(hashes), "passages_of")
 
 
@@ -123,7 +123,7 @@ def check_numbers_of_vectors_only_ever_grow(make_store: MakeStore) -> None:
         _embed(store, "a", "b")
         highest = _numbers(store)[-1]
         with store.transaction():
-            expect(store.prune_vectors(MODEL), 2, "prune_vectors of what nobody says")
+            expect(store.vectors.prune(MODEL), 2, "prune_vectors of what nobody says")
         _embed(store, "b", "c")
         with closing(make_store()) as again:
             numbers = _numbers(again)
@@ -134,11 +134,11 @@ def check_dropped_vectors_are_made_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         with store.transaction():
-            store.put_vectors(BANK, MODEL, [("a", 0, b"1234"), ("a", 1, b"12"), ("b", 0, b"1234")])
-        expect(store.vector_sizes(MODEL), [(2, 1), (4, 2)], "vector_sizes")
+            store.vectors.put(BANK, MODEL, [("a", 0, b"1234"), ("a", 1, b"12"), ("b", 0, b"1234")])
+        expect(store.vectors.sizes(MODEL), [(2, 1), (4, 2)], "vector_sizes")
         with store.transaction():
-            store.drop_vectors(BANK, MODEL, ["a", "unknown"])
-        expect(store.vector_sizes(MODEL), [(4, 1)], "vector_sizes")
+            store.vectors.drop(BANK, MODEL, ["a", "unknown"])
+        expect(store.vectors.sizes(MODEL), [(4, 1)], "vector_sizes")
         expect(_waiting(store), {"p1"}, "unembedded")
 
 
@@ -147,12 +147,14 @@ def check_vectors_of_two_models_are_apart(make_store: MakeStore) -> None:
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         _embed(store, "a", "b", model=OLDER)
         _embed(store, "a")
-        expect(store.vector_models(), [(OLDER, 2), (MODEL, 1)], "vector_models")
-        expect([v.hash for v in store.vectors_of(BANK, MODEL, ["a", "b"])], ["a"], "vectors_of")
-        expect(store.vector_span(BANK, OLDER).total, 2, "vector_span")
-        expect(store.passages_of(BANK, MODEL, _numbers(store, model=OLDER)), [], "passages_of")
+        expect(store.vectors.models(), [(OLDER, 2), (MODEL, 1)], "vector_models")
+        expect(
+            [v.hash for v in store.vectors.of_hashes(BANK, MODEL, ["a", "b"])], ["a"], "vectors_of"
+        )
+        expect(store.vectors.span(BANK, OLDER).total, 2, "vector_span")
+        expect(store.vectors.passages(BANK, MODEL, _numbers(store, model=OLDER)), [], "passages_of")
         expect(_waiting(store), {"p2"}, "unembedded")
-        expect(store.unembedded(OLDER), [], "unembedded")
+        expect(store.vectors.unembedded(OLDER), [], "unembedded")
 
 
 def check_a_vector_stands_for_every_passage_that_says_the_same(make_store: MakeStore) -> None:
@@ -160,18 +162,18 @@ def check_a_vector_stands_for_every_passage_that_says_the_same(make_store: MakeS
         _derive(store, _said("p1", "a"), _said("p2", "a"), _said("p3", "b"))
         _embed(store, "a", "b")
         first, second = _numbers(store)
-        found = store.passages_of(BANK, MODEL, [first, second, second + 1])
+        found = store.vectors.passages(BANK, MODEL, [first, second, second + 1])
         told = sorted((number, passage.id) for number, passage in found)
         expect(told, [(first, "p1"), (first, "p2"), (second, "p3")], "passages_of")
-        expect(store.passages_of(BANK, MODEL, []), [], "passages_of nothing")
-        expect(store.vector_numbers(BANK, MODEL, ["turn"]), [first, second], "vector_numbers")
+        expect(store.vectors.passages(BANK, MODEL, []), [], "passages_of nothing")
+        expect(store.vectors.numbers(BANK, MODEL, ["turn"]), [first, second], "vector_numbers")
         for bank, model, kinds in (
             (BANK, MODEL, ["digest"]),
             (BANK, MODEL, []),
             (BANK, OLDER, ["turn"]),
             (OTHER, MODEL, ["turn"]),
         ):
-            expect(store.vector_numbers(bank, model, kinds), [], "vector_numbers of others")
+            expect(store.vectors.numbers(bank, model, kinds), [], "vector_numbers of others")
 
 
 def check_what_waits_for_a_vector_is_listed(make_store: MakeStore) -> None:
@@ -180,17 +182,24 @@ def check_what_waits_for_a_vector_is_listed(make_store: MakeStore) -> None:
         _derive(store, _said("t", "a"), _said("d", "b", kind="digest"), _said("not", ""))
         _derive(store, _said("o", "a", OTHER), bank=OTHER)
         with store.transaction():
-            store.put_commits([(commit, passage._replace(hash="c"))])
+            store.git.put_commits([(commit, passage._replace(hash="c"))])
         expect(_waiting(store, None), {"t", "d", "o", "c"}, "unembedded")
         expect(_waiting(store, OTHER), {"o"}, "unembedded of a bank")
-        expect(_ids(store.unembedded(MODEL, ["digest"])), ["d"], "unembedded of a kind")
-        expect(set(_ids(store.unembedded(MODEL, ["digest", "commit"]))), {"c", "d"}, "unembedded")
-        expect(len(store.unembedded(MODEL, limit=2)), 2, "unembedded(limit=2)")
-        counted = [store.count_unembedded(MODEL), store.count_unembedded(MODEL, ["turn"])]
+        expect(_ids(store.vectors.unembedded(MODEL, ["digest"])), ["d"], "unembedded of a kind")
+        expect(
+            set(_ids(store.vectors.unembedded(MODEL, ["digest", "commit"]))),
+            {"c", "d"},
+            "unembedded",
+        )
+        expect(len(store.vectors.unembedded(MODEL, limit=2)), 2, "unembedded(limit=2)")
+        counted = [
+            store.vectors.count_unembedded(MODEL),
+            store.vectors.count_unembedded(MODEL, ["turn"]),
+        ]
         expect(counted, [4, 2], "count_unembedded")
         _embed(store, "a", "b")
         expect(_waiting(store, None), {"o", "c"}, "unembedded")
-        expect(store.count_unembedded(MODEL), 2, "count_unembedded")
+        expect(store.vectors.count_unembedded(MODEL), 2, "count_unembedded")
 
 
 def check_the_same_words_need_no_second_embedding(make_store: MakeStore) -> None:
@@ -198,11 +207,11 @@ def check_the_same_words_need_no_second_embedding(make_store: MakeStore) -> None
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         _embed(store, "a", "b")
         with store.transaction():
-            store.drop_derived()
-        expect(store.passages_of(BANK, MODEL, _numbers(store)), [], "passages_of what is gone")
+            store.derived.drop_all()
+        expect(store.vectors.passages(BANK, MODEL, _numbers(store)), [], "passages_of what is gone")
         _derive(store, _said("p1", "a"), _said("p2", "other words"))
         expect(_waiting(store), {"p2"}, "unembedded")
-        found = [passage.id for _, passage in store.passages_of(BANK, MODEL, _numbers(store))]
+        found = [passage.id for _, passage in store.vectors.passages(BANK, MODEL, _numbers(store))]
         expect(found, ["p1"], "passages_of")
 
 
@@ -214,12 +223,12 @@ def check_pruning_keeps_what_is_in_use(make_store: MakeStore) -> None:
         _embed(store, "b", bank=OTHER)
         _embed(store, "a", model=OLDER)
         with store.transaction():
-            expect(store.prune_vectors(MODEL), 2, "prune_vectors")
-        expect(store.vector_models(), [(MODEL, 2)], "vector_models")
-        kept = [v.hash for bank in (BANK, OTHER) for v in store.vectors_after(bank, MODEL, 0, 9)]
+            expect(store.vectors.prune(MODEL), 2, "prune_vectors")
+        expect(store.vectors.models(), [(MODEL, 2)], "vector_models")
+        kept = [v.hash for bank in (BANK, OTHER) for v in store.vectors.after(bank, MODEL, 0, 9)]
         expect(kept, ["a", "b"], "vectors_after")
         with store.transaction():
-            expect(store.prune_vectors(MODEL), 0, "prune_vectors again")
+            expect(store.vectors.prune(MODEL), 0, "prune_vectors again")
 
 
 def check_vectors_keep_to_their_bank(make_store: MakeStore) -> None:
@@ -227,13 +236,13 @@ def check_vectors_keep_to_their_bank(make_store: MakeStore) -> None:
         for bank in (BANK, OTHER):
             _derive(store, _said(f"p-{bank}", "same", bank), bank=bank)
         _embed(store, "same", bank=OTHER)
-        expect(store.vector_span(BANK, MODEL), VectorSpan(0, 0, 0), "vector_span")
-        expect(store.vectors_after(BANK, MODEL, 0, 9), [], "vectors_after")
-        expect(store.vectors_of(BANK, MODEL, ["same"]), [], "vectors_of")
+        expect(store.vectors.span(BANK, MODEL), VectorSpan(0, 0, 0), "vector_span")
+        expect(store.vectors.after(BANK, MODEL, 0, 9), [], "vectors_after")
+        expect(store.vectors.of_hashes(BANK, MODEL, ["same"]), [], "vectors_of")
         expect(_waiting(store), {f"p-{BANK}"}, "unembedded")
         theirs = _numbers(store, OTHER)
-        expect(store.passages_of(BANK, MODEL, theirs), [], "passages_of")
-        found = store.passages_of(OTHER, MODEL, theirs)
+        expect(store.vectors.passages(BANK, MODEL, theirs), [], "passages_of")
+        found = store.vectors.passages(OTHER, MODEL, theirs)
         expect([passage.bank for _, passage in found], [OTHER], "passages_of")
 
 
@@ -241,10 +250,10 @@ def check_vectors_are_there_whole_or_not_at_all(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         try:
             with store.transaction():
-                store.put_vectors(BANK, MODEL, [("a", 0, b"x")])
+                store.vectors.put(BANK, MODEL, [("a", 0, b"x")])
                 raise KeyError
         except KeyError:
-            expect(store.vector_models(), [], "vector_models")
+            expect(store.vectors.models(), [], "vector_models")
 
 
 def check_turns_are_found_by_their_places(make_store: MakeStore) -> None:
@@ -252,10 +261,10 @@ def check_turns_are_found_by_their_places(make_store: MakeStore) -> None:
         turns = [_said(f"t{n}", "")._replace(seq=n) for n in (3, 1, 2)]
         _derive(store, *turns, _said("x", "", kind="exchange")._replace(seq=2))
         _derive(store, _said("o", "", OTHER)._replace(seq=2), bank=OTHER)
-        found = _ids(store.turn_passages(BANK, SESSION, [3, 2, 9, 2]))
+        found = _ids(store.passages.of_turns(BANK, SESSION, [3, 2, 9, 2]))
         expect(found, ["t2", "t3"], "turn_passages")
-        expect(store.turn_passages(BANK, SESSION, []), [], "turn_passages of no place")
-        expect(store.turn_passages(BANK, "s2", [1, 2]), [], "turn_passages of another session")
+        expect(store.passages.of_turns(BANK, SESSION, []), [], "turn_passages of no place")
+        expect(store.passages.of_turns(BANK, "s2", [1, 2]), [], "turn_passages of another session")
 
 
 def check_the_turn_before_a_line_is_found(make_store: MakeStore) -> None:
@@ -267,12 +276,12 @@ def check_the_turn_before_a_line_is_found(make_store: MakeStore) -> None:
             for seq, source, line in lines
         ]
         with store.transaction():
-            store.put_turns(turns)
-        found = [store.turn_before(1, line) for line in (1, 2, 3, 4, 99)]
+            store.turns.put(turns)
+        found = [store.turns.before_line(1, line) for line in (1, 2, 3, 4, 99)]
         places = [turn.seq if turn else None for turn in found]
         expect(places, [None, 1, 1, 3, 3], "turn_before")
-        expect(store.turn_before(2, 9), turns[4], "turn_before in another file")
-        expect(store.turn_before(3, 9), None, "turn_before in an unknown file")
+        expect(store.turns.before_line(2, 9), turns[4], "turn_before in another file")
+        expect(store.turns.before_line(3, 9), None, "turn_before in an unknown file")
 
 
 def check_a_stretch_of_time_is_half_open(make_store: MakeStore) -> None:
@@ -288,11 +297,11 @@ def check_a_stretch_of_time_is_half_open(make_store: MakeStore) -> None:
             (times["p10"], times["p10"], set[str]()),
             (times["p11"], times["p9"], set[str]()),
         ):
-            found = store.search(BANK, ["anchor"], since=since, until=until)
+            found = store.passages.search(BANK, ["anchor"], since=since, until=until)
             expect({m.passage.id for m in found}, wanted, f"search({since!r}, {until!r})")
-            recent = store.recent_passages(BANK, "turn", 9, since, until)
+            recent = store.passages.recent(BANK, "turn", 9, since, until)
             expect(set(_ids(recent)), wanted, f"recent({since!r}, {until!r})")
-        latest = store.recent_passages(BANK, "turn", 1, times["p9"], times["p11"])
+        latest = store.passages.recent(BANK, "turn", 1, times["p9"], times["p11"])
         expect(_ids(latest), ["p10"], "recent(limit=1)")
 
 
@@ -300,7 +309,7 @@ def check_a_limit_counts_within_the_stretch_of_time(make_store: MakeStore) -> No
     with prepared(make_store) as store:
         early = a_passage("early", "anchor " + "and many other words " * 9, time="2026-01-01")
         _derive(store, early, *(a_passage(f"p{n}", "anchor anchor") for n in range(9)))
-        found = store.search(BANK, ["anchor"], limit=1, until="2026-02-01")
+        found = store.passages.search(BANK, ["anchor"], limit=1, until="2026-02-01")
         expect([match.passage.id for match in found], ["early"], "search(limit=1, until)")
 
 
@@ -311,16 +320,16 @@ def check_every_write_changes_the_generation(make_store: MakeStore) -> None:
             seen = {before}
             bank, model = BANK, f"model of {id(writer)}"
             with writer.transaction():
-                writer.put_vectors(bank, model, [("a", 0, b"x")])
+                writer.vectors.put(bank, model, [("a", 0, b"x")])
             seen.add(store.generation())
             with writer.transaction():
-                writer.put_derived(bank, SESSION, [an_exchange(), a_digest(), _said("p", "b")])
+                writer.derived.put(bank, SESSION, [an_exchange(), a_digest(), _said("p", "b")])
             seen.add(store.generation())
             with writer.transaction():
-                writer.prune_vectors("none of them")
+                writer.vectors.prune("none of them")
             seen.add(store.generation())
             with writer.transaction():
-                writer.put_turns([a_turn(1)])
+                writer.turns.put([a_turn(1)])
             seen.add(store.generation())
             expect(len(seen), 5, "the number of generations")
 
@@ -331,10 +340,10 @@ def check_reading_leaves_the_generation(make_store: MakeStore) -> None:
         _embed(store, "a")
         before = (store.generation(), other.generation())
         for reader in (store, other):
-            reader.search(None, ["words"])
-            reader.passages_of(BANK, MODEL, _numbers(reader))
-            reader.count_unembedded(MODEL)
-            reader.counts()
+            reader.passages.search(None, ["words"])
+            reader.vectors.passages(BANK, MODEL, _numbers(reader))
+            reader.vectors.count_unembedded(MODEL)
+            reader.records.counts()
         expect((store.generation(), other.generation()), before, "generation")
 
 
@@ -348,7 +357,7 @@ def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
             if another is None:
                 return
             with closing(another):
-                found.append(_ids(another.unembedded(MODEL)))
+                found.append(_ids(another.vectors.unembedded(MODEL)))
 
         thread = threading.Thread(target=ask)
         thread.start()
@@ -374,11 +383,15 @@ def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
                 ready.set()
                 try:
                     for _ in range(1_000):
-                        another.search(None, ["anchor", "anchor anchor anchor"], limit=200)
+                        another.passages.search(None, ["anchor", "anchor anchor anchor"], limit=200)
                 except HoldfastError as error:
                     broken.append(error)
                     calm.wait(30)
-                    expect(len(another.search(None, ["anchor"], limit=3)), 3, "search afterwards")
+                    expect(
+                        len(another.passages.search(None, ["anchor"], limit=3)),
+                        3,
+                        "search afterwards",
+                    )
                     broken.append(error)
 
         thread = threading.Thread(target=ask)

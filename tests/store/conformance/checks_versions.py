@@ -19,67 +19,67 @@ from tests.store.conformance.samples import (
 
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.trust import Status
+from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.curation import Erasure
 
 _MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
 
 
 def _older(store: Store, rules: int) -> list[tuple[str, str]]:
-    found = store.outdated_sessions(rules)
-    expect(store.count_outdated_sessions(rules), len(found), "the count of what is older")
+    found = store.versions.outdated_sessions(rules)
+    expect(store.versions.count_outdated_sessions(rules), len(found), "the count of what is older")
     return [(one.bank, one.session) for one in found]
 
 
 def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
-        expect(store.derived_version(BANK, SESSION), 0, "the rules of what was never made")
+        expect(store.versions.of_session(BANK, SESSION), 0, "the rules of what was never made")
         with store.transaction():
-            store.add_session(replace(a_session(id="s2"), ended=NOON))
-            store.set_derived_version(BANK, SESSION, 1)
-            store.set_derived_version(BANK, "s2", 2)
-        expect(store.derived_version(BANK, "s2"), 2, "the rules")
+            store.sessions.add(replace(a_session(id="s2"), ended=NOON))
+            store.versions.record(BANK, SESSION, 1)
+            store.versions.record(BANK, "s2", 2)
+        expect(store.versions.of_session(BANK, "s2"), 2, "the rules")
         expect(_older(store, 1), [(OTHER, SESSION)], "what is older than version 1")
         expect(_older(store, 3)[0], (BANK, "s2"), "the latest of what is older")
-        expect(len(store.outdated_sessions(3, limit=2)), 2, "as many as asked for")
+        expect(len(store.versions.outdated_sessions(3, limit=2)), 2, "as many as asked for")
         with store.transaction():
-            store.drop_derived()
+            store.derived.drop_all()
         expect(len(_older(store, 1)), 3, "what is older after all was dropped")
 
 
 def check_the_rules_of_an_erased_session_are_not_kept(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.set_derived_version(BANK, SESSION, 1)
-            store.erase(Erasure(BANK, sessions=(SESSION,)))
-        expect(store.derived_version(BANK, SESSION), 0, "the rules of an erased session")
+            store.versions.record(BANK, SESSION, 1)
+            store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
+        expect(store.versions.of_session(BANK, SESSION), 0, "the rules of an erased session")
         expect(_older(store, 9), [(OTHER, SESSION)], "what is older")
 
 
 def check_summaries_made_in_an_older_way_are_known(make_store: MakeStore) -> None:
     def asked_anew() -> list[str]:
-        return [one.session for one in store.outdated_summaries(2)]
+        return [one.session for one in store.versions.outdated_summaries(2)]
 
     with prepared(make_store) as store:
         exchange = replace(an_exchange("x1"), author="m")
         by_rules, digest = an_exchange("x2"), replace(a_digest("d1"), author="m")
         last = exchange.last_seq
         with store.transaction():
-            store.put_derived(BANK, SESSION, [exchange, by_rules, digest])
-            store.put_summary(replace(_MADE, last_seq=last), SESSION, 1)
+            store.derived.put(BANK, SESSION, [exchange, by_rules, digest])
+            store.summaries.put(replace(_MADE, last_seq=last), SESSION, 1)
         expect(asked_anew(), [SESSION], "a summary in an older way")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [replace(exchange, status=Status.VERIFIED), digest])
+            store.derived.put(BANK, SESSION, [replace(exchange, status=Status.VERIFIED), digest])
         expect(asked_anew(), [], "what a person said anew")
         with store.transaction():
-            store.put_derived(BANK, SESSION, [exchange, replace(digest, author="")])
+            store.derived.put(BANK, SESSION, [exchange, replace(digest, author="")])
             anew = replace(_MADE, hash="h2", version=2, last_seq=last, content="", problem="bad")
-            store.put_summary(anew, SESSION, 1)
+            store.summaries.put(anew, SESSION, 1)
         expect(asked_anew(), [], "what was asked anew, whatever came of it")
         with store.transaction():
             of_digest = replace(_MADE, hash="h3", record="d1", kind="digest", last_seq=last)
-            store.put_summary(of_digest, SESSION, 1)
+            store.summaries.put(of_digest, SESSION, 1)
         expect(asked_anew(), [SESSION], "a digest whose model's words went with its exchanges'")
         with store.transaction():
-            store.put_summary(replace(of_digest, hash="h4", version=2), SESSION, 1)
+            store.summaries.put(replace(of_digest, hash="h4", version=2), SESSION, 1)
         expect(asked_anew(), [], "a digest that was asked anew")

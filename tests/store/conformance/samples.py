@@ -23,7 +23,8 @@ from holdfast.model.records import (
 )
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
-from holdfast.store.protocol import Reader, SourceChange, Store
+from holdfast.store.protocol import Reader, Store
+from holdfast.store.records.sources import SourceChange
 
 MakeStore = Callable[[], Store]
 
@@ -41,7 +42,7 @@ def expect(found: object, wanted: object, what: str = "the store") -> None:
 
 def stale_names(store: Reader) -> list[tuple[str, str]]:
     """Bank and id of the stale sessions."""
-    return [(stale.bank, stale.session) for stale in store.stale_sessions()]
+    return [(stale.bank, stale.session) for stale in store.sessions.stale()]
 
 
 @contextmanager
@@ -50,8 +51,8 @@ def prepared(make_store: MakeStore) -> Generator[Store]:
     with closing(make_store()) as store:
         with store.transaction():
             for bank, name in ((BANK, "harbour"), (OTHER, "lighthouse")):
-                store.add_bank(Bank(bank, name, NOON))
-                store.add_session(a_session(bank))
+                store.banks.add(Bank(bank, name, NOON))
+                store.sessions.add(a_session(bank))
         yield store
 
 

@@ -31,11 +31,11 @@ def mark_useful(context: Context, id: str, who: str) -> int:
     confirmed = [(bank, uri) for uri in cited if (bank := _bank_of(store, uri))]
     with store.transaction():
         for bank, uri in confirmed:
-            if any((use.record, use.turn) == (uri, "") for use in store.uses(bank)):
+            if any((use.record, use.turn) == (uri, "") for use in store.facts.uses(bank)):
                 continue
-            store.put_uses(bank, [RecordUse(uri, name, "", now)])
-            store.append_curation(Curation(0, bank, now, Action.VOUCH, uri, name, actor))
-            store.mark_changed(bank, "")
+            store.facts.put_uses(bank, [RecordUse(uri, name, "", now)])
+            store.curation.append(Curation(0, bank, now, Action.VOUCH, uri, name, actor))
+            store.progress.mark_changed(bank, "")
     line = {"time": now, "stage": ResearchStage.DONE.value, "text": "Found useful."}
     with sessions.open_session(name, follow=True) as session:
         if session is not None and not _already_noted(session.lines()):
@@ -49,7 +49,7 @@ def _bank_of(reader: Reader, uri: str) -> str:
     named = parse_uri(uri)
     if named is None or named.kind not in _CONFIRMABLE_KINDS:
         return ""
-    found = reader.find(None, named.kind, named.id, 1)
+    found = reader.records.find(None, named.kind, named.id, 1)
     return next((one.bank for one in found if one.id == named.id), "")
 
 

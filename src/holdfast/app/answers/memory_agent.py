@@ -288,7 +288,7 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
     named = parse_uri(uri)
     kind = named.kind if named is not None else PLUGIN_KIND
     is_stored = named is not None and kind in LAYER_BY_KIND and kind != PLUGIN_KIND
-    if named is not None and is_stored and not reader.find(None, kind, named.id, 1):
+    if named is not None and is_stored and not reader.records.find(None, kind, named.id, 1):
         return None
     metadata: dict[str, Any] = dict(fields.get("metadata") or {})
     layer = LAYER_BY_KIND[kind] if is_stored else Layer.PROVIDERS

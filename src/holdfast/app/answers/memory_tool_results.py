@@ -13,7 +13,8 @@ from holdfast.model.query import Hit, RetrieverReport
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.research.answering.answer import page_url
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 
 def hit_result(reader: Reader, hit: Hit) -> Object:

@@ -81,7 +81,7 @@ class ReadOnlyMemory:
     def _load_model(self) -> SemanticSearch | None:
         """Semantic search, loaded on first use; None if nothing is embedded, or if loading failed,
         which `_model_problem` describes."""
-        if self._semantic is None and self._reader.vector_models():
+        if self._semantic is None and self._reader.vectors.models():
             from holdfast.app.core import models
 
             try:

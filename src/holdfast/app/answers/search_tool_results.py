@@ -14,7 +14,8 @@ from holdfast.recall.lookup.timeline import Event
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.core.passages import turn_text
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 # Keeps an entry to about one line; a title is a hint, the text can be read in full.
 _MAX_TITLE_CHARS = 160

@@ -34,7 +34,7 @@ from holdfast.recall.engine import rank
 from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.query.iso_dates import read_iso_span
-from holdfast.store.protocol import Record
+from holdfast.store.across_tables.lookup import Record
 from holdfast.times import format_time
 
 # Ranked candidates of a query, before filters by type, file, time and so on are applied; with

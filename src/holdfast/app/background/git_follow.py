@@ -19,7 +19,7 @@ from holdfast.refine.git.history import HistoryOptions, read_history
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import Tips, read_tips
 from holdfast.sources.git.tip_check import tags_changed_at, tips_from_files
-from holdfast.store.protocol.git_history import Repository
+from holdfast.store.records.git_history import Repository
 
 # Seconds that one pass spends on git histories; the rest is read in the next pass. A higher value
 # makes new hook events wait longer behind a large repository.

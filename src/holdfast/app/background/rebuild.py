@@ -52,20 +52,20 @@ def plan_model_calls(memory: Holdfast) -> ModelPlan:
         return ModelPlan("", CostEstimate())
     store, models = memory.store, memory.settings.models
     costs = session_costs(
-        store, store.outdated_summaries(PROMPTS), task.is_over, models.input_tokens
+        store, store.versions.outdated_summaries(PROMPTS), task.is_over, models.input_tokens
     )
     now, service = memory.now(), task.governor.model
     estimate = estimate_cost(
         costs,
         models.caps,
         price_of(task.chat.model, dict(models.prices)),
-        store.total_spent(now[:10]),
-        lambda bank, session: store.total_spent("", bank, session),
+        store.model_calls.total_spent(now[:10]),
+        lambda bank, session: store.model_calls.total_spent("", bank, session),
     )
     held = next(
         (
             f"{service} rests until {pause.until}: {pause.problem}"
-            for pause in store.paused_services()
+            for pause in store.model_calls.paused_services()
             if pause.service == service and pause.since <= now < pause.until
         ),
         "",

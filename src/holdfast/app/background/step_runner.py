@@ -114,7 +114,7 @@ class RetrySchedule:
         """Read the failures that earlier workers recorded; new ones are stored there, too."""
         self._memory = memory
         if memory is not None:
-            self._known = {task.name: task for task in memory.store.failed_tasks()}
+            self._known = {task.name: task for task in memory.store.failed_tasks.all()}
 
     def is_waiting(self, name: str) -> bool:
         """Whether it is too early to retry. If the failure lies in the future, the clock was set
@@ -131,13 +131,13 @@ class RetrySchedule:
         task = FailedTask(name, attempts, problem, now, add_seconds(now, delay_s))
         self._known[name] = task
         self._log.write(f"{name} failed ({attempts}): {problem}; next try from {task.not_before}")
-        self._change(lambda store: store.put_failed_task(task))
+        self._change(lambda store: store.failed_tasks.put(task))
         return task
 
     def record_success(self, name: str) -> None:
         """Clear the failure of a task that has succeeded."""
         if self._known.pop(name, None) is not None:
-            self._change(lambda store: store.clear_failed_task(name))
+            self._change(lambda store: store.failed_tasks.clear(name))
 
     def _change(self, change: Callable[[Store], None]) -> None:
         if self._memory is None:

@@ -82,7 +82,7 @@ def _record_injections(worker_pass: WorkerPass, notes: Sequence[InjectionNote]) 
         for note in notes:
             bank = banks.ensure(store, note.cwd) if note.cwd else ""
             about = note.session, note.time, note.kind, note.characters, note.records
-            store.add_injection(Injection(note.id, bank, *about))
+            store.injections.add(Injection(note.id, bank, *about))
     return True
 
 
@@ -134,7 +134,7 @@ def ingest(worker_pass: WorkerPass) -> str:
 
 def read_git_history(worker_pass: WorkerPass) -> str:
     """Read the new commits of repositories whose history the user had read."""
-    known = worker_pass.memory.reader.repositories() if worker_pass.settings.git_read else []
+    known = worker_pass.memory.reader.git.repositories() if worker_pass.settings.git_read else []
     if not known:
         return ""
     from holdfast.app.background import git_follow
@@ -182,7 +182,7 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
     changed."""
     store = worker_pass.memory.store
     retention: list[str] = []
-    for bank in store.banks():
+    for bank in store.banks.all():
         if bank.retention:
             from holdfast.learn import bank_settings
 
@@ -259,16 +259,16 @@ def needs_embedding(reader: Reader, settings: Settings) -> bool:
     vectors, if the names agree."""
     if settings.embed_model == NO_MODEL:
         return False
-    models = [name for name, _ in reader.vector_models()]
+    models = [name for name, _ in reader.vectors.models()]
     name, kinds = packaged.EMBEDDER_NAME, (*EMBEDDED_FIRST, *EMBEDDED_LATER)
     if settings.embed_model or settings.embed_endpoint:
         if len(models) != 1:
-            return bool(models) or reader.count_unembedded("", kinds) > 0
+            return bool(models) or reader.vectors.count_unembedded("", kinds) > 0
         name = models[0]
         if not _may_be_model_of(name, settings):
             return True
-    waiting = reader.count_unembedded(name, kinds) > 0
-    return waiting or any(m != name for m in models) or len(reader.vector_sizes(name)) > 1
+    waiting = reader.vectors.count_unembedded(name, kinds) > 0
+    return waiting or any(m != name for m in models) or len(reader.vectors.sizes(name)) > 1
 
 
 def _may_be_model_of(name: str, settings: Settings) -> bool:

@@ -62,10 +62,10 @@ class TranscriptQueue:
     def scan(self, reader: Reader, problems: list[str]) -> None:
         """Queue every transcript that has changed since it was read, oldest first. What cannot be
         read is added to `problems`."""
-        retry = reader.sources_failed_before(READER_VERSION)
+        retry = reader.sources.failed_before(READER_VERSION)
         read = {
             source.path: source.stamp
-            for source in reader.sources()
+            for source in reader.sources.all()
             if source.state is SourceState.LIVE and source.id not in retry
         }
         found = [

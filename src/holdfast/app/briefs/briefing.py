@@ -53,7 +53,7 @@ class Briefs:
 
     def load_model(self) -> SemanticSearch | None:
         """Load the embedding model, if there is one and anything is embedded."""
-        return self._search.load_model() if self._context.store.vector_models() else None
+        return self._search.load_model() if self._context.store.vectors.models() else None
 
     def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
         store = self._context.store

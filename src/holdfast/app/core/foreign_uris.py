@@ -20,10 +20,10 @@ Resolver = Callable[[Reader, str | None, str], str | None]
 def _resolve_imported(reader: Reader, bank: str | None, name: str) -> str | None:
     """The record that was imported under this URI, the latest if there are several. The URI of a
     session gives its summary, or else the latest record of it."""
-    found = reader.imported_by_origin(bank, name)
+    found = reader.imports.by_origin(bank, name)
     if not found:
         session = name.partition("://session/")[2]
-        within = reader.imported_in_session(bank, session) if session else []
+        within = reader.imports.in_session(bank, session) if session else []
         found = [one for one in within if one.kind == "summary"] or within
         found = [one for one in found if one.origin.startswith(name.partition("://")[0])]
         return uri("imported", found[0].id) if found else None

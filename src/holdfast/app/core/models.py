@@ -97,12 +97,13 @@ def embed(
         return 0
     folder = settings.vectors
     name, dimension = embedder.name, embedder.dimension
-    matrices = {bank.id: VectorMatrix(folder, bank.id, name, dimension) for bank in store.banks()}
-    store.index_vectors(name)
+    banks = [bank.id for bank in store.banks.all()]
+    matrices = {bank: VectorMatrix(folder, bank, name, dimension) for bank in banks}
+    store.vectors.index(name)
     drop_damaged_vectors(store, name, dimension, matrices)
     all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
-    total = store.count_unembedded(name, all_kinds)
-    others = [model for model, _ in store.vector_models() if model != name]
+    total = store.vectors.count_unembedded(name, all_kinds)
+    others = [model for model, _ in store.vectors.models() if model != name]
     if not total and not others:
         return 0
     workers = None
@@ -118,11 +119,11 @@ def embed(
             on_progress(before + count, total)
 
         done += embed_pending(store, embedder, kinds, limit_s, report, workers)
-    left = store.count_unembedded(name, all_kinds)
+    left = store.vectors.count_unembedded(name, all_kinds)
     if not left:
         with store.transaction():
-            store.prune_vectors(name)
-    if not store.index_vectors(name):
+            store.vectors.prune(name)
+    if not store.vectors.index(name):
         for matrix in matrices.values():
             matrix.refresh(store)
     if not left:
@@ -135,14 +136,14 @@ def drop_damaged_vectors(
 ) -> None:
     """Delete vectors that no search can use, so that their passages are embedded again. All vectors
     are read only if there is a sign of damage: one of another size, or one that is not indexed."""
-    sizes = {size for size, _ in store.vector_sizes(name)}
+    sizes = {size for size, _ in store.vectors.sizes(name)}
     for bank, matrix in matrices.items():
-        unindexed = store.unindexed_vectors(bank, name)
+        unindexed = store.vectors.unindexed(bank, name)
         skips = matrix.skips(store) if unindexed is None else unindexed > 0
         if sizes - {dimension * 4} or skips:
             hashes = matrix.damaged(store)
             with store.transaction():
-                store.drop_vectors(bank, name, hashes)
+                store.vectors.drop(bank, name, hashes)
 
 
 def load_similarity(settings: Settings) -> Similarity | None:

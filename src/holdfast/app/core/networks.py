@@ -16,7 +16,7 @@ def missing_networks_note(
 ) -> str:
     """A sentence for a user whose bank (None: all banks) has no memory of any of these networks;
     "" if it has one."""
-    banks = [known.id for known in reader.banks()] if bank is None else [bank]
+    banks = [known.id for known in reader.banks.all()] if bank is None else [bank]
     present = {one for one in Network if any(_has_network(reader, id, one) for id in banks)}
     if present & set(networks):
         return ""
@@ -27,9 +27,9 @@ def missing_networks_note(
 
 def _has_network(reader: Reader, bank: str, network: Network) -> bool:
     """Whether a bank has a memory of a network: retained, an opinion, or one somebody added."""
-    if reader.retained(bank, network.value, 1):
+    if reader.memories.retained(bank, network.value, 1):
         return True
-    opinions = reader.opinions(bank) if network is Network.OPINION else ()
+    opinions = reader.opinions.all(bank) if network is Network.OPINION else ()
     if any(opinion.status is not Status.RETRACTED for opinion in opinions):
         return True
-    return any(m.network is network for m in reader.remembered(bank, _NO_LIMIT))
+    return any(m.network is network for m in reader.memories.remembered(bank, _NO_LIMIT))

@@ -24,7 +24,7 @@ class BankProfiles:
 
     def all(self) -> list[Bank]:
         """Every bank, by name."""
-        return self._context.store.banks()
+        return self._context.store.banks.all()
 
     def get(self, bank: str | None = None) -> Bank:
         """One bank; raises `NotFoundError` where the working directory has none."""
@@ -52,14 +52,14 @@ class BankProfiles:
         if after.retention or before.retention:
             while any(apply_retention(store, after, now)):
                 pass
-        if after.disposition != before.disposition and store.all_opinions(after.id):
+        if after.disposition != before.disposition and store.opinions.all_uncurated(after.id):
             update_bank(store, after.id, now())
 
     def undo_change(self, entry: Curation) -> None:
         """Set a bank back to what it was before a logged change."""
-        known = self._context.store.bank(entry.bank)
+        known = self._context.store.banks.gets.get(entry.bank)
         if known is not None:
-            self._context.store.update_bank(undo_change(known, entry))
+            self._context.store.banks.update(undo_change(known, entry))
 
 
 def log_change(
@@ -67,5 +67,5 @@ def log_change(
 ) -> None:
     """Log a change of something that is not a record."""
     entry = Curation(0, bank, context.now(), action, target, text, context.actor(who))
-    context.store.append_curation(entry)
-    context.store.mark_changed(bank, "")
+    context.store.curation.append(entry)
+    context.store.progress.mark_changed(bank, "")

@@ -30,7 +30,7 @@ class Erasure:
         """Erase a record and all that is derived from it, and have the servers that it was sent
         to erase it too."""
         target = self._target(id, bank)
-        if self._context.store.outbox():
+        if self._context.store.outbox.items():
             from holdfast.app.remote.outbox import Outbox
 
             Outbox(self._context).withdraw_everywhere(target.bank, self._sent_as(target))
@@ -51,8 +51,8 @@ class Erasure:
         """The URIs that a record may have been sent as: a session as its digest and exchanges."""
         if target.kind != "session":
             return [target.uri]
-        digest = self._context.store.digest_of(target.bank, target.id)
-        exchanges = self._context.store.exchanges(target.bank, target.id)
+        digest = self._context.store.sessions.digest(target.bank, target.id)
+        exchanges = self._context.store.sessions.exchanges(target.bank, target.id)
         return [uri("exchange", one.id) for one in exchanges] + [
             uri("digest", one.id) for one in (digest,) if one is not None
         ]

@@ -58,9 +58,9 @@ class Opinions:
         """Opinions, the most confident first; with `all` also those that were retracted."""
         store, now = self._context.store, self._context.now()
         found = [
-            replace(o, trend=trend_of(store.opinion_history(one, o.id), o.latest, now))
+            replace(o, trend=trend_of(store.opinions.history(one, o.id), o.latest, now))
             for one in self._context.bank_ids(bank)
-            for o in store.opinions(one)
+            for o in store.opinions.all(one)
         ]
         shown = [o for o in found if all or o.status is not Status.RETRACTED]
         return sorted(shown, key=lambda o: (-o.confidence, o.bank, o.id))
@@ -74,7 +74,7 @@ class Opinions:
             update_bank_memories(context.store, known.id)
             update_bank(context.store, known.id, context.now())
         evidence = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
-        reflection = reflect(context.store, known, evidence, context.store.opinions(known.id))
+        reflection = reflect(context.store, known, evidence, context.store.opinions.all(known.id))
         if context.settings.models.use != NO_MODEL and not reflection.abstained:
             reflection = self._by_model(known, evidence, reflection)
         if store and not reflection.abstained:

@@ -76,7 +76,7 @@ class RecordCuration:
     ) -> Curation:
         """Make one spelling of an entity an entity of its own."""
         entity = self._browse.entity(name, bank)
-        spelling = self._context.store.spelling_id(entity.bank, entity.id, alias)
+        spelling = self._context.store.graph.spelling_id(entity.bank, entity.id, alias)
         if spelling is None:
             known = ", ".join((entity.name, *entity.aliases))
             raise NotFoundError(
@@ -88,7 +88,7 @@ class RecordCuration:
     def find_review(self, id: str, bank: str | None = ALL_BANKS) -> Review:
         """The open question with this URI, id or start of an id."""
         bare = id.strip().rpartition("/")[2]
-        reviews = self._context.store.reviews(self._context.bank_id(bank))
+        reviews = self._context.store.facts.reviews(self._context.bank_id(bank))
         known = [review for review in reviews if review.id.startswith(bare)]
         if len(known) != 1 or not bare:
             many = "Several questions start" if len(known) > 1 else "No question starts"
@@ -106,7 +106,7 @@ class RecordCuration:
     def apply_decisions(self) -> None:
         """Compute the effect of all logged decisions again."""
         with self._context.store.transaction():
-            for bank in self._context.store.banks():
+            for bank in self._context.store.banks.all():
                 self._curator("").reapply(bank.id)
 
     def _curator(self, who: str) -> Curator:

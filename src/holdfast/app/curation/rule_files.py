@@ -56,7 +56,7 @@ class RuleFiles:
     def similarity(self) -> Similarity | None:
         """A measure of whether two texts mean the same, if anything was embedded."""
         context = self._context
-        if context.settings.embed_model == NO_MODEL or not context.store.vector_models():
+        if context.settings.embed_model == NO_MODEL or not context.store.vectors.models():
             return None
         from holdfast.app.core.models import load_similarity
 

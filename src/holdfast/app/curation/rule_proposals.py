@@ -111,14 +111,14 @@ class RuleProposals:
 
     def state(self, bank: str | None = None) -> LearningState:
         id = self._files.project_bank(bank)
-        patterns, rules = self._store.patterns(id), self._store.rules(id)
-        kinds = Counter(proposal.kind for proposal in self._store.proposals(id))
+        patterns, rules = self._store.rules.patterns(id), self._store.rules.all(id)
+        kinds = Counter(proposal.kind for proposal in self._store.rules.proposals(id))
         return LearningState(
             len(patterns),
             sum(map(is_ripe, patterns)),
             kinds[ProposalKind.PROMOTE],
             kinds[ProposalKind.DEMOTE],
-            sum(entry.action is Action.APPROVE for entry in self._store.curations(id)),
+            sum(entry.action is Action.APPROVE for entry in self._store.curation.log(id)),
             len(refusals_in_effect(self._store, id)),
             len(rules),
             tuple(dict.fromkeys(rule.path for rule in rules)),
@@ -127,15 +127,15 @@ class RuleProposals:
     def proposals(self, bank: str | None = None) -> list[Proposal]:
         """The open proposals of a bank, or of all banks."""
         banks = self._context.bank_ids(bank)
-        return [proposal for one in banks for proposal in self._store.proposals(one)]
+        return [proposal for one in banks for proposal in self._store.rules.proposals(one)]
 
     def candidates(self, bank: str | None = None) -> list[Candidate]:
         """The open proposals of a bank, each with the diff that it would make now."""
         id, root = self._files.project(bank, must_exist=False)
-        patterns = {uri("pattern", p.id): p for p in self._store.patterns(id)}
+        patterns = {uri("pattern", p.id): p for p in self._store.rules.patterns(id)}
         return [
             self._candidate(proposal, patterns.get(proposal.target), root)
-            for proposal in self._store.proposals(id)
+            for proposal in self._store.rules.proposals(id)
         ]
 
     def _candidate(self, proposal: Proposal, pattern: Pattern | None, root: str) -> Candidate:
@@ -162,7 +162,7 @@ class RuleProposals:
         """Read the rule files of all banks again and derive what depends on them; returns how many
         proposals are new."""
         current, folder = self._context.current_project()
-        for bank in self._store.banks():
+        for bank in self._store.banks.all():
             self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
         update_stages(self._store, self._context.now, on_progress)
@@ -172,7 +172,7 @@ class RuleProposals:
         """Update the proposals of every bank whose patterns or rules changed; returns how many
         are new."""
         current, folder = self._context.current_project()
-        behind = self._store.banks_behind(_STAGE, _STAGE_VERSION)
+        behind = self._store.progress.banks_behind(_STAGE, _STAGE_VERSION)
         return sum(self._propose(bank, folder if bank == current else "") for bank in behind)
 
     def _propose(self, bank: str, root: str) -> int:
@@ -180,16 +180,16 @@ class RuleProposals:
         root = root or bank_root(self._store, bank)
         similarity = self._files.similarity() if self._has_evidence(bank) else None
         with self._store.transaction():
-            before = {p.id for p in self._store.proposals(bank)}
+            before = {p.id for p in self._store.rules.proposals(bank)}
             folder = Path(root) if root else None
             now, user_folder = self._context.now(), self._context.settings.claude_dir
             proposed = propose(self._store, bank, folder, now, similarity, user_folder)
             for gone in before - {p.id for p in proposed}:
-                self._store.drop_proposal(bank, gone)
+                self._store.rules.drop_proposal(bank, gone)
             for proposal in proposed:
-                self._store.put_proposal(proposal)
-            for change in self._store.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
-                self._store.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
+                self._store.rules.put_proposal(proposal)
+            for change in self._store.progress.unseen_changes(bank, _STAGE, _STAGE_VERSION)[-1:]:
+                self._store.progress.mark_seen(bank, _STAGE, _STAGE_VERSION, change.number)
         policy = self._context.settings.promote
         for proposal in proposed:
             if root and may_be_automatic(proposal, policy.automatic, policy.memory):
@@ -198,8 +198,8 @@ class RuleProposals:
 
     def _has_evidence(self, bank: str) -> bool:
         """Whether there can be proposals: it saves loading the embedding model where not."""
-        taught = any(e.action is Action.TEACH for e in self._store.curations(bank))
-        return taught or any(map(is_ripe, self._store.patterns(bank)))
+        taught = any(e.action is Action.TEACH for e in self._store.curation.log(bank))
+        return taught or any(map(is_ripe, self._store.rules.patterns(bank)))
 
     def _write_automatically(self, proposal: Proposal, root: str) -> None:
         """Write a rule without asking. If its file cannot be written, the proposal stays open."""
@@ -231,11 +231,11 @@ class RuleProposals:
             return None
         clean = self._context.redact(text)
         self._files.sync(proposal.bank, root)
-        rules = self._store.rules(proposal.bank)
+        rules = self._store.rules.all(proposal.bank)
         found = find_matching_rule(clean or proposal.text, rules, self._files.similarity())
         if found is not None and not found.opposes:
             with self._store.transaction():
-                self._store.drop_proposal(proposal.bank, proposal.id)
+                self._store.rules.drop_proposal(proposal.bank, proposal.id)
             raise InputError(f"{found.where} says so already.", "Nothing was changed.")
         change = self._files.plan_addition(proposal.path, root, rule_addition(proposal, clean))
         if change.base != proposal.base and change.diff != seen_diff:
@@ -246,7 +246,7 @@ class RuleProposals:
     def _refuse_changed_file(self, proposal: Proposal, change: FileChange) -> None:
         """Base the proposal on the file as it is now, so that it can be approved next time."""
         with self._store.transaction():
-            self._store.put_proposal(replace(proposal, base=change.base))
+            self._store.rules.put_proposal(replace(proposal, base=change.base))
         raise FileChangedError(
             f"{proposal.path} was changed since this was proposed. Nothing was written.",
             "Look at the new diff with `holdfast promote candidates`, and approve again.",
@@ -279,12 +279,12 @@ class RuleProposals:
         logged = text if action is Action.APPROVE else ""
         with written_or_reverted(change) if change else nullcontext(), self._store.transaction():
             entry = Curation(0, p.bank, now, action, p.target, logged, self._context.actor(who))
-            entry = self._store.append_curation(entry)
+            entry = self._store.curation.append(entry)
             if action is Action.REJECT:
                 refusal = Refusal(entry.seq, p.target, p.text, text, now, entry.who, p.evidence)
-                self._store.put_refusal(p.bank, refusal)
-            self._store.drop_proposal(p.bank, p.id)
-            self._store.mark_changed(p.bank, "")
+                self._store.rules.put_refusal(p.bank, refusal)
+            self._store.rules.drop_proposal(p.bank, p.id)
+            self._store.progress.mark_changed(p.bank, "")
         refresh_derived(self._context)
 
     def find_proposal(
@@ -297,7 +297,7 @@ class RuleProposals:
         start = named.id if named else ""
         found = [
             p
-            for p in self._store.proposals(own)
+            for p in self._store.rules.proposals(own)
             if start and (p.id.startswith(start) or p.target.rpartition("/")[2].startswith(start))
         ]
         if len(found) != 1:

@@ -90,7 +90,7 @@ class RuleTeaching:
         clean = self._context.redact(text)
         id, root = self._files.project(bank)
         self._files.sync(id, root)
-        rules = [r for r in self._store.rules(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
+        rules = [r for r in self._store.rules.all(id) if scope != USER_SCOPE or r.path[:2] == "~/"]
         found = find_matching_rule(clean, rules, self._files.similarity())
         if found is not None and not found.opposes:
             return LearnResult(None, found.where)
@@ -173,13 +173,13 @@ class RuleTeaching:
                 why = f": {refusal.why}" if refusal.why else ""
                 return learned._replace(refused=f"turned down by {refusal.who}{why}")
         with self._store.transaction():
-            if not is_proposed(in_effect(self._store.curations(id)), lesson):
+            if not is_proposed(in_effect(self._store.curation.log(id)), lesson):
                 now, logged = self._context.now(), lesson.log_text()
                 entry = Curation(0, id, now, Action.TEACH, lesson.target, logged, AGENT)
-                self._store.append_curation(entry)
-                self._store.mark_changed(id, "")
+                self._store.curation.append(entry)
+                self._store.progress.mark_changed(id, "")
         self._context.after_change()
-        proposals = self._store.proposals(id)
+        proposals = self._store.rules.proposals(id)
         own = [p for p in proposals if p.target == lesson.target]
         similar = [p for p in proposals if says_the_same(text, [p.text], None)]
         return learned._replace(waits=next((p.id for p in (*own, *similar)), ""))
@@ -249,7 +249,7 @@ class RuleTeaching:
 
     def _automatically_written(self, bank: str | None) -> list[str]:
         """The paths of rules that were written without asking, one for each rule."""
-        log = self._store.curations(self._files.project_bank(bank))
+        log = self._store.curation.log(self._files.project_bank(bank))
         own = [e for e in log if e.action is Action.APPROVE and e.who == AUTOMATIC_AUTHOR]
         return [e.text.partition("\n")[0] for e in own]
 

@@ -23,7 +23,7 @@ class Undo:
         """Undo the latest decisions that can be undone; returns them, the latest first. If one
         cannot be, none is: changes to files are rolled back too."""
         store = self._context.store
-        before = {known.id: known for known in store.banks()}
+        before = {known.id: known for known in store.banks.all()}
         with ExitStack() as rollback:
             with store.transaction():
                 undone = curator_for(self._context, who).undo(self._context.bank_ids(bank), count)
@@ -40,8 +40,8 @@ class Undo:
         """Undo what a decision changed besides records. What is changed outside of the store is
         registered with `rollback`."""
         if entry.action is Action.VOUCH:
-            self._context.store.drop_uses(entry.bank, entry.target, entry.text)
-            self._context.store.mark_changed(entry.bank, "")
+            self._context.store.facts.drop_uses(entry.bank, entry.target, entry.text)
+            self._context.store.progress.mark_changed(entry.bank, "")
         self._teaching.undo_written_rule(entry, rollback)
         if entry.action is Action.SET:
             self._banks.undo_change(entry)

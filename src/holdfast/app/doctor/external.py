@@ -11,7 +11,7 @@ from holdfast.app.search.plugin_search import Providers, ProviderStatus
 from holdfast.app.status.health import current_folder
 from holdfast.errors import InputError, StoreError
 from holdfast.settings import OFF
-from holdfast.store.protocol.outbox import OutboxItem, OutboxState
+from holdfast.store.records.outbox import OutboxItem, OutboxState
 
 _PROVIDERS, _REMOTES = "providers", "remotes"
 # Failures in a row that count as a problem: fewer are usual when a server restarts or a laptop is
@@ -72,7 +72,7 @@ def check_remotes(context: DoctorContext) -> list[Check]:
 
 def _outbox(context: DoctorContext, name: str) -> list[OutboxItem]:
     try:
-        return context.memory.reader.outbox(name) if context.memory is not None else []
+        return context.memory.reader.outbox.items(name) if context.memory is not None else []
     except StoreError:
         return []  # the check of the store reports it
 

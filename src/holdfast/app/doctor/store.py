@@ -98,7 +98,7 @@ def _stored_vectors(context: DoctorContext) -> Check:
     """Vectors in the store whose length differs from the others of their model."""
     assert context.memory is not None
     memory = context.memory
-    sizes = [memory.reader.vector_sizes(model) for model, _ in memory.reader.vector_models()]
+    sizes = [memory.reader.vectors.sizes(model) for model, _ in memory.reader.vectors.models()]
     counts = [[count for _, count in of_model] for of_model in sizes]
     # The most common length of a model is the right one.
     odd = sum(sum(of_model) - max(of_model) for of_model in counts)

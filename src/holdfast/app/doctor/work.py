@@ -46,7 +46,7 @@ def _failed_tasks(context: DoctorContext) -> Check:
 def _archive(context: DoctorContext) -> Check:
     if context.memory is None:
         return ok("archive", "Not looked at.")
-    sources = context.memory.reader.sources()
+    sources = context.memory.reader.sources.all()
     archive = archive_status(sources, context.settings, context.hooks.kept_days)
     if not archive.at_risk:
         return ok("archive", "Every transcript is read well before Claude Code deletes it.")

@@ -67,7 +67,7 @@ class EngineModels(NamedTuple):
 
 
 def engine_models(memory: Holdfast) -> EngineModels:
-    models = memory.reader.vector_models()
+    models = memory.reader.vectors.models()
     reranker = memory.settings.rerank_model
     return EngineModels(
         embedding=models[-1][0] if models else None,
@@ -184,7 +184,7 @@ def load_set(
 
 def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:
     """Raise an error if the memory holds files that are not part of the set."""
-    for source in memory.reader.sources():
+    for source in memory.reader.sources.all():
         if source.path not in wanted:
             raise InputError(
                 f"{memory.settings.home} also holds {source.path}, which is not of this set.",

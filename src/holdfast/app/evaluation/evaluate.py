@@ -102,8 +102,8 @@ def sessions_by_turn(memory: Holdfast, bank: str) -> dict[str, str]:
     reader, id = memory.reader, memory.context.bank_id(bank)
     return {
         turn.origin.ref: session.host
-        for session in reader.sessions(id, _ALL_SESSIONS)
-        for turn in reader.turns_from(session.bank, session.id)
+        for session in reader.sessions.latest(id, _ALL_SESSIONS)
+        for turn in reader.turns.stream(session.bank, session.id)
         if turn.origin.ref
     }
 

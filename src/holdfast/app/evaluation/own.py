@@ -98,7 +98,7 @@ class _Past:
 
 def find_questions(reader: Reader, bank: str | None) -> History:
     """The questions in the history of a bank, or of all banks if it is None."""
-    banks = [one.id for one in reader.banks()] if bank is None else [bank]
+    banks = [one.id for one in reader.banks.all()] if bank is None else [bank]
     found = [_questions_of_bank(reader, one) for one in banks]
     return History(
         sum(one.sessions for one in found),
@@ -108,7 +108,7 @@ def find_questions(reader: Reader, bank: str | None) -> History:
 
 
 def _questions_of_bank(reader: Reader, bank: str) -> History:
-    sessions = reader.sessions(bank, _ALL_SESSIONS)
+    sessions = reader.sessions.latest(bank, _ALL_SESSIONS)
     past = _Past()
     openings = 0
     questions: list[OwnQuestion] = []
@@ -126,13 +126,15 @@ def _questions_of_bank(reader: Reader, bank: str) -> History:
 def _exchanges_by_time(
     reader: Reader, sessions: Iterable[Session]
 ) -> Iterator[tuple[Session, Exchange]]:
-    pairs = [(s, x) for s in sessions for x in reader.exchanges(s.bank, s.id) if x.started]
+    pairs = [(s, x) for s in sessions for x in reader.sessions.exchanges(s.bank, s.id) if x.started]
     yield from sorted(pairs, key=lambda pair: (pair[1].started, pair[1].id))
 
 
 def typed_request(reader: Reader, exchange: Exchange) -> str:
     """The text that a person typed to start an exchange; "" if it is a command or was not typed."""
-    turns = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq)
+    turns = reader.turns.of_session(
+        exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq
+    )
     if not turns or turns[0].role is not Role.USER or turns[0].trust is not Trust.USER:
         return ""
     text = turns[0].text.strip()

@@ -32,7 +32,7 @@ def read_github(
     store, banks, settings = context.store, context.bank_maker, context.settings
     forge = _forge(context, name, on_message)
     is_current_project = forge.repo in _remotes(current_folder())
-    known = store.bank_by_alias(f"remote:{forge.repo}")
+    known = store.banks.id_by_alias(f"remote:{forge.repo}")
     with store.transaction():
         if bank or settings.bank:
             into = banks.ensure_named(store, bank or settings.bank)
@@ -58,7 +58,7 @@ def count_github(context: Context, name: str, bank: str, on_message: OnMessage) 
         found = find_bank_by_name(store, chosen)
         into = found.id if found else None
     else:
-        known = store.bank_by_alias(f"remote:{forge.repo}")
+        known = store.banks.id_by_alias(f"remote:{forge.repo}")
         into = known or context.banks.find(store, current_folder())
     return count_forge(store, into or "", forge)
 

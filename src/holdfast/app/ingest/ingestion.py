@@ -150,10 +150,10 @@ class Ingestion:
         decisions are applied again."""
         store = self._context.store
         with store.transaction():
-            store.drop_derived()
+            store.derived.drop_all()
         done = derive_stale(store)
         with store.transaction():
-            for bank in store.banks():
+            for bank in store.banks.all():
                 Curator(store, self._context.now, self._context.actor()).reapply(bank.id)
         self.update()
         return done

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.store.protocol import Store
-from holdfast.store.protocol.progress import StageProgress
 
 OnProgress = Callable[[], None]
 
@@ -78,9 +77,11 @@ STAGES = (
 )
 
 
-def stages_behind(progress: StageProgress) -> list[str]:
+def stages_behind(store: Store) -> list[str]:
     """The names of the stages that have not processed every change with their present rules."""
-    return [stage.name for stage in STAGES if progress.banks_behind(stage.name, stage.version)]
+    return [
+        stage.name for stage in STAGES if store.progress.banks_behind(stage.name, stage.version)
+    ]
 
 
 def update_stages(
@@ -88,12 +89,12 @@ def update_stages(
 ) -> dict[str, int]:
     """Run the stages that are behind; returns how many records each has changed. Sessions are
     derived first, because one that is not derived yet looks empty to the stages."""
-    if store.stale_sessions(1):
+    if store.sessions.stale(1):
         from holdfast.refine.sessions import derive
 
         derive.derive_stale(store, on_progress)
     done: dict[str, int] = {}
     for stage in STAGES:
-        if store.banks_behind(stage.name, stage.version):
+        if store.progress.banks_behind(stage.name, stage.version):
             done[stage.name] = stage.run(store, on_progress, now())
     return done

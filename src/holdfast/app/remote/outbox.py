@@ -24,7 +24,7 @@ from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.rule_locations import project_root
 from holdfast.sources.share_format import decode_from_client, encode_for_server
 from holdfast.spend.governor import add_seconds
-from holdfast.store.protocol.outbox import OutboxItem, OutboxState
+from holdfast.store.records.outbox import OutboxItem, OutboxState
 
 # How long one request of sending may take; it runs in the background or on a person's command.
 SEND_TIMEOUT_S = 20.0
@@ -105,7 +105,7 @@ class Outbox:
 
     def plan_withdrawal(self, names: Sequence[str], remote: Remote) -> SendPlan:
         """What withdrawing these records would change."""
-        sent = self._store.outbox(remote.name)
+        sent = self._store.outbox.items(remote.name)
         withdrawn = tuple(_find_origin(sent, name) for name in dict.fromkeys(names))
         return SendPlan(remote, "", "", withdrawn=withdrawn)
 
@@ -115,7 +115,7 @@ class Outbox:
         with self._store.transaction():
             for item in items:
                 self._drop_older(item, (OutboxState.WAITING, OutboxState.REFUSED))
-                self._store.put_outbox_item(item)
+                self._store.outbox.put(item)
             for origin in plan.withdrawn:
                 self._withdraw(plan.remote.name, origin)
 
@@ -123,7 +123,9 @@ class Outbox:
         """Queue the withdrawal, from every server, of records that are erased here."""
         erased = set(origins)
         with self._store.transaction():
-            sent = [item for item in self._store.outbox() if item.bank == bank and not item.gone]
+            sent = [
+                item for item in self._store.outbox.items() if item.bank == bank and not item.gone
+            ]
             for remote, origin in {(s.remote, s.origin) for s in sent if s.origin in erased}:
                 self._withdraw(remote, origin)
 
@@ -150,7 +152,7 @@ class Outbox:
         return report._replace(waiting=len(self._waiting(remote)))
 
     def _waiting(self, remote: Remote) -> list[OutboxItem]:
-        items = self._store.outbox(remote.name)
+        items = self._store.outbox.items(remote.name)
         return [item for item in items if item.state is OutboxState.WAITING]
 
     def _send(
@@ -178,17 +180,17 @@ class Outbox:
         if receipt.state not in _ACCEPTED_STATES:
             why = receipt.why or receipt.state
             updated = item._replace(state=OutboxState.REFUSED, line="", problem=why)
-            self._store.put_outbox_item(updated)
+            self._store.outbox.put(updated)
             return report._replace(refused=report.refused + 1)
         self._drop_older(item, tuple(OutboxState))
         if not item.gone:
             updated = item._replace(state=OutboxState.SENT, line="", problem="", there=receipt.name)
-            self._store.put_outbox_item(updated)
+            self._store.outbox.put(updated)
         return report._replace(sent=report.sent + 1)
 
     def _put_off(self, items: Iterable[OutboxItem], problem: str) -> None:
         """Record an attempt for these items, and when the next one is due: later each time."""
-        current = {(p.remote, p.id): p for p in self._store.outbox()}
+        current = {(p.remote, p.id): p for p in self._store.outbox.items()}
         now = self._context.now()
         with self._store.transaction():
             for item in items:
@@ -197,7 +199,7 @@ class Outbox:
                     continue
                 # The exponent is limited only to keep the number small.
                 pause = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** min(item.attempts, 20))
-                self._store.put_outbox_item(
+                self._store.outbox.put(
                     known._replace(
                         attempts=item.attempts + 1,
                         not_before=add_seconds(now, pause),
@@ -208,16 +210,18 @@ class Outbox:
     def _drop_forgotten(self, remote: Remote) -> int:
         """Drop items whose record was forgotten here since. One that was tried before stays: the
         server may have it, and only an item that was sent can be withdrawn."""
-        new = [p for p in self._store.outbox(remote.name) if not (p.gone or _may_be_on_server(p))]
+        new = [
+            p for p in self._store.outbox.items(remote.name) if not (p.gone or _may_be_on_server(p))
+        ]
         gone = [p for p in new if p.state is OutboxState.WAITING and not self._is_shown(p)]
         with self._store.transaction():
             for item in gone:
-                self._store.drop_outbox_item(item)
+                self._store.outbox.drop(item)
         return len(gone)
 
     def _is_shown(self, item: OutboxItem) -> bool:
         named = parse_uri(item.origin)
-        found = self._store.find(item.bank, named.kind, named.id, 1) if named else []
+        found = self._store.records.find(item.bank, named.kind, named.id, 1) if named else []
         return any(named is not None and record.id == named.id for record in found)
 
     def _withdraw(self, remote: str, origin: str) -> None:
@@ -226,14 +230,14 @@ class Outbox:
         tried = [p for p in items if p.state is not OutboxState.REFUSED and _may_be_on_server(p)]
         for item in items:
             if item.state is not OutboxState.SENT:
-                self._store.drop_outbox_item(item)
+                self._store.outbox.drop(item)
         if not tried:
             return
         latest = max(tried, key=lambda item: item.queued)
         now = self._context.now()
         gone = SharedRecord("", "", "", "", "", "", "", now, origin, gone=True, scope=Scope.TEAM)
         line = encode_for_server(_dated_after(gone, latest))
-        self._store.put_outbox_item(
+        self._store.outbox.put(
             OutboxItem(
                 latest.bank, remote, str(line["id"]), origin, json.dumps(line), "", True,
                 OutboxState.WAITING, str(line["shared"]),
@@ -241,19 +245,19 @@ class Outbox:
         )  # fmt: skip
 
     def _items_of(self, remote: str, origin: str) -> list[OutboxItem]:
-        return [item for item in self._store.outbox(remote) if item.origin == origin]
+        return [item for item in self._store.outbox.items(remote) if item.origin == origin]
 
     def _drop_older(self, item: OutboxItem, states: Sequence[OutboxState]) -> None:
         for known in self._items_of(item.remote, item.origin):
             older = known.bank == item.bank and known.queued <= item.queued
             if older and known.state in states:
-                self._store.drop_outbox_item(known)
+                self._store.outbox.drop(known)
 
     def _latest(self, remote: str, bank: str) -> dict[str, OutboxItem]:
         """The latest item for each record that the server has, or will have, by origin."""
         return {
             item.origin: item
-            for item in self._store.outbox(remote)
+            for item in self._store.outbox.items(remote)
             if item.bank == bank and item.state is not OutboxState.REFUSED
         }
 
@@ -332,7 +336,7 @@ def _find_origin(items: Sequence[OutboxItem], name: str) -> str:
 
 def push_due(context: Context) -> str:
     """Send the items that are due; returns a sentence about it, "" if none was."""
-    waiting = [p for p in context.store.outbox() if p.state is OutboxState.WAITING]
+    waiting = [p for p in context.store.outbox.items() if p.state is OutboxState.WAITING]
     now = context.now()
     if not any(item.not_before <= now for item in waiting):
         return ""

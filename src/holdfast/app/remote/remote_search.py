@@ -191,7 +191,7 @@ class RemoteSearch:
                 why = f"left alone until {until}Z: {item.reliability.problem}"
                 found.append(_failing_retriever(remote.name, why))
                 continue
-            own = {sent.there for sent in reader.outbox(remote.name)} if banks else set[str]()
+            own = {sent.there for sent in reader.outbox.items(remote.name)} if banks else set[str]()
             for remote_bank in banks:
                 label = remote.name if len(banks) == 1 else f"{remote.name} ({remote_bank})"
                 request = self._request(remote, remote_bank, cleaned)

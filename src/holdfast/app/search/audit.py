@@ -15,7 +15,8 @@ from holdfast.model.trust import ENDED_STATUSES, Freshness
 from holdfast.model.uris import uri
 from holdfast.recall.links.anchors import subject_of
 from holdfast.recall.lookup.path import describe_record
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 # Records of one kind per bank that an audit looks at; more are left out.
 _MAX_RECORDS = 5000
@@ -55,7 +56,7 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
     folders = WorkingFolders(reader, _MAX_FILE_CHECKS)
     stale: list[tuple[int, StaleRecord]] = []
     fresh = unknown = about_no_file = 0
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
     for record in (record for id in banks for record in _records(reader, id)):
         subject = subject_of(reader, record)
         if file and not any(_matches_path(file, path) for path in subject.files):
@@ -78,7 +79,7 @@ def audit(reader: Reader, bank: str | None, file: str = "") -> AuditReport:
         fresh=fresh,
         unknown=unknown,
         about_no_file=about_no_file,
-        histories=sum(len(reader.repositories(id)) for id in banks),
+        histories=sum(len(reader.git.repositories(id)) for id in banks),
     )
 
 

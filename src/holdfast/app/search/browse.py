@@ -19,8 +19,8 @@ from holdfast.recall.lookup.path import Path, path_through
 from holdfast.recall.lookup.timeline import KINDS, Timeline, read_anchor, timeline
 from holdfast.recall.lookup.topics import KeywordHits, find_by_keywords, find_concept
 from holdfast.research.history.expertise import Expert, rank_experts
-from holdfast.store.protocol import Record
-from holdfast.store.protocol.concepts import Keyword
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.knowledge.concepts import Keyword
 
 # The largest limit that every store accepts.
 _NO_LIMIT = 1 << 31

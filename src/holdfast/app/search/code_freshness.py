@@ -19,8 +19,9 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.anchors import anchor
 from holdfast.recall.links.disk_check import MAX_FILE_CHECKS, DiskCheck
 from holdfast.sources.rule_locations import project_root
-from holdfast.store.protocol import Reader, Record
-from holdfast.store.protocol.git_history import Repository
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
+from holdfast.store.records.git_history import Repository
 
 # Notes on changed code in one answer; more would bury the answer.
 _MAX_CAVEATS = 3
@@ -98,7 +99,7 @@ class WorkingFolders:
         return self._folders[bank]
 
     def _find(self, bank: str) -> DiskCheck:
-        for repository in self._reader.repositories(bank):
+        for repository in self._reader.git.repositories(bank):
             beside = str(Path(repository.path).parent)
             for top in (_worktree_here(repository), repository.folder, beside):
                 if top and os.path.exists(os.path.join(top, ".git")):  # noqa: PTH110, PTH118
@@ -130,7 +131,7 @@ def _worktree_here(repository: Repository) -> str:
 
 def confirmations(reader: Reader, bank: str) -> dict[str, Curation]:
     """The last confirmation of each record that somebody confirmed, by URI."""
-    log = in_effect(reader.curations(bank))
+    log = in_effect(reader.curation.log(bank))
     return {entry.target: entry for entry in log if entry.action is Action.CONFIRM}
 
 
@@ -160,4 +161,4 @@ def whole_anchor(reader: Reader, record: Record) -> CodeAnchor:
 
 def _records(reader: Reader, bank: str | None, name: str) -> list[Record]:
     named = parse_uri(name)
-    return reader.find(bank, named.kind, named.id, 1) if named else []
+    return reader.records.find(bank, named.kind, named.id, 1) if named else []

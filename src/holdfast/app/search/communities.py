@@ -26,15 +26,15 @@ def find_communities(reader: Reader, bank: str | None) -> list[list[Entity]]:
         raise InputError(
             "Groups of entities need NetworkX.", "Install it: pip install 'holdfast-memory[graph]'."
         ) from error
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
     found: list[list[Entity]] = []
     for bank_id in banks:
-        entities = {entity.id: entity for entity in reader.entities(bank_id, _MAX_ENTITIES)}
+        entities = {entity.id: entity for entity in reader.graph.entities(bank_id, _MAX_ENTITIES)}
         graph: Any = networkx.Graph()
         for entity in entities.values():
-            known = reader.entity(bank_id, entity.id)
+            known = reader.graph.entity(bank_id, entity.id)
             for other, count in (
-                reader.cooccurring_entities(bank_id, known.number, _MAX_NEIGHBOURS) if known else ()
+                reader.graph.cooccurring(bank_id, known.number, _MAX_NEIGHBOURS) if known else ()
             ):
                 if other.id in entities and count > 1:
                     # Normalised, because two frequent entities often occur together by chance.

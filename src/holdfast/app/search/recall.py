@@ -122,7 +122,7 @@ class Search:
     def _with_freshness(self, found: RecallResult, plan: RecallPlan) -> RecallResult:
         """Adds to each hit what became of its code, where a git history was read."""
         unwanted = plan.as_of or not plan.anchors
-        if unwanted or not found.hits or not self._context.store.repositories():
+        if unwanted or not found.hits or not self._context.store.git.repositories():
             return found
         from holdfast.app.search.code_freshness import with_freshness
 
@@ -134,7 +134,7 @@ class Search:
         context = self._context
         if not bank or context.settings.principal is not None:
             return  # whoever comes through a server does not work in this folder
-        seen = context.store.rule_files(bank)
+        seen = context.store.rules.files(bank)
         root = next((file.root for file in seen), "") if named else project_root(current_folder())
         now = find_rule_files(root, str(context.settings.claude_dir))
         if {f.file: f.stamp for f in seen} != {place.file: place.stamp for place in now}:
@@ -225,7 +225,7 @@ class Search:
         """Load the embedding model, if the settings allow one and anything is embedded."""
         settings = self._context.settings
         chosen = settings.rerank_model not in ("", NO_MODEL)
-        if not self._model_loaded and (chosen or self._context.store.vector_models()):
+        if not self._model_loaded and (chosen or self._context.store.vectors.models()):
             from holdfast.app.core.models import load_semantic_search
 
             self._meaning, self._model_problem = None, ""

@@ -63,7 +63,7 @@ def make_key(memory: Holdfast, request: KeyRequest) -> tuple[str, ApiKey]:
         key = ApiKey(
             id, name, salt, hash_secret(salt, secret), banks or None, request.level, now, expires
         )
-        memory.store.add_key(key)
+        memory.store.api_keys.add(key)
     return f"{_PREFIX}_{id}_{secret}", key
 
 
@@ -97,14 +97,14 @@ def secret_matches(key: ApiKey, secret: str) -> bool:
 
 def revoke_key(memory: Holdfast, id: str) -> ApiKey:
     """Revoke the key whose id starts with `id`; an error if there is not exactly one."""
-    found = [key for key in memory.store.api_keys() if key.id.startswith(id)] if id else []
+    found = [key for key in memory.store.api_keys.all() if key.id.startswith(id)] if id else []
     if len(found) != 1:
         problem = f"Several keys start with {id!r}." if found else f"There is no key {id!r}."
         raise NotFoundError(problem, "`holdfast key list` names them.")
     with memory.store.transaction():
-        if not memory.store.revoke_key(found[0].id, memory.now()):
+        if not memory.store.api_keys.revoke(found[0].id, memory.now()):
             raise InputError(f"The key {found[0].id} was revoked before.", "It opens nothing.")
-    return next(key for key in memory.store.api_keys() if key.id == found[0].id)
+    return next(key for key in memory.store.api_keys.all() if key.id == found[0].id)
 
 
 def expiry(text: str, now: str) -> str:

@@ -86,8 +86,8 @@ def _import(
     states: dict[str, str] = {}
     if any(one.scope is Scope.ORGANISATION and not one.gone for one in records):
         with store.transaction():
-            store.add_bank(Bank(ORGANISATION_BANK, _ORGANISATION_NAME, memory.now()))
-    banks = (bank, ORGANISATION_BANK) if store.bank(ORGANISATION_BANK) else (bank,)
+            store.banks.add(Bank(ORGANISATION_BANK, _ORGANISATION_NAME, memory.now()))
+    banks = (bank, ORGANISATION_BANK) if store.banks.gets.get(ORGANISATION_BANK) else (bank,)
     for one_bank in dict.fromkeys(banks):
         wanted: dict[str, SharedRecord] = {}
         for record in records:
@@ -119,7 +119,7 @@ def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> lis
     plan = RecallPlan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
     found: list[SharedHit] = []
     for id in (_shared_bank_id(memory, bank), ORGANISATION_BANK):
-        if memory.reader.bank(id) is None:
+        if memory.reader.banks.gets.get(id) is None:
             continue
         hits = memory.search.recall_by_words_first(question, id, plan).hits
         found += _shared_hits(memory, id, hits)
@@ -129,7 +129,7 @@ def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> lis
 def _shared_hits(memory: Holdfast, bank: str, hits: Iterable[Hit]) -> Iterable[SharedHit]:
     for hit in hits:
         id = hit.uri.rpartition("/")[2]
-        records = memory.reader.find(bank, "shared", id, 1) if hit.kind == "shared" else []
+        records = memory.reader.records.find(bank, "shared", id, 1) if hit.kind == "shared" else []
         record = records[0] if records else None
         if not isinstance(record, SharedRecord) or (record.scope is Scope.ORGANISATION) is not (
             bank == ORGANISATION_BANK

@@ -12,7 +12,7 @@ from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSI
 from holdfast.settings import NO_MODEL, SpendCaps
 from holdfast.spend.governor import add_seconds
 from holdfast.spend.prices import PRICES_AS_OF
-from holdfast.store.protocol.model_calls import DailySpending
+from holdfast.store.ledgers.model_calls import DailySpending
 
 _DAY_S = 86400.0
 # The days that the account goes back.
@@ -48,16 +48,16 @@ def gather_costs(memory: Holdfast) -> Costs:
     costs = Costs(
         service,
         models.caps,
-        store.total_spent(current[:10]),
-        tuple(store.spending_by_day(add_seconds(current, -_DAYS * _DAY_S)[:10])),
-        tuple(p for p in store.paused_services() if p.since <= current < p.until),
-        tuple(store.failed_calls()),
+        store.model_calls.total_spent(current[:10]),
+        tuple(store.model_calls.spending_by_day(add_seconds(current, -_DAYS * _DAY_S)[:10])),
+        tuple(p for p in store.model_calls.paused_services() if p.since <= current < p.until),
+        tuple(store.model_calls.failed()),
         as_of=current,
     )
     if service == NO_MODEL:
         return costs
     since = add_seconds(current, -models.days * _DAY_S) if models.days else ""
-    waiting = len(store.unsummarised_sessions(since, PROMPT_VERSION, _MAX_COUNTED))
+    waiting = len(store.summaries.unsummarised_sessions(since, PROMPT_VERSION, _MAX_COUNTED))
     return costs._replace(waiting=waiting, held=_why_held(models.caps, costs.today, costs.pauses))
 
 

@@ -35,7 +35,7 @@ def recent_failures(memory: Holdfast, limit: int = 20) -> list[Failure]:
     ]
     found += [
         Failure(call.time, f"{call.service} ({call.operation}): {call.problem}")
-        for call in memory.store.failed_calls()
+        for call in memory.store.model_calls.failed()
     ]
     # The same failure may be in the log and in the store: one per second and text is enough.
     latest = {(one.time[:19], one.what): one for one in sorted(found)}

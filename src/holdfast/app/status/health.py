@@ -124,7 +124,7 @@ def gather_health(memory: Holdfast, folder: Path | None) -> Health:
     paths = HomePaths(settings.home)
     hooks = detect_hooks(settings.claude_dir, folder)
     inbox = inbox_status(paths)
-    sources = reader.sources()
+    sources = reader.sources.all()
     gone = [
         source.lines
         for source in sources
@@ -139,7 +139,7 @@ def gather_health(memory: Holdfast, folder: Path | None) -> Health:
         disk=disk_use(settings),
         archive=archive_status(sources, settings, hooks.kept_days),
         failed_tasks=tuple(memory.inventory.failed_tasks()),
-        last_event=max(reader.last_session_end(), last_hook_event),
+        last_event=max(reader.sessions.last_end(), last_hook_event),
         last_ingest=max((source.read_at for source in sources), default=""),
         gone=(len(gone), sum(gone)),
         scripts_present=(paths.hooks / "capture.sh").is_file(),

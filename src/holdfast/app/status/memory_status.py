@@ -18,7 +18,7 @@ from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import PROMPT_VERSION
 from holdfast.settings import OFF
 from holdfast.sources.providers.reliability import Reliability, ReliabilityFile
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 
 # Lines that could not be read are listed up to this number: enough to see a pattern, and few enough
 # for a page.
@@ -95,7 +95,7 @@ def gather_core(memory: Holdfast, bank: str | None, folder: Path | None) -> Core
     return CoreStatus(
         home=str(memory.settings.home),
         bank_id=bank_id,
-        banks=tuple(memory.reader.banks()),
+        banks=tuple(memory.reader.banks.all()),
         counts=memory.inventory.counts(bank),
         balance=balance,
         health=health,
@@ -106,7 +106,7 @@ def gather_core(memory: Holdfast, bank: str | None, folder: Path | None) -> Core
 def gather_status(memory: Holdfast, bank: str | None, folder: Path | None) -> MemoryStatus:
     """Gather everything."""
     core = gather_core(memory, bank, folder)
-    sources = {source.id: source for source in memory.reader.sources(core.bank_id)}
+    sources = {source.id: source for source in memory.reader.sources.all(core.bank_id)}
     gone = {
         f"{source.path}: {source.problem}"
         for source in sources.values()
@@ -120,7 +120,7 @@ def gather_status(memory: Holdfast, bank: str | None, folder: Path | None) -> Me
         providers=ReliabilityFile(settings.home).read() if settings.providers.use != OFF else {},
         unreadable_lines=tuple(
             UnreadableLine(sources[line.source].path if line.source in sources else "?", line)
-            for line in memory.reader.failures(core.bank_id, _MAX_FAILED_LINES)
+            for line in memory.reader.sources.failures(core.bank_id, _MAX_FAILED_LINES)
         ),
         file_problems=tuple(one for one in core.balance.problems if one not in gone),
     )
@@ -130,8 +130,8 @@ def count_outdated(memory: Holdfast) -> OutdatedCounts:
     """Count what an older version of the rules or prompts has derived."""
     store = memory.store
     return OutdatedCounts(
-        len(memory.reader.stale_sessions()),
-        store.count_outdated_sessions(RULES_VERSION),
-        len(store.outdated_summaries(PROMPT_VERSION)),
+        len(memory.reader.sessions.stale()),
+        store.versions.count_outdated_sessions(RULES_VERSION),
+        len(store.versions.outdated_summaries(PROMPT_VERSION)),
         tuple(stages_behind(store)),
     )

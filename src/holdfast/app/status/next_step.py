@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.hosts.claude_code import locations as host
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import default_folder, find_transcripts
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 from holdfast.version import __version__
 
 

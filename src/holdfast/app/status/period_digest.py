@@ -84,7 +84,7 @@ class BankPeriod(NamedTuple):
     def is_shown(self, target: str) -> bool:
         """Whether the text of a decision may be shown: not if its target was forgotten since."""
         parsed = parse_uri(target)
-        return parsed is None or not self.memory.reader.find_hidden(
+        return parsed is None or not self.memory.reader.curation.find_hidden(
             self.bank, parsed.kind, parsed.id, 1
         )
 
@@ -104,7 +104,7 @@ def digest(
 ) -> PeriodDigest:
     """Collect the records of a period, at most `shown` a section."""
     id = memory.context.bank_id(bank)
-    banks = [one.id for one in memory.reader.banks() if id in (None, one.id)]
+    banks = [one.id for one in memory.reader.banks.all() if id in (None, one.id)]
     periods = [BankPeriod(memory, one, since, until) for one in banks]
     sections: list[Section] = []
     listed: set[tuple[str, str]] = set()
@@ -135,10 +135,10 @@ def digest(
 def _done(period: BankPeriod) -> Iterator[Item]:
     """Sessions that ended in the period; those of subagents are part of their parents."""
     reader = period.memory.reader
-    for session in reader.sessions(period.bank, _MAX_RECORDS):
+    for session in reader.sessions.latest(period.bank, _MAX_RECORDS):
         if session.parent or not period.has(session.ended):
             continue
-        found = reader.digest_of(period.bank, session.id)
+        found = reader.sessions.digest(period.bank, session.id)
         if found is not None:
             note = "; ".join(truncate(one, _MAX_NOTE) for one in found.completed[:2])
             text = session.title or found.request
@@ -155,7 +155,7 @@ def _found_out(period: BankPeriod) -> Iterator[Item]:
 
 def _claimed(period: BankPeriod, kinds: tuple[ClaimKind, ...]) -> Iterator[Item]:
     """Sentences of the period that still hold."""
-    for one in period.memory.reader.claims(period.bank):
+    for one in period.memory.reader.facts.claims(period.bank):
         if one.kind in kinds and period.has(one.time) and one.status not in ENDED_STATUSES:
             note = _note(one.kind.value, one.trust)
             yield period.item(one.time, one.text, uri("turn", one.turn), note)
@@ -163,7 +163,7 @@ def _claimed(period: BankPeriod, kinds: tuple[ClaimKind, ...]) -> Iterator[Item]
 
 def _disproved(period: BankPeriod) -> Iterator[Item]:
     """Sentences that were superseded or disproved in the period."""
-    for one in period.memory.reader.claims(period.bank):
+    for one in period.memory.reader.facts.claims(period.bank):
         time = one.changed or one.time
         if one.status in ENDED_STATUSES and period.has(time):
             note = f"{one.kind.value}, {one.status.value}"
@@ -172,7 +172,7 @@ def _disproved(period: BankPeriod) -> Iterator[Item]:
 
 def _taught(period: BankPeriod) -> Iterator[Item]:
     """What people asked to remember, or taught and approved as a rule."""
-    for one in in_effect(period.memory.reader.curations(period.bank)):
+    for one in in_effect(period.memory.reader.curation.log(period.bank)):
         told = one.action in _TAUGHT and one.text
         if told and period.has(one.time) and period.is_shown(one.target):
             yield period.item(one.time, one.text, _target(one.target), one.action.value)
@@ -188,7 +188,7 @@ def _facts(period: BankPeriod) -> Iterator[Item]:
 def _opinions(period: BankPeriod) -> Iterator[Item]:
     """Opinions formed in the period and not retracted since. One that was formed while old sessions
     were read counts at the time of its latest evidence."""
-    for one in period.memory.reader.opinions(period.bank):
+    for one in period.memory.reader.opinions.all(period.bank):
         time = min(filter(None, (one.formed, one.latest)), default="")
         if one.status is not Status.RETRACTED and period.has(time):
             yield period.item(time, one.what, uri("memory", one.id), "opinion")
@@ -196,7 +196,7 @@ def _opinions(period: BankPeriod) -> Iterator[Item]:
 
 def _corrected(period: BankPeriod) -> Iterator[Item]:
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
-    for one in in_effect(period.memory.reader.curations(period.bank)):
+    for one in in_effect(period.memory.reader.curation.log(period.bank)):
         if one.action in words and period.has(one.time) and one.who != RETENTION_AUTHOR:
             word = words[one.action]
             visible = one.action is Action.CORRECT and period.is_shown(one.target)
@@ -209,13 +209,13 @@ def _ended(period: BankPeriod) -> Iterator[Item]:
     for fact in period.memory.browse.facts(period.bank, all=True):
         if fact.validity.until and period.has(fact.validity.until):
             yield _fact(period, fact, fact.validity.until, "no longer so")
-    for review in period.memory.reader.reviews(period.bank):
+    for review in period.memory.reader.facts.reviews(period.bank):
         if period.has(review.opened):
             yield period.item(review.opened, review.reason, review.target, "contradicted")
 
 
 def _refused(period: BankPeriod) -> Iterator[Item]:
-    for one in period.memory.reader.refusals(period.bank):
+    for one in period.memory.reader.rules.refusals(period.bank):
         if period.has(one.time) and period.is_shown(one.target):
             why = f"turned down: {truncate(one.why, _MAX_NOTE)}" if one.why else "turned down"
             yield period.item(one.time, one.text, _target(one.target), why)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import DiskUse, disk_use
 from holdfast.learn.bank_settings import hidden_by_retention
-from holdfast.store.protocol.overview import BankContentSize
+from holdfast.store.across_tables.overview import BankContentSize
 from holdfast.store.sqlite.connection import open_read_only, translated
 
 # The full-text index consists of several tables, which are added up as one.
@@ -61,22 +61,22 @@ def measure_sizes(memory: Holdfast) -> Sizes:
     tables: dict[str, int] = {}
     free = 0
     if settings.store:
-        tables = {table.name: table.bytes for table in memory.reader.table_sizes()}
+        tables = {table.name: table.bytes for table in memory.reader.overview.table_sizes()}
         disk = disk._replace(database=sum(tables.values()))
     elif settings.database.exists():
         tables, free = _table_sizes(settings.database)
-    contents = {one.bank: one for one in memory.reader.bank_content_sizes()}
+    contents = {one.bank: one for one in memory.reader.overview.bank_content_sizes()}
     empty = BankContentSize("", 0, 0)
     banks = [
         BankSize(
             bank.name,
-            memory.reader.counts(bank.id).sessions,
+            memory.reader.records.counts(bank.id).sessions,
             contents.get(bank.id, empty).words,
             contents.get(bank.id, empty).vectors,
             bank.retention,
             len(hidden_by_retention(memory.reader, bank.id)),
         )
-        for bank in memory.reader.banks()
+        for bank in memory.reader.banks.all()
     ]
     vectors = sum(one.vectors for one in contents.values())
     return Sizes(disk, tables, banks, _freeable(disk, vectors, free))

@@ -27,7 +27,7 @@ def status_json(
     status = gather_status(memory, bank, folder)
     core, health = status.core, status.core.health
     last_event = (
-        health.last_event if core.bank_id is None else memory.reader.last_session_end(core.bank_id)
+        health.last_event if core.bank_id is None else memory.reader.sessions.last_end(core.bank_id)
     )
     return to_jsonable(
         {

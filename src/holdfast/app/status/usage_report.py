@@ -151,15 +151,15 @@ def _outcome(one: Injection) -> str:
 
 def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
     reader = memory.reader
-    banks = [bank.id for bank in reader.banks() if id in (None, bank.id)]
+    banks = [bank.id for bank in reader.banks.all() if id in (None, bank.id)]
     log = [
         one
         for bank in banks
-        for one in in_effect(reader.curations(bank))
+        for one in in_effect(reader.curation.log(bank))
         if one.time >= since and one.who != RETENTION_AUTHOR
     ]
-    refused = [one for bank in banks for one in reader.refusals(bank) if one.time >= since]
-    opened = [one for one in reader.reviews(id) if one.opened >= since]
+    refused = [one for bank in banks for one in reader.rules.refusals(bank) if one.time >= since]
+    opened = [one for one in reader.facts.reviews(id) if one.opened >= since]
     return Corrections(
         corrected=sum(one.action is Action.CORRECT for one in log),
         forgotten=sum(one.action is Action.FORGET for one in log),
@@ -169,7 +169,7 @@ def _corrections(memory: Holdfast, id: str | None, since: str) -> Corrections:
 
 
 def _spending(memory: Holdfast, since: str) -> Spent:
-    days = [one.spent for one in memory.store.spending_by_day(since[:10])]
+    days = [one.spent for one in memory.store.model_calls.spending_by_day(since[:10])]
     return Spent(
         calls=sum(one.calls for one in days),
         tokens=sum(one.tokens for one in days),

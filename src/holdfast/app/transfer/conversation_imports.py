@@ -44,7 +44,7 @@ _MAX_LINE_BYTES = 1 << 20
 
 def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> IngestReport:
     """What importing a file would report: its new part is read into a temporary memory."""
-    known = reader.source_at(str(path))
+    known = reader.sources.at_path(str(path))
     with TemporaryDirectory(prefix="holdfast-look-") as folder:
         copy = Path(folder) / path.name
         with path.open("rb") as file, copy.open("wb") as part:
@@ -62,7 +62,7 @@ def preview(reader: Reader, settings: Settings, path: Path, bank: str) -> Ingest
 def check_is_conversation(reader: Reader, path: Path) -> None:
     """Refuse a file that was never read and has no turn in its first lines, because its lines would
     stay in the ledger for good."""
-    if reader.source_at(str(path)) is not None:
+    if reader.sources.at_path(str(path)) is not None:
         return
     with path.open("rb") as file:
         first = list(islice(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), _CHECKED_LINES))
@@ -95,28 +95,28 @@ def _object(line: bytes) -> Record:
 
 def record_batch(writer: Writer, path: Path, report: IngestReport, now: str, who: str) -> None:
     """Record an import, and log it, if anything of the file was stored."""
-    source = writer.source_at(str(path))
+    source = writer.sources.at_path(str(path))
     if source is None or not report.captured:
         return
-    number = str(len(writer.import_batches()))
+    number = str(len(writer.imports.batches()))
     id = content_id(IMPORT_BATCH, conversation.AGENT, str(path), now, number)
     batch = ImportBatch(
         source.bank, id, conversation.AGENT, str(path), now, {"turn": report.captured},
         {"line": report.skipped} if report.skipped else {},
         {"line": report.failed} if report.failed else {}, report.redacted,
     )  # fmt: skip
-    writer.put_import_batch(batch)
+    writer.imports.put_batch(batch)
     target, name = uri(IMPORT_BATCH, id), f"{report.captured} from {path}"
-    writer.append_curation(Curation(0, source.bank, now, Action.IMPORT, target, name, who))
+    writer.curation.append(Curation(0, source.bank, now, Action.IMPORT, target, name, who))
 
 
 def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -> None:
     """Forget all sessions and turns of an undone import, if it was of a conversation."""
     named = parse_uri(undone.target)
-    found = [one for one in writer.import_batches(undone.bank) if named and one.id == named.id]
+    found = [one for one in writer.imports.batches(undone.bank) if named and one.id == named.id]
     if not found or found[0].program != conversation.AGENT:
         return
-    source = writer.source_at(found[0].place)
+    source = writer.sources.at_path(found[0].place)
     if source is not None:
         targets = list(_targets_in(writer, undone.bank, source.id))
         _log_and_apply(writer, Action.FORGET, targets, curator, (now, undone.target, undone.who))
@@ -124,39 +124,41 @@ def forget_batch(writer: Writer, undone: Curation, curator: Curator, now: str) -
 
 def restore_forgotten(writer: Writer, path: Path, curator: Curator, now: str) -> bool:
     """Restore what undoing the import of a file forgot; returns whether there was anything."""
-    source = writer.source_at(str(path))
+    source = writer.sources.at_path(str(path))
     if source is None:
         return False
     bank = source.bank
-    log = in_effect(writer.curations(bank))
+    log = in_effect(writer.curation.log(bank))
     names = {
-        uri(IMPORT_BATCH, one.id) for one in writer.import_batches(bank) if one.place == str(path)
+        uri(IMPORT_BATCH, one.id) for one in writer.imports.batches(bank) if one.place == str(path)
     }
     forgotten = [e for e in log if e.action is Action.FORGET and e.text in names]
     targets = [
         Target(bank, name.kind, name.id, known.session)
         for entry in forgotten
         if (name := parse_uri(entry.target))
-        and (known := writer.curation_state(bank, name.kind, name.id))
+        and (known := writer.curation.state(bank, name.kind, name.id))
         and known.forgotten
     ]
     if targets:
         who = forgotten[0].who
         _log_and_apply(writer, Action.RESTORE, targets, curator, (now, "", who))
-        turns = sum(len(writer.turns(bank, t.id)) for t in targets if t.kind == "session")
+        turns = sum(
+            len(writer.turns.of_session(bank, t.id)) for t in targets if t.kind == "session"
+        )
         record_batch(writer, path, IngestReport(captured=turns or len(targets)), now, who)
     return bool(targets)
 
 
 def _targets_in(writer: Writer, bank: str, source: int) -> Iterable[Target]:
     """The sessions that a file began, and its turns in sessions of other files."""
-    for session in writer.sessions(bank, _NO_LIMIT):
+    for session in writer.sessions.latest(bank, _NO_LIMIT):
         if session.agent != conversation.AGENT:
             continue
         if session.source == source:
             yield Target(bank, "session", session.id, session.id)
         else:
-            for turn in writer.turns(bank, session.id):
+            for turn in writer.turns.of_session(bank, session.id):
                 if turn.origin.source == source:
                     yield Target(bank, "turn", turn.id, session.id)
 
@@ -171,6 +173,6 @@ def _log_and_apply(
     """Log one action for each target, with (time, text, author), and apply it."""
     now, text, who = logged
     for target in targets:
-        writer.append_curation(Curation(0, target.bank, now, action, target.uri, text, who))
+        writer.curation.append(Curation(0, target.bank, now, action, target.uri, text, who))
     for bank in {target.bank for target in targets}:
         curator.apply(bank, [target for target in targets if target.bank == bank])

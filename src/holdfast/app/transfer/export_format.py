@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from holdfast.errors import InputError
 from holdfast.store.export_tables import TABLES
-from holdfast.store.protocol.export import ExportTable, Row
+from holdfast.store.records.exports import ExportTable, Row
 
 FORMAT = "holdfast-export"
 VERSION = 1

@@ -68,9 +68,9 @@ class _BankExport:
             base = _file_stem(session)
             used[base] += 1
             stem = f"sessions/{base}" + (f"_{used[base]}" if used[base] > 1 else "")
-            turns = self._reader.turns(self._bank, session.id)
+            turns = self._reader.turns.of_session(self._bank, session.id)
             yield f"{stem}.l1.jsonl", "".join(_json_line(self._turn(turn)) for turn in turns)
-            exchanges = self._reader.exchanges(self._bank, session.id)
+            exchanges = self._reader.sessions.exchanges(self._bank, session.id)
             yield f"{stem}.l2.json", _json_file([self._exchange(x, turns) for x in exchanges])
         concepts = self._concepts()
         yield "concepts.json", _json_file(concepts)
@@ -114,7 +114,7 @@ class _BankExport:
 
     def _concepts(self) -> list[_Json]:
         found: list[_Json] = []
-        concepts = self._reader.concepts(self._bank, NO_LIMIT)
+        concepts = self._reader.concepts.latest(self._bank, NO_LIMIT)
         for concept in sorted(concepts, key=lambda one: (one.founded, one.id)):
             members = [self._ids[name] for name in concept.members if name in self._ids]
             if not members:
@@ -135,7 +135,7 @@ class _BankExport:
     def _facts(self, concepts: int) -> _Json:
         facts = [
             one
-            for one in sorted(self._reader.facts(self._bank), key=lambda one: one.id)
+            for one in sorted(self._reader.facts.all(self._bank), key=lambda one: one.id)
             if one.status not in ENDED_STATUSES
             and is_within(self._selection, one.validity.learned, one.validity.learned)
         ]

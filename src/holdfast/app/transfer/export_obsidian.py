@@ -73,10 +73,10 @@ def _notes(
     sessions = selected_sessions(reader, bank.id, selection)
     concepts = [
         one
-        for one in reader.concepts(bank.id, NO_LIMIT)
+        for one in reader.concepts.latest(bank.id, NO_LIMIT)
         if is_within(selection, one.founded or one.updated, one.updated)
     ]
-    digests = {one.id: reader.digest_of(bank.id, one.id) for one in sessions}
+    digests = {one.id: reader.sessions.digest(bank.id, one.id) for one in sessions}
     names = _Names(
         {s.id: _session_name(s, digests[s.id], clean) for s in sessions},
         {c.id: safe_name(clean(c.name), c.id) for c in concepts},
@@ -87,7 +87,7 @@ def _notes(
             concepts_by_member.setdefault(member, []).append(concept)
     exchanges_by_uri: dict[str, tuple[str, Exchange]] = {}
     for session in sessions:
-        exchanges, digest = reader.exchanges(bank.id, session.id), digests[session.id]
+        exchanges, digest = reader.sessions.exchanges(bank.id, session.id), digests[session.id]
         exchanges_by_uri |= {uri("exchange", x.id): (session.id, x) for x in exchanges}
         note = _session_note(session, digest, exchanges, concepts_by_member, names, clean)
         yield f"Sessions/{names.sessions[session.id]}", note
@@ -215,7 +215,7 @@ def _index(
         lines += ["## Concepts", ""]
         by_name = sorted(concepts, key=lambda one: one.name.lower())
         lines += [f"- {_link(names.concepts[c.id], clean(c.name))}" for c in by_name] + [""]
-    facts = [one for one in reader.facts(bank.id) if one.status not in ENDED_STATUSES]
+    facts = [one for one in reader.facts.all(bank.id) if one.status not in ENDED_STATUSES]
     if facts:
         lines += ["## Facts", ""]
         lines += [f"- {collapse_spaces(clean(f.content))} ({f.kind.value})" for f in facts] + [""]

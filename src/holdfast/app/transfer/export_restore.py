@@ -30,7 +30,7 @@ from holdfast.refine.git.history import curated_commit_passage
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.export import ExportTable, Row
+from holdfast.store.records.exports import ExportTable, Row
 
 _TABLE_BY_NAME = {table.name: table for table in TABLES}
 # Larger than any bank: asks the store for all records.
@@ -114,7 +114,7 @@ class _RowRestorer:
             self._put_decisions(bank, rows)
             return
         cleaned = [self._clean(table, row) for row in rows]
-        new = self._writer.restore_rows(bank, table, cleaned)
+        new = self._writer.exports.restore_rows(bank, table, cleaned)
         self.added[type] += new
         self.known[type] += len(cleaned) - new
 
@@ -131,16 +131,16 @@ class _RowRestorer:
     def _put_sources(self, bank: str, table: ExportTable, rows: Iterator[Row]) -> None:
         """A source is identified by its path. One that is known keeps its reading position."""
         for row in rows:
-            known = self._writer.source_at(row["path"])
+            known = self._writer.sources.at_path(row["path"])
             self.known["source"] += known is not None
             self.added["source"] += known is None
             if known is None:
-                self._sources[row["id"]] = self._writer.restore_source(bank, table, row)
+                self._sources[row["id"]] = self._writer.exports.restore_source(bank, table, row)
             else:
                 self._sources[row["id"]] = known.id
 
     def _put_decisions(self, bank: str, rows: Iterator[Row]) -> None:
-        known = self._writer.known_decisions(bank)
+        known = self._writer.exports.known_decisions(bank)
         numbers: dict[str, str] = {}  # of log entries: in the export, and in this memory
         for row in rows:
             action = Action(row["action"])
@@ -148,7 +148,7 @@ class _RowRestorer:
             text, who = (self._redactor.redact(row[name]).text for name in ("text", "who"))
             seq = known.get((row["time"], action.value, target, text, who))
             if seq is None:
-                entry = self._writer.append_curation(
+                entry = self._writer.curation.append(
                     Curation(0, bank, row["time"], action, target, text, who)
                 )
                 seq = entry.seq
@@ -156,8 +156,8 @@ class _RowRestorer:
             self.known["curation"] += seq in known.values()
             numbers[str(row["seq"])] = str(seq)
             named = parse_uri(row["target"])
-            if named and named.kind and not self._writer.curation_state(bank, named.kind, named.id):
-                self._writer.put_curation_state(
+            if named and named.kind and not self._writer.curation.state(bank, named.kind, named.id):
+                self._writer.curation.put_state(
                     CurationState(bank, named.kind, named.id, row["session"])
                 )
 
@@ -165,12 +165,14 @@ class _RowRestorer:
         """Index what belongs to no session, which deriving does not reach."""
         writer = self._writer
         for bank in self.banks:
-            for commit in list(writer.all_commits(bank)):
-                writer.put_passage(commit, curated_commit_passage(writer, commit))
-            for memory in writer.all_remembered(bank):
-                writer.put_passage(memory, memory_passage(memory))
+            for commit in list(writer.git.commits_uncurated(bank)):
+                writer.passages.replace(commit, curated_commit_passage(writer, commit))
+            for memory in writer.memories.remembered_uncurated(bank):
+                writer.passages.replace(memory, memory_passage(memory))
             for kind in ("pull", "issue"):
-                for record in writer.find(bank, kind, "", _NO_LIMIT):
+                for record in writer.records.find(bank, kind, "", _NO_LIMIT):
                     refresh_passages(writer, bank, kind, record.id)
-            share_intake.refresh_passages(writer, bank, [one.id for one in writer.shared(bank)])
-            import_intake.refresh_passages(writer, bank, [one.id for one in writer.imported(bank)])
+            share_intake.refresh_passages(writer, bank, [one.id for one in writer.shares.all(bank)])
+            import_intake.refresh_passages(
+                writer, bank, [one.id for one in writer.imports.all(bank)]
+            )

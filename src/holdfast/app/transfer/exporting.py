@@ -24,7 +24,7 @@ from holdfast.model.records import Session
 from holdfast.model.to_json import to_jsonable
 from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.export import ExportSelection, ExportTable, Row
+from holdfast.store.records.exports import ExportSelection, ExportTable, Row
 
 # The JSON Schema of a line, for programs that check an export.
 SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
@@ -59,7 +59,7 @@ def is_within(selection: ExportSelection, first: str, last: str) -> bool:
 
 def selected_sessions(reader: Reader, bank: str, selection: ExportSelection) -> list[Session]:
     """The sessions of a bank that are selected."""
-    found = reader.sessions(bank, NO_LIMIT)
+    found = reader.sessions.latest(bank, NO_LIMIT)
     return [one for one in found if is_within(selection, one.started, one.ended)]
 
 
@@ -135,7 +135,7 @@ def export_lines(
         for table in TABLES:
             if table.group != "bank" and table.group not in (request.selection.groups or GROUPS):
                 continue
-            rows = reader.exported_rows(bank.id, table, request.selection)
+            rows = reader.exports.rows(bank.id, table, request.selection)
             if table.name == "source":
                 rows = iter(sorted(rows, key=lambda row: row["path"]))
             for row in rows:
@@ -150,7 +150,7 @@ def _source_numbers(reader: Reader, request: ExportRequest) -> dict[int, int]:
     """Numbers for the sources, in the order of their paths, so that the export does not depend on
     the order in which they were read."""
     banks = {bank.id for bank in request.banks}
-    known = sorted((s.path, s.id) for s in reader.sources() if s.bank in banks)
+    known = sorted((s.path, s.id) for s in reader.sources.all() if s.bank in banks)
     return {id: number for number, (_, id) in enumerate(known, 1)}
 
 
@@ -178,15 +178,15 @@ def _redact(redactor: Redactor, value: Any) -> Any:
 def _derived_lines(reader: Reader, bank: str, selection: ExportSelection) -> Iterator[ExportLine]:
     """The derived records of a bank, in the form that other JSON output has."""
     for session in sorted(selected_sessions(reader, bank, selection), key=lambda one: one.id):
-        for exchange in reader.exchanges(bank, session.id):
+        for exchange in reader.sessions.exchanges(bank, session.id):
             yield _line("exchange", exchange)
-        digest = reader.digest_of(bank, session.id)
+        digest = reader.sessions.digest(bank, session.id)
         if digest is not None:
             yield _line("digest", digest)
-    for fact in sorted(reader.facts(bank), key=lambda one: one.id):
+    for fact in sorted(reader.facts.all(bank), key=lambda one: one.id):
         if is_within(selection, fact.validity.learned, fact.validity.learned):
             yield _line("fact", fact)
-    for concept in sorted(reader.concepts(bank, NO_LIMIT), key=lambda one: one.id):
+    for concept in sorted(reader.concepts.latest(bank, NO_LIMIT), key=lambda one: one.id):
         if is_within(selection, concept.founded, concept.updated):
             yield _line("concept", concept)
 

@@ -91,7 +91,7 @@ class Imports:
             importer.import_drafts(drafts, banks.choose, "")
             names = context.bank_names() | banks.planned
             return ImportResult("", program, place, _counts_by_bank(importer, names))
-        known = len(context.store.import_batches())
+        known = len(context.store.imports.batches())
         id = content_id(IMPORT_BATCH, program, place, now, str(known))
         with context.store.transaction():
             importer.import_drafts(drafts, banks.choose, id)
@@ -116,7 +116,7 @@ class Imports:
         if dry_run:
             return preview
         context, backup = self._context, ""
-        empty = not context.store.banks()
+        empty = not context.store.banks.all()
         if not empty and not context.settings.store:
             from holdfast.app.transfer import backup as backups
 
@@ -128,8 +128,8 @@ class Imports:
             # back with the confidence they had.
             updates = [
                 opinion.updated
-                for bank in context.store.banks()
-                for opinion in context.store.all_opinions(bank.id)
+                for bank in context.store.banks.all()
+                for opinion in context.store.opinions.all_uncurated(bank.id)
             ]
             last_update = max(updates, default=context.now())
             update_stages(context.store, lambda: last_update)
@@ -161,11 +161,11 @@ class Imports:
     def list_batches(self, bank: str | None = None) -> list[tuple[ImportBatch, bool]]:
         """Every import that stored something, and whether it is in effect (not undone)."""
         id, banks = self._context.bank_id(bank), self._context.bank_ids(bank)
-        log = [entry for one in banks for entry in in_effect(self._context.store.curations(one))]
+        log = [entry for one in banks for entry in in_effect(self._context.store.curation.log(one))]
         effective = {(entry.bank, entry.target) for entry in log if entry.action is Action.IMPORT}
         return [
             (one, (one.bank, uri(IMPORT_BATCH, one.id)) in effective)
-            for one in self._context.store.import_batches(id)
+            for one in self._context.store.imports.batches(id)
         ]
 
     def undo_import(self, name: str, who: str = "") -> list[Curation]:

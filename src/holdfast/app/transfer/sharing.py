@@ -41,7 +41,7 @@ from holdfast.sources.share_format import (
     person_path,
     read_shares,
 )
-from holdfast.store.protocol.shares import ShareImport
+from holdfast.store.records.shares import ShareImport
 
 
 class SharePlan(NamedTuple):
@@ -136,7 +136,9 @@ class Sharing:
 
         commit = branch.write(change, _message(planned), planned.person)
         with self._context.store.transaction():
-            self._context.store.put_sent(planned.bank, [one.id for one in new if not one.gone])
+            self._context.store.shares.put_sent(
+                planned.bank, [one.id for one in new if not one.gone]
+            )
             if commit:
                 self._log_shared(planned, new)
         return commit
@@ -208,8 +210,8 @@ class Sharing:
     def pulls(self, bank: str | None = None) -> list[tuple[ShareImport, bool]]:
         """Every pull that imported something, and whether it is in effect (not undone)."""
         id = self._context.one_bank_id(bank)
-        effective = {entry.target for entry in in_effect(self._context.store.curations(id))}
-        known = self._context.store.share_imports(id)
+        effective = {entry.target for entry in in_effect(self._context.store.curation.log(id))}
+        known = self._context.store.shares.imports(id)
         return [(one, uri("taking", one.id) in effective) for one in known]
 
     def _branch(self, place: str) -> ShareBranch:

@@ -77,7 +77,7 @@ def _open_target(settings: Settings, name: str) -> Generator[AnyStore]:
         return
     if path.exists():
         with closing(SqliteStore(path)) as existing:
-            if existing.banks():
+            if existing.banks.all():
                 raise InputError(
                     "The memory to move to is not empty.", "Name a new database, or another file."
                 )

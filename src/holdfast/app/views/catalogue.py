@@ -178,16 +178,16 @@ def _matches(item: CatalogueItem, query: CatalogueQuery) -> bool:
 
 
 _READ_SECTION: Mapping[str, Callable[[Reader, str, int], Iterable[CatalogueRecord]]] = {
-    "rules": lambda reader, bank, limit: reader.rules(bank),
-    "facts": lambda reader, bank, limit: reader.facts(bank),
-    "concepts": lambda reader, bank, limit: reader.concepts(bank, limit),
+    "rules": lambda reader, bank, limit: reader.rules.all(bank),
+    "facts": lambda reader, bank, limit: reader.facts.all(bank),
+    "concepts": lambda reader, bank, limit: reader.concepts.latest(bank, limit),
     "memories": lambda reader, bank, limit: (
-        *reader.remembered(bank, limit),
-        *reader.retained(bank, limit=limit),
+        *reader.memories.remembered(bank, limit),
+        *reader.memories.retained(bank, limit=limit),
     ),
-    "patterns": lambda reader, bank, limit: reader.patterns(bank),
-    "shared": lambda reader, bank, limit: reader.shared(bank),
-    "imported": lambda reader, bank, limit: reader.imported(bank),
+    "patterns": lambda reader, bank, limit: reader.rules.patterns(bank),
+    "shared": lambda reader, bank, limit: reader.shares.all(bank),
+    "imported": lambda reader, bank, limit: reader.imports.all(bank),
 }
 
 
@@ -301,14 +301,14 @@ def hidden_records(memory: Holdfast, query: CatalogueQuery) -> tuple[list[Hidden
 
 def _hidden_in_bank(store: Store, bank: str) -> Iterator[HiddenRecord]:
     last: dict[str, Curation] = {}
-    for entry in in_effect(store.curations(bank)):
+    for entry in in_effect(store.curation.log(bank)):
         if entry.action in (Action.FORGET, Action.MERGE, Action.PURGE, Action.RESTORE):
             last[entry.target] = entry
     for target, entry in last.items():
         named = parse_uri(target)
         if named is None or entry.action not in (Action.FORGET, Action.MERGE):
             continue
-        known = store.curation_state(bank, named.kind, named.id)
+        known = store.curation.state(bank, named.kind, named.id)
         if known is not None and known.is_hidden:
             text = known.text or known.was
             yield HiddenRecord(bank, named.kind, named.id, text, entry.time, entry.who, known.into)
@@ -320,17 +320,17 @@ def _hidden_text(store: Store, one: HiddenRecord) -> str:
         return one.text
     match one.word:
         case "memory":
-            remembered = {m.id: m.what for m in store.all_remembered(one.bank)}
-            opinions = {o.id: o.what for o in store.all_opinions(one.bank)}
+            remembered = {m.id: m.what for m in store.memories.remembered_uncurated(one.bank)}
+            opinions = {o.id: o.what for o in store.opinions.all_uncurated(one.bank)}
             return remembered.get(one.id) or opinions.get(one.id, "")
         case "turn":
-            turn = store.turn(one.bank, one.id)
+            turn = store.turns.get_uncurated(one.bank, one.id)
             return turn.text if turn else ""
         case "commit":
-            commit = store.commit(one.bank, one.id)
+            commit = store.git.commit_uncurated(one.bank, one.id)
             return commit.subject if commit else ""
         case "session":
-            turns = store.all_turns(one.bank, one.id)
+            turns = store.turns.stream_uncurated(one.bank, one.id)
             return next((turn.text for turn in turns if turn.text), "")
         case _:
             return ""

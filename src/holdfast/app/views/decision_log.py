@@ -61,7 +61,7 @@ def read_log(reader: Reader, bank: str) -> list[LogEntry]:
     """The whole log of a bank, oldest first."""
     entries: dict[str, LogEntry] = {}
     corrections: dict[str, list[Curation]] = {}
-    for entry in reader.curations(bank):
+    for entry in reader.curation.log(bank):
         before, after = "", ""
         if entry.action is Action.UNDO and entry.target in entries:
             undone = entries[entry.target]
@@ -83,7 +83,7 @@ def read_log(reader: Reader, bank: str) -> list[LogEntry]:
 def _original_text(reader: Reader, entry: Curation) -> str:
     """The text of a record before its first correction."""
     named = parse_uri(entry.target)
-    known = reader.curation_state(entry.bank, named.kind, named.id) if named else None
+    known = reader.curation.state(entry.bank, named.kind, named.id) if named else None
     return known.was if known is not None else ""
 
 

@@ -52,13 +52,17 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
     if what.startswith(SCHEME):
         record = find_record(reader, None, what)
         if isinstance(record, Turn | Exchange | Digest):
-            return reader.session(record.bank, record.session)
+            return reader.sessions.gets.get(record.bank, record.session)
         if not isinstance(record, Session):
             raise InputError(
                 f"{what} is no part of one session.", "Name a session, or a topic in words."
             )
         return record
-    found = reader.find(memory.context.bank_id(bank), "session", named.id) if not named.kind else []
+    found = (
+        reader.records.find(memory.context.bank_id(bank), "session", named.id)
+        if not named.kind
+        else []
+    )
     return found[0] if len(found) == 1 and isinstance(found[0], Session) else None
 
 

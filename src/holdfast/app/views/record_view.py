@@ -34,7 +34,8 @@ from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, find_by_uri, find_record
 from holdfast.refine.core.passages import digest_passage
 from holdfast.research.answering.answer import page_url
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 
 class _ViewLimits(NamedTuple):
@@ -258,7 +259,7 @@ def _as_ref(record: Record) -> RecordRef:
 
 
 def _anchor(reader: Reader, record: Record) -> CodeAnchor | None:
-    if not reader.repositories(record.bank):
+    if not reader.git.repositories(record.bank):
         return None
     found = whole_anchor(reader, record)
     return found if found.files else None
@@ -297,7 +298,7 @@ def _allowed_actions(memory: Holdfast, record: Record) -> frozenset[str]:
     if kind in MERGEABLE_KINDS:
         actions.add("merge")
     is_remembered = isinstance(record, Memory) and any(
-        one.id == record.id for one in memory.reader.remembered(record.bank, _NO_LIMIT)
+        one.id == record.id for one in memory.reader.memories.remembered(record.bank, _NO_LIMIT)
     )
     if is_remembered or isinstance(record, SharedRecord | ImportedRecord):
         actions.add("purge")

@@ -72,7 +72,7 @@ def load_queue(memory: Holdfast) -> ReviewQueue:
 def count_waiting(memory: Holdfast) -> int:
     """How many entries the queue has, without reading any rule file."""
     reader = memory.reader
-    rules = sum(len(reader.proposals(bank.id)) for bank in reader.banks())
+    rules = sum(len(reader.rules.proposals(bank.id)) for bank in reader.banks.all())
     return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _agent_memories(reader))
 
 
@@ -92,7 +92,7 @@ def answered_reviews(memory: Holdfast) -> list[Review]:
 def refused_proposals(reader: Reader) -> list[tuple[str, Refusal]]:
     """The rejected proposals, which are not made again, each with its bank, the latest first."""
     found = [
-        (bank.id, one) for bank in reader.banks() for one in refusals_in_effect(reader, bank.id)
+        (bank.id, one) for bank in reader.banks.all() for one in refusals_in_effect(reader, bank.id)
     ]
     return sorted(found, key=lambda pair: pair[1].time, reverse=True)
 
@@ -100,22 +100,22 @@ def refused_proposals(reader: Reader) -> list[tuple[str, Refusal]]:
 def redacted_files(reader: Reader) -> list[RedactedFile]:
     """The files in which secrets were found, those with the most first."""
     found: list[RedactedFile] = []
-    for source in reader.sources():
-        kinds = reader.redaction_counts(source.id)
+    for source in reader.sources.all():
+        kinds = reader.sources.redaction_counts(source.id)
         if kinds:
             found.append(RedactedFile(source.bank, source.path, tuple(sorted(kinds.items()))))
     return sorted(found, key=lambda one: (-one.total, one.path))
 
 
 def _candidates(memory: Holdfast) -> Iterator[Candidate]:
-    for bank in memory.reader.banks():
-        if memory.reader.proposals(bank.id):
+    for bank in memory.reader.banks.all():
+        if memory.reader.rules.proposals(bank.id):
             yield from memory.rules.candidates(bank.id)
 
 
 def _agent_memories(reader: Reader) -> Iterator[Memory]:
-    for bank in reader.banks():
-        yield from (one for one in reader.remembered(bank.id, _NO_LIMIT) if one.by_agent)
+    for bank in reader.banks.all():
+        yield from (one for one in reader.memories.remembered(bank.id, _NO_LIMIT) if one.by_agent)
 
 
 def _question(reader: Reader, review: Review) -> FactQuestion:

@@ -17,7 +17,7 @@ from holdfast.learn.share_drafts import Draft
 from holdfast.model.team import Scope
 from holdfast.settings import load_settings
 from holdfast.sources.remote.remote_config import Remote
-from holdfast.store.protocol.outbox import OutboxItem
+from holdfast.store.records.outbox import OutboxItem
 
 
 def server_of(arguments: Arguments) -> Remote | None:
@@ -36,7 +36,7 @@ def share(screen: Screen, server: Remote, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         post = Outbox(memory.context)
         if arguments.list:
-            return _list(screen, memory.reader.outbox(server.name), server, arguments.json)
+            return _list(screen, memory.reader.outbox.items(server.name), server, arguments.json)
         if not arguments.uri:
             raise InputError(
                 "Nothing is named to be shared.",

@@ -18,7 +18,8 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, trace
 from holdfast.refine.core.passages import turn_text
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 
 class ResourceLimits(NamedTuple):

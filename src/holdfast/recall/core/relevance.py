@@ -35,8 +35,8 @@ class TermWeights(NamedTuple):
 
 def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermWeights:
     """Weigh each term: the rarer, the heavier; an unknown word weighs most."""
-    size = max(2, reader.count_passages(bank, MAX_COUNTED))
-    counts = reader.term_frequencies(bank, terms, MAX_COUNTED)
+    size = max(2, reader.passages.count(bank, MAX_COUNTED))
+    counts = reader.passages.term_frequencies(bank, terms, MAX_COUNTED)
     by_word = {
         term: math.log(1 + size / (0.5 + count)) for term, count in zip(terms, counts, strict=True)
     }

@@ -18,8 +18,9 @@ from holdfast.model.trust import Freshness
 from holdfast.model.uris import parse_uri
 from holdfast.recall.links.disk_check import DiskCheck
 from holdfast.regex import regex
-from holdfast.store.protocol import Reader, Record
-from holdfast.store.protocol.git_history import FileTouch
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
+from holdfast.store.records.git_history import FileTouch
 
 # The files of a record that are checked: each costs a few queries per hit.
 MAX_FILES = 6
@@ -61,7 +62,7 @@ def anchor(
     if not subject.time[:4].isdigit() or not subject.files:
         return CodeAnchor(subject.branch)
     files = (_file_freshness(reader, record.bank, file, subject, disk) for file in subject.files)
-    commit = reader.last_commit(record.bank, subject.time) if with_commit else ""
+    commit = reader.git.last_commit(record.bank, subject.time) if with_commit else ""
     return CodeAnchor(subject.branch, commit, tuple(files))
 
 
@@ -72,14 +73,14 @@ def subject_of(reader: Reader, record: Record) -> Subject:
     if isinstance(record, Turn):
         return _of_turn(reader, record)
     if isinstance(record, Digest):
-        inside = reader.exchanges(record.bank, record.session)
+        inside = reader.sessions.exchanges(record.bank, record.session)
         files = dict.fromkeys(file for x in inside for file in x.files_modified)
         branch = next((x.branch for x in reversed(inside) if x.branch), "")
-        own = frozenset(reader.session_commits(record.bank, record.session))
+        own = frozenset(reader.git.session_commits(record.bank, record.session))
         return Subject(record.ended, tuple(files)[:MAX_FILES], branch, record.ended, own)
     if isinstance(record, Commit):
-        makers = reader.authorship(record.bank, commit=record.id)[:1]
-        made = (id for m in makers for id in reader.session_commits(record.bank, m.session))
+        makers = reader.git.authorship(record.bank, commit=record.id)[:1]
+        made = (id for m in makers for id in reader.git.session_commits(record.bank, m.session))
         return Subject(record.time, record.files[:MAX_FILES], own=frozenset((record.id, *made)))
     if isinstance(record, Concept):
         return Subject(record.updated, record.files[:MAX_FILES])
@@ -101,9 +102,9 @@ def subject_of(reader: Reader, record: Record) -> Subject:
 
 
 def _of_exchange(reader: Reader, x: Exchange) -> Subject:
-    session = reader.session(x.bank, x.session)
+    session = reader.sessions.gets.get(x.bank, x.session)
     until = max(session.ended, x.ended) if session else x.ended
-    own = frozenset(reader.session_commits(x.bank, x.session))
+    own = frozenset(reader.git.session_commits(x.bank, x.session))
     files = (x.files_modified or x.files_read)[:MAX_FILES]
     return Subject(x.ended or x.started, files, x.branch, until, own)
 
@@ -111,7 +112,7 @@ def _of_exchange(reader: Reader, x: Exchange) -> Subject:
 def _of_turn(reader: Reader, turn: Turn) -> Subject:
     """The file of a tool call, else the files of its exchange that the turn names, else all files
     that the exchange changed."""
-    x = reader.exchange_at(turn.bank, turn.session, turn.seq)
+    x = reader.sessions.exchange_at(turn.bank, turn.session, turn.seq)
     if x is None:
         return Subject("", (), turn.branch)
     subject = _of_exchange(reader, x)._replace(time=turn.time or x.ended, branch=turn.branch)
@@ -127,9 +128,9 @@ def _own_commits(reader: Reader, bank: str, evidence: Iterable[str]) -> frozense
     found: set[str] = set()
     for name in list(evidence)[-_MAX_EVIDENCE:]:
         named = parse_uri(name)
-        for record in reader.find(bank, named.kind, named.id, 1) if named else ():
+        for record in reader.records.find(bank, named.kind, named.id, 1) if named else ():
             if isinstance(record, Exchange | Turn | Digest):
-                found |= reader.session_commits(bank, record.session)
+                found |= reader.git.session_commits(bank, record.session)
     return frozenset(found)
 
 
@@ -157,8 +158,8 @@ def _find_in_history(
     parts = plain.lstrip("/").split("/")
     shorter = range(1, len(parts) - 1) if plain.startswith("/") else ()
     for name in (plain.lstrip("/"), *("/".join(parts[n:]) for n in shorter)):
-        before = reader.last_touch(bank, name, time)
-        if before is not None or reader.touches(bank, name, time, 1):
+        before = reader.git.last_touch(bank, name, time)
+        if before is not None or reader.git.touches(bank, name, time, 1):
             return name, before
     return "", None
 
@@ -187,13 +188,15 @@ class _FileHistory:
     def follow(self, reader: Reader, bank: str) -> None:
         since = self._time
         for _ in range(_MAX_RENAMES):
-            touches = reader.touches(bank, self.name, since, MAX_TOUCHES)
-            last = reader.last_touch(bank, self.name, _END_OF_TIME) if _is_full(touches) else None
+            touches = reader.git.touches(bank, self.name, since, MAX_TOUCHES)
+            last = (
+                reader.git.last_touch(bank, self.name, _END_OF_TIME) if _is_full(touches) else None
+            )
             renaming = self._read_touches([*touches, *([last] if last else [])])
             if renaming is None:
                 return
             self.name, since = renaming.other, renaming.time
-            arrival = reader.last_touch(bank, renaming.other, renaming.time)
+            arrival = reader.git.last_touch(bank, renaming.other, renaming.time)
             if arrival is not None and arrival.commit == renaming.commit:
                 self._read_touch(arrival)
             self._renamed = self._renamed or renaming.commit not in self._own

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.model.graph import EntityKind, Link, LinkKind, MentionRole
 from holdfast.model.uris import uri
 from holdfast.recall.retrievers.graph import MAX_COUNTED, entity_weight
+from holdfast.store.knowledge.graph import GraphEntity, GraphRecord
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import GraphEntity, GraphRecord
 
 # Links of one kind that a record has at most.
 MAX_LINKS = 20
@@ -92,7 +92,7 @@ class Links:
         self._reader = reader
         self._nearest: NearestLookup = cache(nearest or _no_links)
         self._bank = bank
-        self._size = reader.graph_size(bank, MAX_COUNTED)
+        self._size = reader.graph.size(bank, MAX_COUNTED)
         self._best_cached = cache(self._best_links)
 
     def of(self, record: GraphRecord, kind: LinkKind, most: int = MAX_LINKS) -> list[Edge]:
@@ -133,7 +133,7 @@ class Links:
         """The next records in time on both sides; always symmetric."""
         if not record.time:
             return []
-        around = self._reader.graph_records_around(self._bank, record, NEIGHBOURS_IN_TIME)
+        around = self._reader.graph.records_around(self._bank, record, NEIGHBOURS_IN_TIME)
         return [Edge(other, 1.0, "") for other in around]
 
     def _best_links(self, record: GraphRecord, rules: tuple[LinkRule, ...]) -> list[Edge]:
@@ -141,21 +141,23 @@ class Links:
         exchanges."""
         if record.kind == "digest":
             return []
-        mentions = self._reader.mentions_in(self._bank, [record.node])
+        mentions = self._reader.graph.mentions_in(self._bank, [record.node])
         fit = {
             b.entity: b.roles for b in mentions if any(_has_role(b.roles, r.here) for r in rules)
         }
         shared = [
             (entity, mention)
-            for entity in self._reader.entities_by_number(self._bank, list(fit))
+            for entity in self._reader.graph.entities_by_number(self._bank, list(fit))
             if 1 < entity.records <= MAX_SHARED_RECORDS
             and (rules == _ENTITY or not _is_product_name(entity))
-            for mention in self._reader.mentions_of(self._bank, entity.number, MAX_SHARED_RECORDS)
+            for mention in self._reader.graph.mentions_of(
+                self._bank, entity.number, MAX_SHARED_RECORDS
+            )
             if mention.node != record.node
         ]
         nodes = list({mention.node for _, mention in shared})
         others = {
-            p.node: p for p in self._reader.graph_records(self._bank, nodes) if p.kind != "digest"
+            p.node: p for p in self._reader.graph.records(self._bank, nodes) if p.kind != "digest"
         }
         by_record: dict[int, list[tuple[float, str]]] = {}
         for entity, mention in shared:

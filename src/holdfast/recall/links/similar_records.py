@@ -7,8 +7,8 @@ from pathlib import Path
 
 from holdfast.recall.links.record_links import MAX_LINKS, Edge
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix, rank_stored_vectors, read_vector
+from holdfast.store.knowledge.graph import GraphRecord
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import GraphRecord
 
 # Records below this cosine mostly share only their style. Lower gives more, weaker links.
 MIN_COSINE = 0.6
@@ -24,7 +24,7 @@ class SimilarRecords:
     def __init__(self, reader: Reader, bank: str, folder: Path) -> None:
         self._reader = reader
         self._bank = bank
-        models = reader.vector_models()
+        models = reader.vectors.models()
         self._model = models[-1][0] if models else ""
         self._folder = folder
         self._matrix: VectorMatrix | None = None
@@ -34,14 +34,14 @@ class SimilarRecords:
         """The records nearest to a record, the best first."""
         if not self._model or place.kind not in _KINDS:
             return []
-        passages = [p for _, p in self._reader.node_passages(self._bank, [place.node])]
+        passages = [p for _, p in self._reader.graph.node_passages(self._bank, [place.node])]
         hashes = [passage.hash for passage in passages if passage.hash]
         best: dict[tuple[str, str], float] = {}
-        for stored in self._reader.vectors_of(self._bank, self._model, hashes):
+        for stored in self._reader.vectors.of_hashes(self._bank, self._model, hashes):
             vector = read_vector(stored.data, len(stored.data) // _FLOAT_BYTES)
             if vector is None:
                 continue
-            nearest = self._reader.nearest_vectors(
+            nearest = self._reader.vectors.nearest(
                 self._bank, self._model, stored.data, _MAX_VECTORS, _KINDS
             )
             if nearest is not None:
@@ -50,18 +50,18 @@ class SimilarRecords:
                 matrix = self._open_matrix(len(stored.data))
                 scanned = matrix.scan(self._reader, vector, _MAX_VECTORS, self._among)
             scores = dict(scanned.best)
-            for number, p in self._reader.passages_of(self._bank, self._model, list(scores)):
+            for number, p in self._reader.vectors.passages(self._bank, self._model, list(scores)):
                 name = (p.kind, p.id)
                 if p.kind in _KINDS and name != (place.kind, place.id):
                     best[name] = max(scores[number], best.get(name, 0.0))
         near = [name for name in best if best[name] >= MIN_COSINE]
         near.sort(key=lambda name: (-best[name], name))
         names = near[:MAX_LINKS]
-        found = [(self._reader.graph_record(self._bank, *name), best[name]) for name in names]
+        found = [(self._reader.graph.record(self._bank, *name), best[name]) for name in names]
         return [Edge(other, score, "") for other, score in found if other is not None]
 
     def _open_matrix(self, size: int) -> VectorMatrix:
         if self._matrix is None:
             self._matrix = VectorMatrix(self._folder, self._bank, self._model, size // _FLOAT_BYTES)
-            self._among = self._reader.vector_numbers(self._bank, self._model, _KINDS)
+            self._among = self._reader.vectors.numbers(self._bank, self._model, _KINDS)
         return self._matrix

@@ -17,8 +17,8 @@ from holdfast.language import file_word, fold_name, truncate
 from holdfast.model.graph import Entity, Link, LinkKind
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.links.record_links import Links, NearestLookup
+from holdfast.store.knowledge.graph import GraphEntity
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import GraphEntity
 
 # The latest records of an entity that are looked at; a page shows fewer.
 _MAX_RECORDS = 200
@@ -53,7 +53,7 @@ class EntityDetails(NamedTuple):
 
 def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     """The one entity that a URI, an id or a spelling names."""
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
     found = [(one, known) for one in banks for known in entities_named(reader, one, name)]
     if not found:
         raise NotFoundError(
@@ -64,19 +64,25 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
         names = ", ".join(f"{k.name} ({uri('entity', k.id)})" for _, k in found[:8])
         raise NotFoundError(f"Several are called {name!r}.", f"One of: {names}.")
     one, known = found[0]
-    entity = next(e for e in reader.find(one, "entity", known.id, 1) if isinstance(e, Entity))
+    entity = next(
+        e for e in reader.records.find(one, "entity", known.id, 1) if isinstance(e, Entity)
+    )
     return entity
 
 
 def entities_named(reader: Reader, bank: str, name: str) -> list[GraphEntity]:
     """The entities of a bank that a URI, an id or a spelling names."""
     named = parse_uri(name)
-    by_id = reader.entity(bank, named.id) if named and named.kind in ("", "entity") else None
+    by_id = reader.graph.entity(bank, named.id) if named and named.kind in ("", "entity") else None
     if by_id is not None:
         return [by_id]
     keys = dict.fromkeys((fold_name(name), file_word(name), name.lower()))
-    found = {known.number: known for _, known in reader.entities_by_spelling(bank, list(keys))}
-    spelled = [k for k in found.values() if reader.spelling_id(bank, k.id, name) or k.name == name]
+    found = {
+        known.number: known for _, known in reader.graph.entities_by_spelling(bank, list(keys))
+    }
+    spelled = [
+        k for k in found.values() if reader.graph.spelling_id(bank, k.id, name) or k.name == name
+    ]
     return spelled or list(found.values())
 
 
@@ -89,12 +95,12 @@ def describe_entity(
 ) -> EntityDetails:
     """An entity with its latest records, the entities that occur with it, and the records' links of
     some kinds."""
-    known = reader.entity(entity.bank, entity.id)
+    known = reader.graph.entity(entity.bank, entity.id)
     if known is None:
         return EntityDetails(entity, (), (), ())
-    mentions = reader.mentions_of(entity.bank, known.number, _MAX_RECORDS)
+    mentions = reader.graph.mentions_of(entity.bank, known.number, _MAX_RECORDS)
     parts = {mention.node: mention.roles for mention in mentions}
-    passages = dict(reader.node_passages(entity.bank, list(parts)))
+    passages = dict(reader.graph.node_passages(entity.bank, list(parts)))
     latest = sorted(passages.items(), key=lambda item: (item[1].time, item[1].id), reverse=True)
     shown = latest[:limit]
     records = tuple(
@@ -103,11 +109,11 @@ def describe_entity(
     )
     together = tuple(
         CooccurringEntity(uri("entity", other.id), other.name, count)
-        for other, count in reader.cooccurring_entities(entity.bank, known.number, limit)
+        for other, count in reader.graph.cooccurring(entity.bank, known.number, limit)
     )
     links = Links(reader, entity.bank, nearest)
     places = {
-        place.node: place for place in reader.graph_records(entity.bank, [n for n, _ in shown])
+        place.node: place for place in reader.graph.records(entity.bank, [n for n, _ in shown])
     }
     record_links = [link for node, _ in shown for link in links.all(places[node], kinds)]
     return EntityDetails(entity, records, together, tuple(record_links))
@@ -161,12 +167,12 @@ class Neighbourhood(NamedTuple):
 
 def entities_matching(reader: Reader, bank: str | None, name: str) -> list[Entity]:
     """The entities that a URI, an id or a spelling may mean, the most mentioned first."""
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
     found = [
         entity
         for one in banks
         for known in entities_named(reader, one, name)
-        for entity in reader.find(one, "entity", known.id, 1)
+        for entity in reader.records.find(one, "entity", known.id, 1)
         if isinstance(entity, Entity)
     ]
     return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.bank))
@@ -176,7 +182,7 @@ def neighbourhood_of(
     reader: Reader, focus: Entity, hops: int, kinds: Sequence[str]
 ) -> Neighbourhood:
     """A focus, and the entities around it of some kinds."""
-    known = reader.entity(focus.bank, focus.id)
+    known = reader.graph.entity(focus.bank, focus.id)
     if known is None:
         return Neighbourhood()
     index_of = {known.number: 0}
@@ -187,7 +193,7 @@ def neighbourhood_of(
         for one in frontier:
             # Where only some kinds are wanted, more are asked for to find enough.
             asked = fan * _OVERSAMPLING if kinds else fan
-            beside = [k for k, _ in reader.cooccurring_entities(focus.bank, one.number, asked)]
+            beside = [k for k, _ in reader.graph.cooccurring(focus.bank, one.number, asked)]
             beside = [k for k in beside if not kinds or k.kind in kinds][:fan]
             for other in beside:
                 if other.number in index_of:
@@ -205,11 +211,11 @@ def neighbourhood_of(
 def most_mentioned(reader: Reader, bank: str | None, kinds: Sequence[str]) -> Neighbourhood:
     """The most mentioned entities, without a focus."""
     asked = _MOST_MENTIONED * _OVERSAMPLING + 1 if kinds else _MOST_MENTIONED + 1
-    entities = [e for e in reader.entities(bank, asked) if not kinds or e.kind in kinds]
+    entities = [e for e in reader.graph.entities(bank, asked) if not kinds or e.kind in kinds]
     found: list[Neighbour] = []
     index_of: dict[str, dict[int, int]] = {}
     for entity in entities[:_MOST_MENTIONED]:
-        known = reader.entity(entity.bank, entity.id)
+        known = reader.graph.entity(entity.bank, entity.id)
         if known is not None:
             index_of.setdefault(entity.bank, {})[known.number] = len(found)
             found.append(_neighbour(entity.bank, known, 0, len(found)))
@@ -225,7 +231,7 @@ def _connections(reader: Reader, bank: str, index_of: dict[int, int]) -> tuple[C
     """The strongest connections of each entity shown."""
     mentioned: dict[int, list[int]] = {}
     for number, place in index_of.items():
-        for bond in reader.mentions_of(bank, number, _MAX_RECORDS_COUNTED):
+        for bond in reader.graph.mentions_of(bank, number, _MAX_RECORDS_COUNTED):
             mentioned.setdefault(bond.node, []).append(place)
     counted = Counter(
         pair

@@ -72,9 +72,9 @@ def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int
 def _passing(
     reader: Reader, bank: str | None, filter: RecordFilter, limit: int
 ) -> list[Exchange | Commit | Pull]:
-    records: list[Exchange | Commit | Pull] = [*reader.filter_records(bank, filter, limit)]
+    records: list[Exchange | Commit | Pull] = [*reader.records.filter(bank, filter, limit)]
     if filter.file and not (filter.concept or filter.type):
-        records += reader.pulls_touching(bank, filter, limit)
+        records += reader.forge.pulls_touching(bank, filter, limit)
         records.sort(key=_time, reverse=True)
     return records
 
@@ -85,7 +85,7 @@ def commits_touching(
     """The commits that touched a file or a folder, the latest first, and the path as it was
     understood: a folder may be given without its final slash."""
     for file in dict.fromkeys((filter.file, filter.file.rstrip("/") + "/")):
-        sifted = reader.filter_records(bank, filter._replace(file=file), limit)
+        sifted = reader.records.filter(bank, filter._replace(file=file), limit)
         commits = [record for record in sifted if isinstance(record, Commit)]
         if commits:
             return commits, file
@@ -108,7 +108,7 @@ def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
     kind, (title, time) = record_kind(record), describe_record(record)
     name = uri(kind, record.id)
     if isinstance(record, Exchange):
-        session = reader.session(record.bank, record.session)
+        session = reader.sessions.gets.get(record.bank, record.session)
         host, type = session.host if session else record.session, record.type.value
         files, read = record.files_modified, record.files_read
         return Finding(name, kind, time, type, title, files, read, host, record.bank)

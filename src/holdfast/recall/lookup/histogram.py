@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.errors import InputError
 from holdfast.model.query import TimelinePosition
 from holdfast.recall.lookup.timeline import Event, timeline
+from holdfast.store.across_tables.overview import PeriodCount
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.overview import PeriodCount
 
 KINDS = ("digest", "exchange", "commit", "pull", "issue", "fact", "memory")
 _SPAN = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
@@ -77,10 +77,10 @@ def adjacent_spans(span: str) -> tuple[str, str]:
 def count_by_period(reader: Reader, bank: str | None, span: str, kinds: Sequence[str]) -> Histogram:
     """Count the records in a span."""
     length = _PERIOD_LENGTH[len(span)]
-    tallies = reader.counts_by_period(bank, kinds, length, span, end_of(span))
+    tallies = reader.overview.counts_by_period(bank, kinds, length, span, end_of(span))
     periods = _periods(span, sorted({tally.period for tally in tallies}))
     if not span and len(periods) > _MAX_MONTHS:
-        tallies = reader.counts_by_period(bank, kinds, 4)
+        tallies = reader.overview.counts_by_period(bank, kinds, 4)
         years = sorted({tally.period for tally in tallies})
         periods = tuple(f"{year:04}" for year in range(int(years[0]), int(years[-1]) + 1))
     known = set(periods)

@@ -21,7 +21,8 @@ from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.commits import records_below
 from holdfast.recall.lookup.trace import find_record, raw_line, records_named
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 LEVELS: Mapping[str, str] = {
     "rule": "L4",
@@ -104,11 +105,11 @@ class _PathBuilder:
 
     def _above(self, record: Record) -> Iterator[Record]:
         if isinstance(record, Turn):
-            for exchange in self._reader.exchanges(record.bank, record.session):
+            for exchange in self._reader.sessions.exchanges(record.bank, record.session):
                 if exchange.first_seq <= record.seq <= exchange.last_seq:
                     yield exchange
-        yield from self._reader.facts_stated_in(record.bank, _uri(record))
-        concept = self._reader.concept_of(record.bank, record_kind(record), record.id)
+        yield from self._reader.facts.stated_in(record.bank, _uri(record))
+        concept = self._reader.concepts.of_record(record.bank, record_kind(record), record.id)
         if concept is not None:
             yield concept
 
@@ -158,10 +159,12 @@ class _PathBuilder:
     def _below(self, record: Record) -> Iterable[Record]:
         reader = self._reader
         if isinstance(record, Exchange):
-            return reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
+            return reader.turns.of_session(
+                record.bank, record.session, record.first_seq, record.last_seq
+            )
         if isinstance(record, Digest | Session):
             session = record.session if isinstance(record, Digest) else record.id
-            return reader.exchanges(record.bank, session)
+            return reader.sessions.exchanges(record.bank, session)
         if isinstance(record, Pull | Issue):
             return records_below(reader, record)
         return records_named(reader, record.bank, _evidence(record))

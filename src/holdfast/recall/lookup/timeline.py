@@ -22,7 +22,8 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_record
 from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 # The kinds shown by default; turns would show every single step.
 KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
@@ -86,7 +87,9 @@ def timeline(
             f"{anchor.name} is no record of a time.", f"See `holdfast entities {anchor.name}`."
         )
     if isinstance(anchor, Session):
-        anchor = reader.digest_of(anchor.bank, anchor.id) or TimelinePosition(_time_of(anchor))
+        anchor = reader.sessions.digest(anchor.bank, anchor.id) or TimelinePosition(
+            _time_of(anchor)
+        )
     elif isinstance(anchor, SharedRecord):
         anchor = TimelinePosition(anchor.time or anchor.shared)
     elif isinstance(anchor, ImportedRecord):
@@ -94,13 +97,13 @@ def timeline(
     elif isinstance(anchor, Rule | Pattern):
         anchor = TimelinePosition(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
-    undated = reader.count_undated(bank, wanted, MAX_UNDATED)
+    undated = reader.passages.count_undated(bank, wanted, MAX_UNDATED)
     if anchor is None:
         named = ""
-        records = _records(reader, reader.passages_around(bank, _END, wanted, before + after, 0))
+        records = _records(reader, reader.passages.around(bank, _END, wanted, before + after, 0))
     elif isinstance(anchor, TimelinePosition):
         named = anchor.time
-        records = _records(reader, reader.passages_around(bank, anchor, wanted, before, after))
+        records = _records(reader, reader.passages.around(bank, anchor, wanted, before, after))
     else:
         named = uri(record_kind(anchor), anchor.id)
         records = _records_around(reader, bank, anchor, kinds, before, after)
@@ -120,12 +123,12 @@ def _records_around(
     time = _time_of(anchor)
     moment = TimelinePosition(time, record_kind(anchor), anchor.id, anchor.bank)
     keyed = _records_with_keys(
-        reader, reader.passages_around(bank, moment, kinds or KINDS, before, after)
+        reader, reader.passages.around(bank, moment, kinds or KINDS, before, after)
     )
     at = _sort_key(moment)
     if isinstance(anchor, Turn) and not kinds:
         # Turns of one session with the same time keep their order.
-        turns = reader.turns(
+        turns = reader.turns.of_session(
             anchor.bank, anchor.session, max(0, anchor.seq - before), anchor.seq + after
         )
         keyed += [((t.time, "turn", t.seq, t.id, t.bank), t) for t in turns if t.time]
@@ -147,7 +150,7 @@ def _records_with_keys(
     keyed: list[tuple[_SortKey, _Timed]] = []
     for passage in passages:
         place = _sort_key(TimelinePosition(passage.time, passage.kind, passage.id, passage.bank))
-        for record in reader.find(passage.bank, passage.kind, passage.id, limit=1):
+        for record in reader.records.find(passage.bank, passage.kind, passage.id, limit=1):
             if record.id == passage.id and isinstance(record, _Timed):
                 keyed.append((place, record))
     return keyed
@@ -175,7 +178,7 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         title = title or record.state
     host = ""
     if not isinstance(record, Commit | Memory | Concept | Fact | _ForgeRecord):
-        session = reader.session(record.bank, record.session)
+        session = reader.sessions.get(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
         uri=uri(record_kind(record), record.id),

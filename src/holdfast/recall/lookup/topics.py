@@ -12,7 +12,8 @@ from holdfast.model.knowledge import Concept
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_record
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 # In the order in which they are shown: permanent knowledge first.
 KINDS = ("fact", "memory", "concept", "exchange")
@@ -40,7 +41,7 @@ class KeywordHits(NamedTuple):
 
 def find_by_keywords(reader: Reader, bank: str | None, text: str, limit: int = 20) -> KeywordHits:
     """The facts, memories, concepts and exchanges with some keywords, up to `limit` of each."""
-    tagged = reader.records_with_keywords(bank, text, _MAX_RECORDS)
+    tagged = reader.concepts.records_with_keywords(bank, text, _MAX_RECORDS)
     found: list[KeywordHit] = []
     counts: dict[str, int] = {}
     for kind in KINDS:
@@ -48,7 +49,7 @@ def find_by_keywords(reader: Reader, bank: str | None, text: str, limit: int = 2
         if own:
             counts[kind] = len(own)
         for one in own[:limit]:
-            records = reader.find(one.bank, kind, one.id, 1)
+            records = reader.records.find(one.bank, kind, one.id, 1)
             found += [_keyword_hit(record) for record in records if record.id == one.id]
     return KeywordHits(text, tuple(found), counts)
 
@@ -67,12 +68,12 @@ def find_concept(reader: Reader, bank: str | None, text: str) -> Concept:
         record = find_record(reader, bank, text)
         if isinstance(record, Concept):
             return record
-    concepts = reader.concepts(bank, _MAX_RECORDS)
+    concepts = reader.concepts.latest(bank, _MAX_RECORDS)
     by_name = [c for c in concepts if c.name.casefold() == text.strip().casefold()]
     if by_name:
         return by_name[0]
     by_id = (
-        [r for r in reader.find(bank, "concept", named.id) if isinstance(r, Concept)]
+        [r for r in reader.records.find(bank, "concept", named.id) if isinstance(r, Concept)]
         if named
         else []
     )

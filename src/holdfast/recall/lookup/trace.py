@@ -35,7 +35,8 @@ from holdfast.recall.lookup.commits import (
     records_below,
 )
 from holdfast.sources.source_files import source_snapshot
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 _MAX_LINE_BYTES = 8 * 1024 * 1024
 
@@ -95,14 +96,14 @@ def trace(
     `as_of`, as it was at that time. Of several records the one of `home_bank` is taken."""
     found = _trace_record(reader, find_record(reader, bank, text, home_bank))
     record = found.record
-    known = reader.curation_state(record.bank, found.kind, record.id)
-    decisions = decisions_about(reader.curations(record.bank), uri(found.kind, record.id))
-    changes = reader.status_changes(record.bank, [(found.kind, record.id)])
+    known = reader.curation.state(record.bank, found.kind, record.id)
+    decisions = decisions_about(reader.curation.log(record.bank), uri(found.kind, record.id))
+    changes = reader.facts.status_changes(record.bank, [(found.kind, record.id)])
     was = known.was if known else ""
     note = _merge_note(record, text)
     found = found._replace(history=tuple(decisions), superseded=was, note=note)
     if isinstance(record, Fact):
-        evidence = reader.fact_evidence(record.bank, record.id)
+        evidence = reader.facts.evidence(record.bank, record.id)
         if as_of and record.validity.learned > as_of:
             raise NotFoundError(
                 f"{uri('fact', record.id)} was not known then.",
@@ -137,7 +138,7 @@ def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
 def find_by_uri(reader: Reader, bank: str | None, name: str) -> Record | None:
     """The record that a URI of ours names; None if there is none."""
     named = parse_uri(name)
-    found = reader.find(bank, named.kind, named.id, 1) if named else []
+    found = reader.records.find(bank, named.kind, named.id, 1) if named else []
     return found[0] if found else None
 
 
@@ -183,13 +184,13 @@ def find_record(
 def _find(reader: Reader, bank: str | None, named: Uri) -> list[Record]:
     number = named.id.removeprefix("#")
     if named.kind or number == named.id or not number.isdigit():
-        return reader.find(bank, named.kind, named.id)
-    return [*reader.find(bank, "pull", number), *reader.find(bank, "issue", number)]
+        return reader.records.find(bank, named.kind, named.id)
+    return [*reader.records.find(bank, "pull", number), *reader.records.find(bank, "issue", number)]
 
 
 def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
     """Raise `NotFoundError` with the reason if a record was forgotten, merged or erased."""
-    hidden = reader.find_hidden(bank, named.kind, named.id)
+    hidden = reader.curation.find_hidden(bank, named.kind, named.id)
     if not hidden:
         return
     c = hidden[0]
@@ -198,7 +199,7 @@ def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
         raise NotFoundError(
             f"{name} is forgotten as a part of something else.", "Restore that to see it again."
         )
-    decisions = decisions_about(reader.curations(c.bank), name)
+    decisions = decisions_about(reader.curation.log(c.bank), name)
     last = [e for e in decisions if e.target == name and e.action is not Action.CORRECT][-1:]
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
     if any(e.target == name and e.action is Action.PURGE for e in decisions):
@@ -210,19 +211,25 @@ def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
 def _trace_record(reader: Reader, record: Record) -> Trace:
     kind = record_kind(record)
     if isinstance(record, Turn):
-        above = [x for x in reader.exchanges(record.bank, record.session) if _contains(x, record)]
+        above = [
+            x
+            for x in reader.sessions.exchanges(record.bank, record.session)
+            if _contains(x, record)
+        ]
         names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
         return Trace(kind, record, tuple(names), raw=raw_line(reader, record))
     if isinstance(record, Exchange):
-        turns = reader.turns(record.bank, record.session, record.first_seq, record.last_seq)
+        turns = reader.turns.of_session(
+            record.bank, record.session, record.first_seq, record.last_seq
+        )
         above = (*_concept(reader, record), uri("session", record.session))
         made, raw = commits_of(reader, record), _first_raw_line(reader, turns)
         return Trace(kind, record, above, tuple(turns), raw, commits=made)
     if isinstance(record, Digest | Session):
         session = record.session if isinstance(record, Digest) else record.id
-        exchanges = reader.exchanges(record.bank, session)
+        exchanges = reader.sessions.exchanges(record.bank, session)
         above = (uri("session", session),) if isinstance(record, Digest) else ()
-        turns = reader.turns(record.bank, session, 1, 1)
+        turns = reader.turns.of_session(record.bank, session, 1, 1)
         made, raw = commits_of(reader, record), _first_raw_line(reader, turns)
         return Trace(kind, record, above, tuple(exchanges), raw, commits=made)
     if isinstance(record, Claim):
@@ -244,7 +251,7 @@ def _trace_record(reader: Reader, record: Record) -> Trace:
 
 
 def _concept(reader: Reader, record: Exchange | Memory) -> tuple[str, ...]:
-    concept = reader.concept_of(record.bank, record_kind(record), record.id)
+    concept = reader.concepts.of_record(record.bank, record_kind(record), record.id)
     return (uri("concept", concept.id),) if concept is not None else ()
 
 
@@ -252,17 +259,17 @@ def records_named(reader: Reader, bank: str, uris: Iterable[str]) -> Iterator[Re
     """The records of some URIs; those that do not exist are left out."""
     for one in uris:
         named = parse_uri(one)
-        found = reader.find(bank, named.kind, named.id, 1) if named else []
+        found = reader.records.find(bank, named.kind, named.id, 1) if named else []
         yield from (record for record in found if named and record.id == named.id)
 
 
 def _trace_memory(reader: Reader, memory: Memory) -> Trace:
     """A memory with the evidence for and against it."""
     named = [parse_uri(name) for name in (*memory.evidence_for, *memory.evidence_against)]
-    found = [reader.find(memory.bank, n.kind, n.id, 1) for n in named if n]
+    found = [reader.records.find(memory.bank, n.kind, n.id, 1) for n in named if n]
     below = tuple(records[0] for records in found if records)
     is_opinion = memory.network is Network.OPINION
-    beliefs = reader.opinion_history(memory.bank, memory.id) if is_opinion else ()
+    beliefs = reader.opinions.history(memory.bank, memory.id) if is_opinion else ()
     return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(beliefs))
 
 
@@ -282,10 +289,10 @@ def _first_words(turn: Turn) -> str:
 def raw_line(reader: Reader, turn: Turn) -> RawLine | None:
     """The raw line of a turn, with its state if the file or the line is no longer there; None if
     the source is unknown."""
-    source = reader.source(turn.origin.source)
+    source = reader.sources.get(turn.origin.source)
     if source is None:
         return None
-    if reader.is_raw_line_withheld(turn.bank, turn.id):
+    if reader.curation.is_raw_line_withheld(turn.bank, turn.id):
         return RawLine(source.path, turn.origin.line, RawState.WITHHELD)
     try:
         with source_snapshot(Path(source.path), source.agent).file.open("rb") as file:

@@ -72,7 +72,7 @@ def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> Tim
     """The time range that a query names. If the bank has nothing of that time, it is read again
     relative to the bank's last session (for "recently" in a bank that was quiet for long); if there
     is still nothing, a query that asks for more than a time is searched without it."""
-    for moment in dict.fromkeys((now, store.last_session_end(bank))):
+    for moment in dict.fromkeys((now, store.sessions.last_end(bank))):
         if not moment:
             continue
         said = datetime.fromisoformat(moment)
@@ -80,7 +80,7 @@ def find_time_range(store: Reader, bank: str | None, text: str, now: str) -> Tim
         if when is None or when.only_time:
             return when
         if any(
-            store.recent_passages(bank, kind, 1, when.start, when.end) for kind in _KINDS_WITH_TIME
+            store.passages.recent(bank, kind, 1, when.start, when.end) for kind in _KINDS_WITH_TIME
         ):
             return when
     return None
@@ -92,16 +92,16 @@ def _landmark_time(store: Reader, bank: str | None, name: str) -> datetime | Non
     if mark is None:
         return None
     if mark.kind is LandmarkKind.SESSION:
-        times = [passage.time for passage in store.recent_passages(bank, "digest", 1)]
+        times = [passage.time for passage in store.passages.recent(bank, "digest", 1)]
     elif mark.kind is LandmarkKind.RELEASE:
         said = [mark.name, f"v{mark.name}"] if mark.name else ["release", "released"]
-        matches = store.search(bank, said, ["team"], _MAX_RELEASE_COMMITS)
+        matches = store.passages.search(bank, said, ["team"], _MAX_RELEASE_COMMITS)
         times = [m.passage.time for m in matches if _announces_release(m.passage.body, mark.name)]
     elif mark.name:
-        found = store.find(bank, "commit", mark.name, 1)
+        found = store.records.find(bank, "commit", mark.name, 1)
         times = [record.time for record in found if isinstance(record, Commit)]
     else:
-        times = [passage.time for passage in store.recent_passages(bank, "commit", 1)]
+        times = [passage.time for passage in store.passages.recent(bank, "commit", 1)]
     latest = max(times, default="")
     return datetime.fromisoformat(latest) if latest else None
 

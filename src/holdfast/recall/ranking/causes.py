@@ -12,8 +12,8 @@ from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.links.record_links import Edge, Links
 from holdfast.recall.query.query import CauseDirection
 from holdfast.recall.retrievers.graph import entities_named_in
+from holdfast.store.knowledge.graph import GraphRecord
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import GraphRecord
 
 # How many of the best candidates are tried as a start, and how many links of each step.
 _MAX_STARTS = 10

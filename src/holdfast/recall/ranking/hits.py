@@ -24,7 +24,7 @@ _UNLABELLED_AGENTS = ("claude-code", "conversation")
 def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     """The hit for a candidate; with `as_of`, as it was at that time."""
     passage = candidate.passage
-    session = reader.session(passage.bank, passage.session) if passage.session else None
+    session = reader.sessions.gets.get(passage.bank, passage.session) if passage.session else None
     made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
@@ -56,18 +56,22 @@ def agent_label(session: Session | None) -> str:
 def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     """Who corrected a record and when, as "by NAME on DATE"; "" if nobody did. A fact counts as
     corrected if its evidence was."""
-    for record in reader.find(bank, "fact", id, 1) if kind == "fact" else ():
+    for record in reader.records.find(bank, "fact", id, 1) if kind == "fact" else ():
         evidence = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
         for name in evidence:
             if name and name.kind != "fact" and (note := correction_note(reader, bank, *name)):
                 return note
-    known = reader.curation_state(bank, kind, id)
+    known = reader.curation.state(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
 def _shared(reader: Reader, passage: Passage) -> str:
     """Who shared a record and when; "" for a record that was not shared."""
-    found = reader.find(passage.bank, "shared", passage.id, 1) if passage.kind == "shared" else ()
+    found = (
+        reader.records.find(passage.bank, "shared", passage.id, 1)
+        if passage.kind == "shared"
+        else ()
+    )
     notes = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, SharedRecord)]
     return "".join(notes)
 
@@ -75,7 +79,7 @@ def _shared(reader: Reader, passage: Passage) -> str:
 def _imported(reader: Reader, passage: Passage) -> str:
     """The name of an imported record in the program it comes from."""
     kind = passage.kind
-    found = reader.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
+    found = reader.records.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
     return "".join(one.origin for one in found if isinstance(one, ImportedRecord))
 
 
@@ -95,30 +99,30 @@ def source_location(reader: Reader, passage: Passage) -> SourceLocation:
     if passage.kind in ("commit", "pull", "issue", "remark"):
         return SourceLocation(id=passage.id)
     if passage.kind == "rule":
-        found = reader.find(passage.bank, "rule", passage.id, limit=1)
+        found = reader.records.find(passage.bank, "rule", passage.id, limit=1)
         return next(
             (SourceLocation(r.file, r.line) for r in found if isinstance(r, Rule)), SourceLocation()
         )
     turn = first_turn(reader, passage)
     if turn is None:
         return SourceLocation()
-    source = reader.source(turn.origin.source)
+    source = reader.sources.get(turn.origin.source)
     return SourceLocation(source.path if source else "", turn.origin.line, turn.origin.ref)
 
 
 def first_turn(reader: Reader, passage: Passage) -> Turn | None:
     """The turn of a passage: itself, or the first of those it sums up."""
-    found = reader.find(passage.bank, passage.kind, passage.id, limit=1)
+    found = reader.records.find(passage.bank, passage.kind, passage.id, limit=1)
     record = found[0] if found else None
     if isinstance(record, Turn):
         return record
     if isinstance(record, Memory) and passage.session:
-        turns = reader.turns(passage.bank, passage.session, passage.seq, passage.seq)
+        turns = reader.turns.of_session(passage.bank, passage.session, passage.seq, passage.seq)
         return turns[0] if turns else None
     first = record.first_seq if isinstance(record, Exchange) else 1
     if not isinstance(record, Exchange | Digest):
         return None
-    turns = reader.turns(record.bank, record.session, first, first)
+    turns = reader.turns.of_session(record.bank, record.session, first, first)
     return turns[0] if turns else None
 
 

@@ -60,7 +60,7 @@ def status_histories(
             by_bank.setdefault(passage.bank, []).append((passage.kind, passage.id))
     found: dict[PassageKey, list[StatusChange]] = {}
     for bank, names in by_bank.items():
-        for change in reader.status_changes(bank, names):
+        for change in reader.facts.status_changes(bank, names):
             found.setdefault((bank, change.kind, change.id), []).append(change)
     return found
 
@@ -71,13 +71,13 @@ def existed_at(reader: Reader, passage: Passage, as_of: str) -> bool:
         return False
     if passage.kind not in ("exchange", "digest"):
         return True
-    found = reader.find(passage.bank, passage.kind, passage.id, 1)
+    found = reader.records.find(passage.bank, passage.kind, passage.id, 1)
     return all(not isinstance(r, Exchange | Digest) or r.ended <= as_of for r in found)
 
 
 def _fact_decay(reader: Reader, passage: Passage, at: str) -> float:
     """The factor for a fact's age; 1 for verified facts."""
-    for record in reader.find(passage.bank, "fact", passage.id, 1):
+    for record in reader.records.find(passage.bank, "fact", passage.id, 1):
         if isinstance(record, Fact) and record.status is not Status.VERIFIED:
             return decay(record.last_validated, at)
     return 1.0
@@ -99,14 +99,14 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
     kind, id = hit.kind, hit.uri.rpartition("/")[2]
     by, before = "", ()
     if kind == "fact":
-        for record in reader.find(hit.bank, "fact", id, 1):
+        for record in reader.records.find(hit.bank, "fact", id, 1):
             if isinstance(record, Fact):
                 by, before = record.superseded_by, record.supersedes
     elif hit.kind in KINDS_WITH_STATUS and hit.status is not Status.SUPERSEDED:
-        stated = reader.facts_stated_in(hit.bank, hit.uri)
+        stated = reader.facts.stated_in(hit.bank, hit.uri)
         before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status is Status.SUPERSEDED:
-        last = status_change_at(reader.status_changes(hit.bank, [(kind, id)]), as_of)
+        last = status_change_at(reader.facts.status_changes(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""
     if hit.status is not Status.SUPERSEDED:
         by = ""
@@ -116,7 +116,9 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
 
 
 def _had_ended(reader: Reader, bank: str, name: str, as_of: str) -> bool:
-    last = status_change_at(reader.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of)
+    last = status_change_at(
+        reader.facts.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of
+    )
     return last is not None and last.status in ENDED_STATUSES
 
 
@@ -148,7 +150,7 @@ def unmerged_passages(reader: Reader, passages: Iterable[Passage], branch: str) 
             by_bank.setdefault(passage.bank, []).append(passage)
     found: set[PassageKey] = set()
     for bank, some in by_bank.items():
-        if branch or reader.has_unmerged_commits(bank):
+        if branch or reader.git.has_unmerged_commits(bank):
             found |= _unmerged_in_bank(reader, bank, some, branch)
     return found
 
@@ -157,8 +159,8 @@ def check_branch(reader: Reader, bank: str | None, branch: str) -> None:
     """Raise `NotFoundError` for a branch that no bank knows."""
     if branch in ("", ANY_BRANCH):
         return
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
-    names = sorted({name for id in banks for name in reader.branches(id)})
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
+    names = sorted({name for id in banks for name in reader.git.branches(id)})
     if branch not in names:
         there = (
             ", ".join(names[:_MAX_BRANCHES_NAMED])
@@ -171,7 +173,7 @@ def _unmerged_in_bank(
     reader: Reader, bank: str, passages: list[Passage], branch: str
 ) -> set[PassageKey]:
     sessions = dict.fromkeys(p.session for p in passages if p.kind in _SESSION_KINDS)
-    made = [one for session in sessions for one in reader.authorship(bank, session=session)]
+    made = [one for session in sessions for one in reader.git.authorship(bank, session=session)]
     commits = [p.id for p in passages if p.kind == "commit"] + [one.commit for one in made]
     unmerged = _unmerged_commits(reader, bank, commits, branch)
     found = {passage_key(p) for p in passages if p.kind == "commit" and p.id in unmerged}
@@ -190,6 +192,6 @@ def _is_digest_of(passage: Passage, session: str) -> bool:
 
 def _unmerged_commits(reader: Reader, bank: str, commits: list[str], branch: str) -> set[str]:
     if not branch:
-        return reader.unmerged_commits(bank, list(dict.fromkeys(commits)))
-    tip = reader.branches(bank).get(branch)
-    return set(commits) - reader.reachable_commits(bank, tip) if tip else set()
+        return reader.git.unmerged_commits(bank, list(dict.fromkeys(commits)))
+    tip = reader.git.branches(bank).get(branch)
+    return set(commits) - reader.git.reachable_commits(bank, tip) if tip else set()

@@ -19,8 +19,8 @@ from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.query.terms import QUESTION_WORDS
 from holdfast.regex import regex
+from holdfast.store.knowledge.graph import GraphEntity
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.graph import GraphEntity
 
 # Counting the records of a bank stops here; above, an entity's weight hardly changes.
 MAX_COUNTED = 20_000
@@ -74,7 +74,7 @@ def entities_named_in(reader: Reader, bank: str, query: str) -> list[NamedEntity
     tokens = [t.strip("./-") for t in _TOKEN.findall(query[:_MAX_QUERY])][:_MAX_TOKENS]
     spans = _possible_names([token for token in tokens if token])
     known: defaultdict[str, list[GraphEntity]] = defaultdict(list)
-    for key, entity in reader.entities_by_spelling(bank, list(spans)):
+    for key, entity in reader.graph.entities_by_spelling(bank, list(spans)):
         known[key].append(entity)
     taken: set[int] = set()
     found: dict[int, GraphEntity] = {}
@@ -84,7 +84,7 @@ def entities_named_in(reader: Reader, bank: str, query: str) -> list[NamedEntity
             taken |= {place for span in free for place in span}
             meant = _disambiguate(known[key], tokens, free)
             found |= {entity.number: entity for entity in meant}
-    size = reader.graph_size(bank, MAX_COUNTED)
+    size = reader.graph.size(bank, MAX_COUNTED)
     named = [NamedEntity(entity, entity_weight(entity.records, size)) for entity in found.values()]
     return sorted(named, key=lambda one: (-one.weight, one.entity.id))
 
@@ -136,7 +136,7 @@ def graph_retriever(
     the memories that rest on them."""
 
     def run(reader: Reader) -> RetrieverResult:
-        banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+        banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
         found = [
             passage
             for one in banks
@@ -171,13 +171,13 @@ def _walk(
     best = sorted(scores, key=lambda node: -scores[node])[:looked_at]
     found = [
         ScoredPassage(passage, scores[node])
-        for node, passage in reader.node_passages(bank, best)
+        for node, passage in reader.graph.node_passages(bank, best)
         if not layers or LAYER_BY_KIND[passage.kind] in layers
     ]
     if only_memories:
         names = [fold_name(one.entity.name) for one in starts]
         found = [one for one in found if one.passage.kind == "memory"]
-        found += _score_memories(reader.node_memory_passages(bank, best), scores, names)
+        found += _score_memories(reader.graph.node_memory_passages(bank, best), scores, names)
     ranked = sorted(found, key=lambda f: (f.score, f.passage.time, f.passage.id), reverse=True)
     return ranked[:limit]
 
@@ -203,7 +203,7 @@ def _score_records(
     """The records that mention some entities, by the entities' weights and roles in them."""
     scores: defaultdict[int, float] = defaultdict(float)
     for entity, weight in weights.items():
-        for mention in reader.mentions_of(bank, entity, limit_each):
+        for mention in reader.graph.mentions_of(bank, entity, limit_each):
             scores[mention.node] += weight * _role_factor(mention.roles)
     return scores
 
@@ -217,14 +217,14 @@ def _second_hop(
 ) -> dict[int, float]:
     """The records that share another rare entity with the best so far."""
     best = sorted(scores, key=lambda node: -scores[node])[:_RECORDS_TO_WALK_FROM]
-    mentions = [m for m in reader.mentions_in(bank, best) if m.entity not in starts]
+    mentions = [m for m in reader.graph.mentions_in(bank, best) if m.entity not in starts]
     mentioned: defaultdict[int, int] = defaultdict(int)
     for mention in mentions:
         mentioned[mention.node] += 1
-    size = reader.graph_size(bank, MAX_COUNTED)
+    size = reader.graph.size(bank, MAX_COUNTED)
     rarity = {
         k.number: entity_weight(k.records, size)
-        for k in reader.entities_by_number(bank, list({m.entity for m in mentions}))
+        for k in reader.graph.entities_by_number(bank, list({m.entity for m in mentions}))
     }
     weights: defaultdict[int, float] = defaultdict(float)
     for mention in mentions:

@@ -75,7 +75,7 @@ class ModelSemanticSearch:
         results: list[ScoredPassage] = []
         lowest = 0.0
         skipped = 0
-        banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+        banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
         for one in banks:
             scanned = self._scan(reader, embedder, one, vector, limit)
             skipped += scanned.skipped
@@ -103,7 +103,7 @@ class ModelSemanticSearch:
             ours = [passage for passage in passages if passage.bank == bank and passage.hash]
             hashes = list({passage.hash for passage in ours})
             best: dict[str, float] = {}
-            for stored in reader.vectors_of(bank, embedder.name, hashes):
+            for stored in reader.vectors.of_hashes(bank, embedder.name, hashes):
                 own = read_vector(stored.data, embedder.dimension)
                 if own is not None:
                     score = float(own @ vector)
@@ -161,10 +161,10 @@ class ModelSemanticSearch:
     ) -> ScanResult:
         """The nearest vectors of a bank: from the store if it can search, else from the matrix."""
         asked = vector.astype("<f4").tobytes()
-        named = reader.nearest_vectors(bank, embedder.name, asked, limit, kinds)
+        named = reader.vectors.nearest(bank, embedder.name, asked, limit, kinds)
         if named is not None:
             return rank_stored_vectors(named, vector, limit)
-        among = reader.vector_numbers(bank, embedder.name, kinds) if kinds else None
+        among = reader.vectors.numbers(bank, embedder.name, kinds) if kinds else None
         return self._matrix(embedder, bank).scan(reader, vector, limit, among)
 
     def _matrix(self, embedder: Embedder, bank: str) -> VectorMatrix:
@@ -186,7 +186,7 @@ def _passages(
 ) -> list[ScoredPassage]:
     """The passages of the best vectors of a scan, of some layers or of all."""
     scores = dict(scanned.best)
-    found = reader.passages_of(bank, model, list(scores))
+    found = reader.vectors.passages(bank, model, list(scores))
     return [
         ScoredPassage(passage, scores[number])
         for number, passage in found

@@ -64,13 +64,13 @@ def temporal(
         words = () if time_range.only_time else terms.all
         start, end = time_range.start, time_range.end
         if words:
-            matches = reader.search(bank, words, layers, pool_size, start, end)
+            matches = reader.passages.search(bank, words, layers, pool_size, start, end)
             return RetrieverResult([ScoredPassage(m.passage, m.score) for m in matches])
         found = [
             passage
             for kind in (_KINDS_OF_WORK if not layers else LAYER_BY_KIND)
             if not layers or LAYER_BY_KIND[kind] in layers
-            for passage in reader.recent_passages(bank, kind, _MAX_RECENT, start, end)
+            for passage in reader.passages.recent(bank, kind, _MAX_RECENT, start, end)
         ]
         return RetrieverResult(_latest_first(found))
 
@@ -81,7 +81,7 @@ def recent(bank: str | None, until: str = "") -> Retriever:
     """The digests of the latest sessions."""
 
     def run(reader: Reader) -> RetrieverResult:
-        found = reader.recent_passages(bank, "digest", _MAX_RECENT, until=until)
+        found = reader.passages.recent(bank, "digest", _MAX_RECENT, until=until)
         return RetrieverResult(_latest_first(found))
 
     return Retriever("recent", run)
@@ -113,7 +113,7 @@ def _full_text(
     until: str = "",
 ) -> Retriever:
     def run(reader: Reader) -> RetrieverResult:
-        matches = reader.search(bank, terms, layers, pool_size, until=until)
+        matches = reader.passages.search(bank, terms, layers, pool_size, until=until)
         return RetrieverResult([ScoredPassage(match.passage, match.score) for match in matches])
 
     return Retriever(name, run)

@@ -21,8 +21,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from holdfast.store.index.vectors import StoredVector, VectorSpan
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.vectors import StoredVector, VectorSpan
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -146,7 +146,7 @@ class VectorMatrix:
         """The hashes of all texts whose vector is damaged. Reads every vector."""
         found: dict[str, None] = {}
         known = 0
-        while some := reader.vectors_after(self._bank, self._model, known, _BATCH_SIZE):
+        while some := reader.vectors.after(self._bank, self._model, known, _BATCH_SIZE):
             known = some[-1].number
             whole = set(self._stack(some).numbers.tolist())
             found |= {vector.hash: None for vector in some if vector.number not in whole}
@@ -156,7 +156,7 @@ class VectorMatrix:
         """Load the file (rewritten if `rewrite`, or if too old) and the vectors added since."""
         # The reader's generation cannot tell: each search has a reader of its own. Numbers only
         # ever grow, so whatever is added or removed changes the span.
-        span = reader.vector_span(self._bank, self._model)
+        span = reader.vectors.span(self._bank, self._model)
         loaded = self._loaded
         if loaded is not None and span == loaded.span:
             return loaded
@@ -164,7 +164,7 @@ class VectorMatrix:
         if rewrite or self._is_outdated(reader, file):
             file = self._write_file(reader) or self._load_from_store(reader)
         known = int(file.numbers[-1]) if file is not None and len(file.numbers) else 0
-        tail = self._stack(reader.vectors_after(self._bank, self._model, known, MAX_UNWRITTEN * 2))
+        tail = self._stack(reader.vectors.after(self._bank, self._model, known, MAX_UNWRITTEN * 2))
         parts = [tail] if file is None else [file, tail]
         loaded = self._loaded = _Loaded(span, parts)
         return loaded
@@ -181,11 +181,11 @@ class VectorMatrix:
         """Whether more than `MAX_UNWRITTEN` vectors are missing from the file, or half of the file
         is gone from the store."""
         if loaded is None:
-            return reader.vector_span(self._bank, self._model).total > MAX_UNWRITTEN
-        later = reader.vectors_after(
+            return reader.vectors.span(self._bank, self._model).total > MAX_UNWRITTEN
+        later = reader.vectors.after(
             self._bank, self._model, int(loaded.numbers[-1]), MAX_UNWRITTEN + 1
         )
-        span = reader.vector_span(self._bank, self._model)
+        span = reader.vectors.span(self._bank, self._model)
         return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(loaded.numbers) // 2
 
     def _stack(self, found: list[StoredVector]) -> _Vectors:
@@ -200,7 +200,7 @@ class VectorMatrix:
 
     def _batches(self, reader: Reader) -> Iterator[_Vectors]:
         known = 0
-        while found := reader.vectors_after(self._bank, self._model, known, _BATCH_SIZE):
+        while found := reader.vectors.after(self._bank, self._model, known, _BATCH_SIZE):
             known = found[-1].number
             yield self._stack(found)
 
@@ -235,7 +235,7 @@ class VectorMatrix:
             return None
         numbers = np.frombuffer(data, np.int64, rows)
         total = np.frombuffer(data, np.float64, offset=rows * 8)
-        last = reader.vectors_after(self._bank, self._model, int(numbers[-1]) - 1, 1)
+        last = reader.vectors.after(self._bank, self._model, int(numbers[-1]) - 1, 1)
         ours = bool(last) and last[0].number == numbers[-1]
         if not ours or zlib.crc32(last[0].data) != last_sum:
             return None

@@ -63,4 +63,4 @@ class ModelRun:
             content, problem,
         )  # fmt: skip
         with self.store.transaction():
-            self.store.put_summary(summary, last.session, last.first_seq)
+            self.store.summaries.put(summary, last.session, last.first_seq)

@@ -42,7 +42,7 @@ def advise(
     """Get advice on every open review that has none; returns how many. If a spending cap is reached
     or the service fails, the rest waits."""
     done = 0
-    for review in writer.reviews(None):
+    for review in writer.facts.reviews(None):
         if review.state is not ReviewState.OPEN or review.advice:
             continue
         try:
@@ -51,7 +51,7 @@ def advise(
         except (ModelError, SpendError):
             break
         with writer.transaction():
-            writer.put_advice(review.bank, review.id, now(), governor.model, advice)
+            writer.facts.put_advice(review.bank, review.id, now(), governor.model, advice)
         done += 1
         on_progress()
     return done
@@ -63,7 +63,7 @@ def _question(writer: Writer, review: Review) -> Question:
     parts.append(f"why it is asked: {review.reason}")
     for name in review.evidence[:_MAX_EVIDENCE]:
         named = parse_uri(name)
-        records = writer.find(review.bank, named.kind, named.id, 1) if named else []
+        records = writer.records.find(review.bank, named.kind, named.id, 1) if named else []
         for turn in records:
             if isinstance(turn, Turn):
                 parts.append(f"{turn.time}: {truncate(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
@@ -74,7 +74,7 @@ def _question(writer: Writer, review: Review) -> Question:
 
 
 def _facts(writer: Writer, review: Review) -> list[Fact]:
-    found = writer.find(review.bank, "fact", review.target.rpartition("/")[2], 1)
+    found = writer.records.find(review.bank, "fact", review.target.rpartition("/")[2], 1)
     return [fact for fact in found if isinstance(fact, Fact)]
 
 

@@ -70,7 +70,9 @@ class Summariser:
     def run(self, on_progress: Callable[[], None] = lambda: None) -> SummaryReport:
         """Summarise pending sessions, the latest first, until a spending cap is reached or the
         service fails. Calls `on_progress` before each call."""
-        pending = self._store.unsummarised_sessions(self._limits.since, prompts.PROMPT_VERSION)
+        pending = self._store.summaries.unsummarised_sessions(
+            self._limits.since, prompts.PROMPT_VERSION
+        )
         return self._run_sessions(pending, on_progress)
 
     def rerun(
@@ -83,7 +85,7 @@ class Summariser:
     def _run_sessions(
         self, sessions: Iterable[tuple[str, str]], on_progress: Callable[[], None]
     ) -> SummaryReport:
-        known = (self._store.session(bank, id) for bank, id in sessions)
+        known = (self._store.sessions.get(bank, id) for bank, id in sessions)
         stopped = self._run.each_session(
             filter(None, known), lambda session: self._summarise_to_fit(session, on_progress)
         )
@@ -146,7 +148,7 @@ class Summariser:
         drafts: dict[int, ExchangeDraft] | str = {}
         for part in one.parts:
             hash = content_id("part", one.hash, part)
-            known = self._store.summary(session.bank, hash)
+            known = self._store.summaries.get(session.bank, hash)
             if known is not None and known.version == prompts.PROMPT_VERSION:
                 notes = known.content
                 drafts = parse_exchanges(notes, 1)

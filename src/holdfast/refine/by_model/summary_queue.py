@@ -49,13 +49,13 @@ def pending_exchanges(
     store: Writer, session: Session, over: bool, tokens: int, again: bool = False
 ) -> Iterator[PendingExchange]:
     """The complete exchanges not tried with the current prompts, nor corrected by a person."""
-    exchanges = store.exchanges(session.bank, session.id)
+    exchanges = store.sessions.exchanges(session.bank, session.id)
     for x in exchanges if over or again else exchanges[:-1]:
         if bool(x.author) is not again or x.status is Status.VERIFIED:
             continue
-        turns = store.turns(x.bank, x.session, x.first_seq, x.last_seq)
+        turns = store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
         hash = exchange_hash(turns)
-        if not store.summary_attempted(x.bank, hash, prompts.PROMPT_VERSION):
+        if not store.summaries.was_attempted(x.bank, hash, prompts.PROMPT_VERSION):
             yield PendingExchange(x, turns, hash, prompts.split_exchange(turns, tokens))
 
 
@@ -63,13 +63,13 @@ def pending_digest(
     store: Writer, session: Session, tokens: int, again: bool = False
 ) -> PendingDigest | None:
     """The digest of a session that is over, if it was not tried with the current prompts."""
-    digest = store.digest_of(session.bank, session.id)
-    exchanges = store.exchanges(session.bank, session.id)
+    digest = store.sessions.digest(session.bank, session.id)
+    exchanges = store.sessions.exchanges(session.bank, session.id)
     if digest is None or not exchanges or (digest.author and not again):
         return None
-    closing = last_assistant_text(store, exchanges)
+    closing = last_assistant_text(store.turns.of_session, exchanges)
     hash = digest_hash(exchanges, closing)
-    if store.summary_attempted(session.bank, hash, prompts.PROMPT_VERSION):
+    if store.summaries.was_attempted(session.bank, hash, prompts.PROMPT_VERSION):
         return None
     text = ""
     if any(x.author for x in exchanges):

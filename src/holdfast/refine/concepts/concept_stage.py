@@ -18,8 +18,8 @@ from holdfast.refine.concepts.descriptions import choose_names, describe
 from holdfast.refine.concepts.grouping import ConceptVectors, Group, GroupEvent, Vector
 from holdfast.refine.concepts.items import Item, exchange_item, memory_item
 from holdfast.refine.core.passages import concept_passage
+from holdfast.store.knowledge.concepts import DerivedConcept
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.concepts import DerivedConcept
 
 NAME = "concepts"
 VERSION = 1
@@ -32,7 +32,7 @@ _TRIES_WITHOUT_LOCK = 2
 def update_concepts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Update the concepts of every bank with changes; returns how many were written or removed."""
     changed = 0
-    for bank in writer.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION):
         changed += update_bank_concepts(writer, bank)
         on_progress()
     return changed
@@ -52,14 +52,14 @@ def update_bank_concepts(writer: Writer, bank: str) -> int:
 
 
 def _write(writer: Writer, bank: str, made: Sequence[DerivedConcept]) -> int:
-    changed = writer.put_concepts(bank, made)
+    changed = writer.concepts.put(bank, made)
     for one in made:
-        known = writer.curation_state(bank, "concept", one.concept.id)
+        known = writer.curation.state(bank, "concept", one.concept.id)
         was = _rule_name(one) if known is not None and known.text else ""
         if known is not None and known.was != was:
-            writer.put_curation_state(known._replace(was=was))
+            writer.curation.put_state(known._replace(was=was))
     if number := _latest_change(writer, bank):
-        writer.mark_seen(bank, NAME, VERSION, number)
+        writer.progress.mark_seen(bank, NAME, VERSION, number)
     return changed
 
 
@@ -71,19 +71,19 @@ def _rule_name(made: DerivedConcept) -> str:
 
 def _latest_change(writer: Writer, bank: str) -> int:
     """The number of the latest change that this stage has not seen; 0 if there is none."""
-    unseen = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
+    unseen = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
     return unseen[-1].number if unseen else 0
 
 
 def build_concepts(writer: Writer, bank: str) -> list[DerivedConcept]:
     """The concepts of a bank, from its visible records and people's decisions."""
-    items = [exchange_item(exchange) for exchange in writer.bank_exchanges(bank)]
-    items += [memory_item(memory) for memory in writer.shown_remembered(bank)]
+    items = [exchange_item(exchange) for exchange in writer.sessions.bank_exchanges(bank)]
+    items += [memory_item(memory) for memory in writer.memories.shown_remembered(bank)]
     items.sort(key=lambda item: item.order)
     decided = {
-        c.id: c for c in writer.curation_states_of_kind(bank, "concept") if c.text or c.is_hidden
+        c.id: c for c in writer.curation.states_of_kind(bank, "concept") if c.text or c.is_hidden
     }
-    founders = _founders(items, _decided_ids(decided), writer.saved_concept_members(bank))
+    founders = _founders(items, _decided_ids(decided), writer.concepts.saved_members(bank))
     builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders)
     groups = _merge_decided(builder.groups, decided)
     names = choose_names(builder, groups)
@@ -119,14 +119,14 @@ def _founders(
 
 
 def _load_vectors(writer: Writer, bank: str, items: Sequence[Item]) -> ConceptVectors:
-    model = writer.vector_model(bank)
+    model = writer.vectors.bank_model(bank)
     if not model:
         return ConceptVectors()
     numbers: dict[str, list[int]] = {}
     for number, item in enumerate(items):
         numbers.setdefault(item.hash, []).append(number)
     vectors: dict[int, Vector] = {}
-    for stored in writer.vectors_of(bank, model, list(numbers)):
+    for stored in writer.vectors.of_hashes(bank, model, list(numbers)):
         if stored.part == 0:
             vector = np.frombuffer(stored.data, dtype=np.float32)
             vectors |= dict.fromkeys(numbers[stored.hash], vector)

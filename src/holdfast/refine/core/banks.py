@@ -81,8 +81,8 @@ class Banks:
 def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
     """The bank with a name, an id, the start of an id, or a name that ends in "/" and `name`.
     Raises `NotFoundError` if several match equally well."""
-    banks = reader.banks()
-    by_alias = reader.bank_by_alias(f"name:{name}")
+    banks = reader.banks.all()
+    by_alias = reader.banks.id_by_alias(f"name:{name}")
     for found in (
         [bank for bank in banks if bank.id == by_alias],
         [bank for bank in banks if name in (bank.name, bank.id)],
@@ -102,7 +102,7 @@ def find_bank_by_name(reader: Reader, name: str) -> Bank | None:
 
 def unknown_bank_hint(reader: Reader, name: str) -> str:
     """The remedy for an unknown bank name: the closest name and the banks that exist."""
-    names = list(dict.fromkeys(bank.name for bank in reader.banks()))
+    names = list(dict.fromkeys(bank.name for bank in reader.banks.all()))
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.6)
@@ -121,7 +121,7 @@ def alias_rank(alias: str) -> int:
 def find_known_bank(reader: Reader, project: Project) -> str | None:
     """The id of the bank that has an alias of the project, by the strongest alias that fits."""
     for alias in sorted(project.aliases, key=alias_rank):
-        bank = reader.bank_by_alias(alias)
+        bank = reader.banks.id_by_alias(alias)
         if bank is not None and not _is_other_repository(reader, bank, alias, project):
             return bank
     return None if project.exists else _bank_of_missing_folder(reader, project.root)
@@ -132,7 +132,7 @@ def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project
     if not alias.startswith(("gitdir:", "folder:", "path:")):
         return False
     ours = {a for a in project.aliases if a.startswith("root:")}
-    known = reader.bank(bank)
+    known = reader.banks.gets.get(bank)
     theirs = {a for a in known.aliases if a.startswith("root:")} if known else set[str]()
     return bool(ours and theirs and not ours & theirs)
 
@@ -151,7 +151,7 @@ def _bank_of_missing_folder(reader: Reader, folder: str) -> str | None:
 
 
 def _first_bank(reader: Reader, kind: str, folders: Iterable[str]) -> str | None:
-    banks = (reader.bank_by_alias(kind + comparable_path(folder)) for folder in folders)
+    banks = (reader.banks.id_by_alias(kind + comparable_path(folder)) for folder in folders)
     return next(filter(None, banks), None)
 
 
@@ -174,22 +174,22 @@ class BankMaker(Banks):
         bank = find_known_bank(writer, project)
         if bank is None:
             bank = content_id("bank", min(project.aliases, key=alias_rank))
-            writer.add_bank(Bank(bank, project.name or base_name(folder), self._now()))
+            writer.banks.add(Bank(bank, project.name or base_name(folder), self._now()))
         for alias in project.aliases:
-            writer.add_alias(bank, alias)
+            writer.banks.add_alias(bank, alias)
         return bank
 
     def ensure_named(self, writer: Writer, name: str) -> str:
         """The id of the bank with a name that a person chose; it is created if needed."""
         if not name.strip() or name == "all":
             raise InputError(f"A bank cannot be called {name!r}.", "Choose another name.")
-        exact = [b.id for b in writer.banks() if name in (b.name, b.id)]
-        known = writer.bank_by_alias(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
+        exact = [b.id for b in writer.banks.all() if name in (b.name, b.id)]
+        known = writer.banks.id_by_alias(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
         if known is not None:
             return known
         bank = content_id("bank", f"name:{name}")
         try:
-            writer.add_bank(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
+            writer.banks.add(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
         except NotFoundError as error:  # a principal limited to some banks may not create others
             raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
         return bank

@@ -17,7 +17,7 @@ from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.graph import Entity, EntityKind, SpellingSource
 from holdfast.model.uris import parse_uri
 from holdfast.refine.entities.name_finder import GENERIC, is_compound
-from holdfast.store.protocol.graph import DatedAlias, ResolvedEntity, Spelling
+from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity, Spelling
 
 _NAME_SOURCES = (
     SpellingSource.NAME,

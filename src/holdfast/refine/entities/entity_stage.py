@@ -26,8 +26,8 @@ from holdfast.refine.entities.mentions import (
     memory_node,
 )
 from holdfast.refine.memories.model_extracted import ExtractedMemories
+from holdfast.store.knowledge.graph import DatedAlias
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.graph import DatedAlias
 
 NAME = "entities"
 VERSION = 4
@@ -44,18 +44,18 @@ _ReadRecord = tuple[_RecordKey, Node | None]
 def update_entities(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Update the entities of every bank that has changes; returns how many sessions were read."""
     done = 0
-    for bank in writer.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION):
         more = True
         while more:
             on_progress()
             with writer.transaction():
-                changes = writer.unseen_changes(bank, NAME, VERSION, _BATCH_SIZE + 1)
+                changes = writer.progress.unseen_changes(bank, NAME, VERSION, _BATCH_SIZE + 1)
                 more = len(changes) > _BATCH_SIZE
                 changes = changes[:_BATCH_SIZE]
                 for change in changes:
                     if change.session:
                         _update_mentions(writer, bank, change.session)
-                    writer.mark_seen(bank, NAME, VERSION, change.number)
+                    writer.progress.mark_seen(bank, NAME, VERSION, change.number)
                 done += len(changes)
                 if not more:
                     # Always, since reflection adds and ends opinions without any change.
@@ -65,30 +65,30 @@ def update_entities(writer: Writer, on_progress: Callable[[], None] = lambda: No
 
 
 def _resolve_bank(writer: Writer, bank: str) -> None:
-    log = writer.curations(bank)
+    log = writer.curation.log(bank)
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
     in_force = [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
     curated = list(_entity_decisions(writer, bank, {e.target for e in in_force}))
     renames = [
         DatedAlias(time, ProvenAlias(SpellingSource.FILE, old, new))
-        for time, old, new in writer.renames(bank)
+        for time, old, new in writer.git.renames(bank)
     ]
-    same = sorted([*writer.proven_aliases(bank), *renames], key=lambda one: one.time)
-    spellings = writer.spellings(bank)
-    writer.put_entities(bank, resolve_entities(bank, spellings, same, in_force, curated))
+    same = sorted([*writer.graph.proven_aliases(bank), *renames], key=lambda one: one.time)
+    spellings = writer.graph.spellings(bank)
+    writer.graph.put_entities(bank, resolve_entities(bank, spellings, same, in_force, curated))
 
 
 def _entity_decisions(writer: Writer, bank: str, targets: set[str]) -> Iterator[CurationState]:
     for target in sorted(targets):
         named = parse_uri(target)
-        known = writer.curation_state(bank, "entity", named.id) if named else None
+        known = writer.curation.state(bank, "entity", named.id) if named else None
         if named and named.kind == "entity" and known is not None:
             yield known
 
 
 def _update_mentions(writer: Writer, bank: str, session: str) -> None:
     """Update the mentions of the records in a session, or with "" of those in no session."""
-    known = writer.node_hashes(bank, session)
+    known = writer.graph.node_hashes(bank, session)
     found = (
         _session_nodes(writer, bank, session, known)
         if session
@@ -98,8 +98,8 @@ def _update_mentions(writer: Writer, bank: str, session: str) -> None:
     for key, node in found:
         seen.add(key)
         if node is not None:
-            writer.put_nodes(bank, [node])
-    writer.drop_nodes(bank, [key for key in known if key not in seen])
+            writer.graph.put_nodes(bank, [node])
+    writer.graph.drop_nodes(bank, [key for key in known if key not in seen])
 
 
 def _stamp(hash: str) -> str:
@@ -111,19 +111,21 @@ def _session_nodes(
     writer: Writer, bank: str, session: str, known: dict[_RecordKey, str]
 ) -> Iterator[_ReadRecord]:
     """The exchanges and the digest of a session. `known` are the stamps of records read before."""
-    if writer.session(bank, session) is None:
+    if writer.sessions.gets.get(bank, session) is None:
         return
-    for exchange in writer.exchanges(bank, session):
+    for exchange in writer.sessions.exchanges(bank, session):
         key = ("exchange", exchange.id)
         yield key, _read_exchange(writer, exchange, known.get(key))
-    digest = writer.digest_of(bank, session)
+    digest = writer.sessions.digest(bank, session)
     if digest is not None:
         key, stamp = ("digest", digest.id), _stamp(digest_hash(digest))
         yield key, None if known.get(key) == stamp else digest_node(digest, stamp)
 
 
 def _read_exchange(writer: Writer, exchange: Exchange, known_stamp: str | None) -> Node | None:
-    turns = writer.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
+    turns = writer.turns.of_session(
+        exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
+    )
     names = _names_from_model(writer, exchange, turns)
     own = exchange_hash(exchange, turns)
     stamp = _stamp(content_id(own, *names) if names else own)
@@ -133,7 +135,7 @@ def _read_exchange(writer: Writer, exchange: Exchange, known_stamp: str | None) 
 def _names_from_model(writer: Writer, exchange: Exchange, turns: Sequence[Turn]) -> list[str]:
     """The people and things that a model named in an exchange, if one was asked. Its answer was
     checked against the turns before it was stored."""
-    extracted = ExtractedMemories(writer, exchange.bank).find(exchange, turns) or []
+    extracted = ExtractedMemories(writer.summaries, exchange.bank).find(exchange, turns) or []
     names = {name.strip() for one in extracted for name in one.who.split(",")}
     return sorted(name for name in names if len(name) > _MIN_NAME_CHARS)
 
@@ -141,13 +143,13 @@ def _names_from_model(writer: Writer, exchange: Exchange, turns: Sequence[Turn])
 def _other_nodes(writer: Writer, bank: str, known: dict[_RecordKey, str]) -> Iterator[_ReadRecord]:
     """The visible commits and remembered texts, in their current words. Facts, concepts and
     opinions are left out: they mention nothing that the records they are made of do not."""
-    remembered = {memory.id for memory in writer.all_remembered(bank)}
-    for kind, id, _, hash in writer.passage_hashes(bank):
+    remembered = {memory.id for memory in writer.memories.remembered_uncurated(bank)}
+    for kind, id, _, hash in writer.graph.passage_hashes(bank):
         if kind != "commit" and not (kind == "memory" and id in remembered):
             continue
         node, stamp = None, _stamp(hash)
         if known.get((kind, id)) != stamp:
-            record = next(iter(writer.find(bank, kind, id, 1)), None)
+            record = next(iter(writer.records.find(bank, kind, id, 1)), None)
             if isinstance(record, Commit):
                 node = commit_node(record, stamp)
             elif isinstance(record, Memory):

@@ -24,8 +24,8 @@ from holdfast.refine.core.statement_similarity import jaccard, statement_feature
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
+from holdfast.store.knowledge.facts import DerivedKnowledge, FactWithPassage
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.facts import DerivedKnowledge, FactWithPassage
 
 NAME = "facts"
 VERSION = 3
@@ -49,7 +49,7 @@ _REVIEW = ReviewLimits()
 
 def update_facts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Update the facts of every bank that has changes; returns how many banks had."""
-    behind = writer.banks_behind(NAME, VERSION)
+    behind = writer.progress.banks_behind(NAME, VERSION)
     for bank in behind:
         update_bank_facts(writer, bank)
         on_progress()
@@ -60,22 +60,22 @@ def update_bank_facts(writer: Writer, bank: str) -> None:
     """Update the facts of one bank, if it has changes."""
     with writer.transaction():
         last = 0
-        while changes := writer.unseen_changes(bank, NAME, VERSION):
+        while changes := writer.progress.unseen_changes(bank, NAME, VERSION):
             last = changes[-1].number
-            writer.mark_seen(bank, NAME, VERSION, last)
+            writer.progress.mark_seen(bank, NAME, VERSION, last)
         if last:
-            writer.put_knowledge(bank, _build_knowledge(writer, bank))
+            writer.facts.replace(bank, _build_knowledge(writer, bank))
 
 
 def _build_knowledge(writer: Writer, bank: str) -> DerivedKnowledge:
-    claims = writer.claims(bank)
-    decisions = writer.curation_states_in_session(bank, "")
+    claims = writer.facts.claims(bank)
+    decisions = writer.curation.states_in_session(bank, "")
     builder = FactBuilder(decisions)
     builder.add_claims(claims, _remembered_claims(writer, bank))
     drafts = apply_decisions(builder.drafts, decisions)
     _add_compliance(writer, bank, drafts)
-    _add_uses(writer.uses(bank), drafts)
-    _add_confirmations(writer.curations(bank), drafts)
+    _add_uses(writer.facts.uses(bank), drafts)
+    _add_confirmations(writer.curation.log(bank), drafts)
     _add_disputes(drafts, claims)
     reviews = _collect_reviews(bank, drafts, decisions)
     outcomes = ClaimOutcomes(claims)
@@ -118,7 +118,7 @@ def _add_compliance(writer: Writer, bank: str, drafts: Iterable[FactDraft]) -> N
             checks.append((draft, check))
     words = dict.fromkeys(word for _, check in checks for word in check.search_words)
     followed: set[tuple[str, str]] = set()
-    for turn in writer.tool_calls_matching(bank, list(words)):
+    for turn in writer.turns.tool_calls_matching(bank, list(words)):
         for draft, check in checks:
             if not turn.time or not draft.holds_at(turn.time) or turn.time == draft.since:
                 continue

@@ -20,7 +20,7 @@ from holdfast.model.team import Commit
 from holdfast.refine.core import signals
 from holdfast.refine.git.commit_matching import find_discussing_session
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.git_history import CommitAuthorship
+from holdfast.store.records.git_history import CommitAuthorship
 
 NAME, VERSION = "authorship", 2
 _PRINTED_ID = re.compile(r"^\[[^\]\n]*\b([0-9a-f]{7,40})\] ", re.MULTILINE)
@@ -91,7 +91,7 @@ class _SessionSpan(NamedTuple):
 def link_all_commits(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Link the commits of every bank that has changed; returns how many commits are linked."""
     done = 0
-    for bank in writer.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION):
         on_progress()
         done += link_commits(writer, bank)
     return done
@@ -99,15 +99,15 @@ def link_all_commits(writer: Writer, on_progress: Callable[[], None] = lambda: N
 
 def link_commits(writer: Writer, bank: str) -> int:
     """Link the commits of a bank to sessions again if it has changed; returns how many are."""
-    changes = writer.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
+    changes = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
     if not changes:
         return 0
     with writer.transaction():
         changed = {change.session for change in changes}
-        has_commits = next(writer.all_commits(bank), None) is not None
+        has_commits = next(writer.git.commits_uncurated(bank), None) is not None
         links = _CommitLinker(writer, bank, changed).links() if has_commits else []
-        writer.put_authorship(bank, links)
-        writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
+        writer.git.put_authorship(bank, links)
+        writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
     return len({one.commit for one in links})
 
 
@@ -118,15 +118,15 @@ class _CommitLinker:
     def __init__(self, reader: Writer, bank: str, changed: Set[str]) -> None:
         self._reader = reader
         self._bank = bank
-        self._sessions = {s.id: s for s in reader.sessions(bank, _NO_LIMIT)}
-        known = [a for a in reader.authorship(bank) if a.session in self._sessions]
+        self._sessions = {s.id: s for s in reader.sessions.latest(bank, _NO_LIMIT)}
+        known = [a for a in reader.git.authorship(bank) if a.session in self._sessions]
         self._known_by_words = {a.commit: a for a in known if a.because == _BY_WORDS}
         self._is_first_run = not known
         self._searches = 0
-        self._exchanges = {id: reader.exchanges(bank, id) for id in self._sessions}
+        self._exchanges = {id: reader.sessions.exchanges(bank, id) for id in self._sessions}
         self._calls_by_subject: dict[str, list[_CommitCall]] = defaultdict(list)
         self._calls_by_id: dict[str, list[_CommitCall]] = defaultdict(list)
-        for call in map(_commit_call, reader.commit_turns(bank)):
+        for call in map(_commit_call, reader.turns.with_git_commit(bank)):
             if call.subject:
                 self._calls_by_subject[call.subject.casefold()].append(call)
             for printed in call.ids:
@@ -137,11 +137,15 @@ class _CommitLinker:
         self._spans = [span for s in self._sessions.values() if (span := _session_span(s))]
         self._changed = {self._hosts[id] for id in changed if id in self._hosts}
         self._has_new_commits = "" in changed
-        times = (datetime.fromisoformat(c.time) for c in reader.all_commits(bank) if c.time)
+        times = (
+            datetime.fromisoformat(c.time) for c in reader.git.commits_uncurated(bank) if c.time
+        )
         self._latest = max(times, default=None)
 
     def links(self) -> list[CommitAuthorship]:
-        return [link for c in self._reader.all_commits(self._bank) if (link := self._link(c))]
+        return [
+            link for c in self._reader.git.commits_uncurated(self._bank) if (link := self._link(c))
+        ]
 
     def _link(self, commit: Commit) -> CommitAuthorship | None:
         found = self._link_by_printed_id(commit) or self._link_by_trailer(commit)
@@ -277,5 +281,5 @@ def _same_file(one: str, other: str) -> bool:
 
 def commit_session(reader: Reader, bank: str, commit: str) -> Session | None:
     """The session that made a commit, if it is known."""
-    links = reader.authorship(bank, commit)
-    return reader.session(bank, links[0].session) if links else None
+    links = reader.git.authorship(bank, commit)
+    return reader.sessions.get(bank, links[0].session) if links else None

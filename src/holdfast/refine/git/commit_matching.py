@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.store.protocol import Match, Reader
+from holdfast.store.index.passages import Match
+from holdfast.store.protocol import Reader
 
 # Measured on real commits and the sessions that made them: bench/archaeology.
 # How many times the score of the next session the best must have, and the share of the message's
@@ -51,7 +52,7 @@ def find_discussing_session(
     if len(terms) < _MIN_WORDS:
         return None
     by_host: dict[str, list[Match]] = defaultdict(list)
-    for match in reader.search(bank, terms, _LAYERS, _MAX_MATCHES):
+    for match in reader.passages.search(bank, terms, _LAYERS, _MAX_MATCHES):
         host = hosts.get(match.passage.session, "")
         if host and len(by_host[host]) < _MATCHES_PER_SESSION:
             by_host[host].append(match)

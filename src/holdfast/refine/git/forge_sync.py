@@ -30,7 +30,7 @@ from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import normal_time
 from holdfast.store.protocol import Writer
-from holdfast.store.protocol.forge import ForgeRepository
+from holdfast.store.records.forge import ForgeRepository
 
 # Limits on what a forge may send, so that one thread cannot fill the store. Remarks are counted per
 # thread; what is longer or more is cut or counted as left out.
@@ -99,7 +99,7 @@ def count_forge(writer: Writer, bank: str, forge: Forge) -> ForgeCount:
         pages += 1
         for draft in page.drafts:
             kind, id = _thread_name(draft, forge)
-            stored = writer.known_threads(bank, kind, [id]).get(id)
+            stored = writer.forge.known_threads(bank, kind, [id]).get(id)
             changed[kind] += stored != normal_time(draft.updated)
         if pages >= _MAX_COUNTED_PAGES:
             break
@@ -185,7 +185,7 @@ class _ForgeReader:
     def _store_progress(self) -> None:
         repo, now = self._forge.repo, self._now()
         with self._writer.transaction():
-            self._writer.put_forge_repository(
+            self._writer.forge.put_repository(
                 ForgeRepository(self._bank, repo, self._cursors, self._tags, now)
             )
 
@@ -198,16 +198,16 @@ class _ForgeReader:
             self.report.erased += 1
             return
         updated = normal_time(draft.updated)
-        if self._writer.known_threads(self._bank, kind, [id]).get(id) == updated:
+        if self._writer.forge.known_threads(self._bank, kind, [id]).get(id) == updated:
             self.report.unchanged += 1
             return
         more = (self._forge.pull(draft.number) if draft.is_pull else None) or PullDraft()
         record = self._build_thread(draft, id, more)
-        before = self._writer.thread(self._bank, kind, id)
+        before = self._writer.forge.thread_uncurated(self._bank, kind, id)
         if before is not None and erased.has(*text_mark):
             record = self._keep_scrubbed_text(record, before)
         with self._writer.transaction():
-            if self._writer.put_thread(record, curated_thread_passage(self._writer, record)):
+            if self._writer.forge.put_thread(record, curated_thread_passage(self._writer, record)):
                 self.report.pulls += draft.is_pull
                 self.report.issues += not draft.is_pull
             if before is not None and before.title != record.title:
@@ -215,7 +215,7 @@ class _ForgeReader:
             self._titles[uri(kind, id)] = record.title
             for review in more.reviews:
                 self._read_remark(review)
-            self._writer.put_logins(self._bank, self._logins(more))
+            self._writer.forge.put_logins(self._bank, self._logins(more))
             # The tags are those of whole pages, and stay until the page is done.
             self._cursors[THREADS] = max(self._cursors.get(THREADS, ""), draft.updated)
             self._store_progress()
@@ -275,7 +275,7 @@ class _ForgeReader:
             return
         ids = self._remark_ids.get(thread)
         if ids is None:
-            stored = self._writer.all_remarks(self._bank, thread)
+            stored = self._writer.forge.remarks_uncurated(self._bank, thread)
             ids = self._remark_ids[thread] = {remark.id for remark in stored}
         if id not in ids and len(ids) >= MAX_REMARKS:
             self.report.left_out += 1
@@ -300,7 +300,7 @@ class _ForgeReader:
         if thread not in self._titles:
             self._titles[thread] = thread_title(self._writer, remark)
         passage = curated_remark_passage(self._writer, remark, self._titles[thread])
-        self.report.remarks += self._writer.put_remark(remark, passage)
+        self.report.remarks += self._writer.forge.put_remark(remark, passage)
 
     def _logins(self, more: PullDraft) -> list[ForgeAccount]:
         cleaned = (ForgeAccount(*map(self._clean_name, login)) for login in more.logins)
@@ -331,7 +331,7 @@ def _trust(author: Account) -> Trust:
 
 
 def _known_repository(writer: Writer, bank: str, forge: Forge) -> ForgeRepository | None:
-    return next((f for f in writer.forge_repositories(bank) if f.repo == forge.repo), None)
+    return next((f for f in writer.forge.repositories(bank) if f.repo == forge.repo), None)
 
 
 def _thread_name(draft: ThreadDraft | RemarkDraft, forge: Forge) -> tuple[str, str]:

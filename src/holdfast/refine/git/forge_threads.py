@@ -99,7 +99,7 @@ def remark_passage(remark: Remark, title: str = "") -> Passage | None:
 
 def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
     """The passage of a thread with people's corrections; None if it is forgotten."""
-    known = reader.curation_state(thread.bank, thread_kind(thread), thread.id)
+    known = reader.curation.state(thread.bank, thread_kind(thread), thread.id)
     shown = apply_decision(known, thread, corrected_thread)
     return thread_passage(shown) if shown else None
 
@@ -107,8 +107,8 @@ def curated_thread_passage(reader: Reader, thread: Thread) -> Passage | None:
 def curated_remark_passage(reader: Reader, remark: Remark, title: str = "") -> Passage | None:
     """The passage of a remark with people's corrections; None if it or its thread is forgotten."""
     named = parse_uri(remark.thread)
-    above = reader.curation_state(remark.bank, *named) if named else None
-    known = reader.curation_state(remark.bank, "remark", remark.id)
+    above = reader.curation.state(remark.bank, *named) if named else None
+    known = reader.curation.state(remark.bank, "remark", remark.id)
     shown = apply_decision(known, remark, corrected_remark)
     return remark_passage(shown, title) if shown and not (above and above.is_hidden) else None
 
@@ -117,25 +117,25 @@ def refresh_passages(writer: Writer, bank: str, kind: str, id: str) -> str:
     """Update the passage of a pull, an issue or a remark, and those of the remarks in a thread,
     after a correction; returns the text as it was read."""
     if kind == "remark":
-        remark = writer.remark(bank, id)
+        remark = writer.forge.remark_uncurated(bank, id)
         if remark is None:
             return ""
         title = thread_title(writer, remark)
-        writer.put_passage(remark, curated_remark_passage(writer, remark, title))
+        writer.passages.replace(remark, curated_remark_passage(writer, remark, title))
         return remark.text
-    thread = writer.thread(bank, kind, id)
+    thread = writer.forge.thread_uncurated(bank, kind, id)
     if thread is None:
         return ""
-    writer.put_passage(thread, curated_thread_passage(writer, thread))
-    for remark in writer.all_remarks(bank, uri(kind, id)):
-        writer.put_passage(remark, curated_remark_passage(writer, remark, thread.title))
+    writer.passages.replace(thread, curated_thread_passage(writer, thread))
+    for remark in writer.forge.remarks_uncurated(bank, uri(kind, id)):
+        writer.passages.replace(remark, curated_remark_passage(writer, remark, thread.title))
     return f"{thread.title}\n\n{thread.body}".strip()
 
 
 def thread_title(writer: Writer, remark: Remark) -> str:
     """The title of a remark's thread; "" if the thread is not stored."""
     named = parse_uri(remark.thread)
-    thread = writer.thread(remark.bank, *named) if named else None
+    thread = writer.forge.thread_uncurated(remark.bank, *named) if named else None
     return thread.title if thread else ""
 
 
@@ -146,5 +146,5 @@ def records_erased_with(
     for other kinds."""
     if kind not in FORGE_KINDS:
         return ()
-    under = writer.all_remarks(bank, uri(kind, id)) if kind != "remark" else ()
+    under = writer.forge.remarks_uncurated(bank, uri(kind, id)) if kind != "remark" else ()
     return ((kind, id), *(("remark", remark.id) for remark in under))

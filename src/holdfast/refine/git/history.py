@@ -37,7 +37,7 @@ from holdfast.sources.git.refs import (
     unmerged_commits,
 )
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.git_history import Patch, Repository, Tag
+from holdfast.store.records.git_history import Patch, Repository, Tag
 
 # Commits that are redacted and stored together. More saves transactions, takes memory, and repeats
 # more after a crash.
@@ -102,7 +102,7 @@ def read_history(
         named = options.bank
         bank = banks.ensure_named(writer, named) if named else banks.ensure(writer, str(folder))
     tips = read_tips(git)
-    before = next((r.tips for r in writer.repositories(bank) if r.path == git_dir), ())
+    before = next((r.tips for r in writer.git.repositories(bank) if r.path == git_dir), ())
     known = existing_commits(git, before)
     total = count_commits(git, tips)
     new = _read_commits(
@@ -116,9 +116,9 @@ def read_history(
     branches = [pair for pair in tips.names if not erased.has("tag", pair[0])]
     with writer.transaction():
         read = Repository(bank, git_dir, tips.head, tips.all, now(), str(folder), options.with_diff)
-        writer.put_repository(read, tags, unmerged)
-        writer.put_branches(bank, branches)
-    found = writer.bank(bank)
+        writer.git.put_repository(read, tags, unmerged)
+        writer.git.put_branches(bank, branches)
+    found = writer.banks.gets.get(bank)
     return HistoryReport(found.name if found else bank, total, new, len(unmerged))
 
 
@@ -139,7 +139,7 @@ def _read_commits(
     log = iter(read_log(git, bank, tips.all, known))
     while batch := list(islice(log, COMMIT_BATCH)):
         seen += len(batch)
-        stored = writer.known_commits(bank, [commit.id for commit in batch])
+        stored = writer.git.known_commits(bank, [commit.id for commit in batch])
         fresh = [commit for commit in batch if commit.id not in stored]
         patches = {
             p.commit: p for p in _redacted_patches(git, bank, fresh, options.with_diff, redactor)
@@ -185,13 +185,13 @@ def _store_commits(
         reverted_ids: list[str] = []
         for commit in kept:
             if reverted := _REVERTS.findall(commit.body):
-                writer.put_reverts(bank, commit.id, reverted)
+                writer.git.put_reverts(bank, commit.id, reverted)
                 reverted_ids += reverted
-        writer.put_patches(patches[c.id] for c in kept if c.id in patches)
-        added = writer.put_commits(
+        writer.git.put_patches(patches[c.id] for c in kept if c.id in patches)
+        added = writer.git.put_commits(
             [(commit, curated_commit_passage(writer, commit)) for commit in kept]
         )
-        writer.index_touches(bank, [commit.id for commit in kept])
+        writer.git.index_touches(bank, [commit.id for commit in kept])
         for name in reverted_ids:
             _refresh_reverted(writer, bank, name)
     return added
@@ -199,9 +199,9 @@ def _store_commits(
 
 def _refresh_reverted(writer: Writer, bank: str, name: str, depth: int = _MAX_REVERT_DEPTH) -> None:
     """Update the passage of a commit that was reverted, and of those that it reverts itself."""
-    for commit in writer.find(bank, "commit", name):
+    for commit in writer.records.find(bank, "commit", name):
         if isinstance(commit, Commit):
-            writer.put_passage(commit, curated_commit_passage(writer, commit))
+            writer.passages.replace(commit, curated_commit_passage(writer, commit))
             for other in _REVERTS.findall(commit.body) if depth else ():
                 _refresh_reverted(writer, bank, other, depth - 1)
 
@@ -210,17 +210,17 @@ def is_reverted(reader: Reader, bank: str, commit: str, depth: int = _MAX_REVERT
     """Whether a commit was reverted by one that is not reverted itself."""
     return depth > 0 and any(
         not is_reverted(reader, bank, other, depth - 1)
-        for other in reader.reverted_by(bank, commit)
+        for other in reader.git.reverted_by(bank, commit)
     )
 
 
 def curated_commit_passage(reader: Reader, commit: Commit) -> Passage | None:
     """The passage of a commit with people's corrections; None if it is forgotten."""
-    known = reader.curation_state(commit.bank, "commit", commit.id)
+    known = reader.curation.state(commit.bank, "commit", commit.id)
     shown = apply_decision(known, commit, corrected_commit)
     if shown is None:
         return None
-    patch = reader.patch(commit.bank, commit.id)
+    patch = reader.git.patch(commit.bank, commit.id)
     passage = commit_passage(shown, touched_symbols(patch.diff) if patch else "")
     if is_reverted(reader, commit.bank, commit.id):
         return passage._replace(status=Status.RETRACTED)

@@ -84,7 +84,7 @@ def reconcile(
 
 class _KnownSources:
     def __init__(self, reader: Reader) -> None:
-        self._sources = {source.path: source for source in reader.sources()}
+        self._sources = {source.path: source for source in reader.sources.all()}
         self._named: dict[str, list[Path]] = {}
         for source in self._sources.values():
             if source.agent == claude_code.AGENT:
@@ -112,7 +112,7 @@ class _KnownSources:
 
 def find_unread(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
-    stamps = {source.path: source.stamp for source in reader.sources()}
+    stamps = {source.path: source.stamp for source in reader.sources.all()}
     paths = sorted(home_paths.journals.glob("*.jsonl"))
     return [_read_journal(path) for path in paths if stamps.get(str(path)) != _stamp(path)]
 
@@ -161,8 +161,8 @@ def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENT
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not paths.journals.is_dir():
         return 0
-    known = {s.path: s for s in writer.sources() if s.agent == events.AGENT}
-    failed = writer.sources_failed_before(_ANY_READER) if known else set[int]()
+    known = {s.path: s for s in writer.sources.all() if s.agent == events.AGENT}
+    failed = writer.sources.failed_before(_ANY_READER) if known else set[int]()
     gone = [
         source
         for path in sorted(paths.journals.glob("*.jsonl"))
@@ -175,7 +175,7 @@ def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENT
         with writer.transaction():
             for source in gone:
                 note = f"read and put away; {source.lines} lines of it were read"
-                writer.set_source_state(source.id, SourceState.GONE.value, note)
+                writer.sources.set_state(source.id, SourceState.GONE.value, note)
     return len(gone)
 
 

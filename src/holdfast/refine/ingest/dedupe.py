@@ -64,7 +64,7 @@ class JournalDeduplicator:
             return True
         self._seen.add(event.id)
         if event.tool is not None:
-            return self._writer.has_tool_call(self._bank, event.tool.call)
+            return self._writer.turns.has_tool_call(self._bank, event.tool.call)
         if event.role is Role.ASSISTANT and last == key:
             return True  # the agent stopped again without having said anything new
         unmatched = self._unmatched_texts(event.session)
@@ -76,7 +76,7 @@ class JournalDeduplicator:
     def _unmatched_texts(self, session: str) -> Counter[_TextKey]:
         """The texts of stored turns that no line of the journal has matched yet."""
         if session not in self._unmatched:
-            turns = self._writer.all_turns(self._bank, session)
+            turns = self._writer.turns.stream_uncurated(self._bank, session)
             texts = Counter(_text_key(turn.role, turn.text) for turn in turns if turn.tool is None)
             texts.subtract(self._read_before.get(session, Counter()))
             self._unmatched[session] = texts
@@ -106,7 +106,7 @@ class TranscriptDeduplicator:
 
     def _load(self, session: str) -> None:
         found = self._journal_turns[session] = {}
-        for turn in self._writer.all_turns(self._journal.bank, session):
+        for turn in self._writer.turns.stream_uncurated(self._journal.bank, session):
             # A turn of the transcript is at line 0 again after the transcript was rewritten.
             rewritten = turn.origin.source == self._transcript.id and turn.origin.line == 0
             if self._is_from_journal(turn) or rewritten:

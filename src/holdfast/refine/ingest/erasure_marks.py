@@ -26,8 +26,8 @@ class ErasedNames:
     def __init__(self, reader: Reader, bank: str, names: Sequence[tuple[str, str]]) -> None:
         self._found: set[str] = set()
         # Most banks have no erasures; then no name has to be hashed.
-        if reader.erased_marks(bank, (erasure_mark("any", ""),)):
-            self._found = reader.erased_marks(
+        if reader.curation.erased_marks(bank, (erasure_mark("any", ""),)):
+            self._found = reader.curation.erased_marks(
                 bank, [erasure_mark(kind, name) for kind, name in names]
             )
 

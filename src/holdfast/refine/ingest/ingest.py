@@ -20,7 +20,8 @@ from holdfast.refine.ingest.write import OvertakenError, write_lines
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.parallel_derive import derive_in_parallel
 from holdfast.sources.source_files import source_snapshot
-from holdfast.store.protocol import Reader, SourceChange, Writer
+from holdfast.store.protocol import Reader, Writer
+from holdfast.store.records.sources import SourceChange
 
 
 @dataclass(slots=True)
@@ -49,7 +50,7 @@ def estimate(reader: Reader, inputs: Iterable[Input]) -> list[tuple[Input, int]]
     """The files with something new and how many new bytes they have. Writes nothing."""
     found: list[tuple[Input, int]] = []
     for item in inputs:
-        known = reader.source_at(str(item.path))
+        known = reader.sources.at_path(str(item.path))
         try:
             seen = source_snapshot(item.path, item.agent)
             if known is not None and seen.is_same(known.stamp):

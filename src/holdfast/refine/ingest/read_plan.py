@@ -54,9 +54,9 @@ class ReadPlanner:
         self._banks = banks
         self._paths = HomePaths(banks.home)
         # A newer reader may be able to read lines that an older one failed on.
-        self._retry = writer.sources_failed_before(READER_VERSION)
+        self._retry = writer.sources.failed_before(READER_VERSION)
         self._missing: dict[str, list[Source]] = {}
-        for source in writer.sources():
+        for source in writer.sources.all():
             if source.offset and not source_exists(source.path, source.agent):
                 self._missing.setdefault(Path(source.path).name, []).append(source)
 
@@ -75,7 +75,7 @@ class ReadPlanner:
         if file is path:
             with path.open("rb") as opened:
                 opened.read(1)  # raises if the file cannot be read
-        source = self._writer.source_at(str(path)) or self._find_moved(path, seen)
+        source = self._writer.sources.at_path(str(path)) or self._find_moved(path, seen)
         if source is not None:
             self._refuse_other_bank(source, item)
         retry = source is not None and source.id in self._retry
@@ -104,7 +104,7 @@ class ReadPlanner:
         wanted = find_bank_by_name(self._writer, item.bank) if item.bank else None
         if source.agent == item.agent and (not item.bank or (wanted and wanted.id == source.bank)):
             return
-        bank = self._writer.bank(source.bank)
+        bank = self._writer.banks.gets.get(source.bank)
         raise InputError(
             f"{source.path} is in memory already: read as {source.agent} into bank "
             f"{bank.name if bank else source.bank}.",
@@ -113,17 +113,17 @@ class ReadPlanner:
 
     def _assign_bank(self, source: Source, item: Input, cwd: str) -> Source:
         """Move a file out of the unsorted bank once its lines name a folder."""
-        unsorted = self._writer.bank_by_alias(f"name:{UNSORTED_BANK}")
+        unsorted = self._writer.banks.id_by_alias(f"name:{UNSORTED_BANK}")
         if item.bank or not cwd or source.bank != unsorted:
             return source
         with self._writer.transaction():
-            self._writer.move_source_to_bank(source.id, self._banks.ensure(self._writer, cwd))
-        return self._writer.source(source.id) or source
+            self._writer.derived.move_source(source.id, self._banks.ensure(self._writer, cwd))
+        return self._writer.sources.gets.get(source.id) or source
 
     def _restart(self, source: Source) -> Source:
         with self._writer.transaction():
-            self._writer.restart_source(source.id)
-        return self._writer.source(source.id) or source
+            self._writer.sources.restart(source.id)
+        return self._writer.sources.gets.get(source.id) or source
 
     def _find_moved(self, path: Path, seen: SourceSnapshot) -> Source | None:
         """The missing source that a file continues, with the same name and content, such as a
@@ -131,32 +131,32 @@ class ReadPlanner:
         for source in list(self._missing.get(path.name, ())):
             if not _is_rewritten(seen.file, source, seen.size):
                 with self._writer.transaction():
-                    self._writer.move_source(source.id, str(path))
+                    self._writer.sources.move(source.id, str(path))
                 self._missing[path.name].remove(source)
-                return self._writer.source(source.id)
+                return self._writer.sources.gets.get(source.id)
         return None
 
     def _new_source(self, item: Input, cwd: str) -> Source:
         writer, banks = self._writer, self._banks
         with writer.transaction():
             bank = banks.ensure_named(writer, item.bank) if item.bank else None
-            bank = bank or writer.bank_by_host_session(_session_of_path(item.path))
+            bank = bank or writer.banks.id_by_host_session(_session_of_path(item.path))
             bank = bank or (
                 banks.ensure(writer, cwd) if cwd else banks.ensure_named(writer, UNSORTED_BANK)
             )
-            return writer.add_source(str(item.path), item.agent, bank)
+            return writer.sources.add(str(item.path), item.agent, bank)
 
     def _mark_live(self, source: Source) -> None:
         """Record that a file that was gone or unreadable is back unchanged."""
         if source.state is not SourceState.LIVE:
             with self._writer.transaction():
-                self._writer.set_source_state(source.id, SourceState.LIVE.value, "")
+                self._writer.sources.set_state(source.id, SourceState.LIVE.value, "")
 
     def _mark_unreadable(self, item: Input, why: str) -> None:
-        source = self._writer.source_at(str(item.path)) or self._new_source(item, "")
+        source = self._writer.sources.at_path(str(item.path)) or self._new_source(item, "")
         with self._writer.transaction():
             state = SourceState.UNREADABLE.value
-            self._writer.set_source_state(source.id, state, f"cannot be read: {why}")
+            self._writer.sources.set_state(source.id, state, f"cannot be read: {why}")
 
 
 def _is_rewritten(file: Openable, source: Source, size: int) -> bool:
@@ -183,14 +183,14 @@ def mark_missing_sources(writer: Writer) -> list[Source]:
     """Mark sources whose files are gone, and return those that were not marked before."""
     gone = [
         source
-        for source in writer.sources()
+        for source in writer.sources.all()
         if source.state is not SourceState.GONE and not source_exists(source.path, source.agent)
     ]
     if gone:
         with writer.transaction():
             for source in gone:
                 saved = f"no longer on disk; {source.lines} lines of it were read"
-                writer.set_source_state(source.id, SourceState.GONE.value, saved)
+                writer.sources.set_state(source.id, SourceState.GONE.value, saved)
     return gone
 
 
@@ -221,7 +221,7 @@ def find_pending(
     lines = files = 0
     problems: list[str] = []
     known: set[str] = set()
-    for source in reader.sources(bank):
+    for source in reader.sources.all(bank):
         known.add(source.path)
         try:
             seen = source_snapshot(Path(source.path), source.agent)

@@ -22,7 +22,8 @@ from holdfast.sources.claude_code.events import AGENT as HOOKS
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.claude_code.tools import ANSWERED_FROM_MEMORY, is_own
 from holdfast.sources.draft import DraftSession
-from holdfast.store.protocol import SourceChange, Writer
+from holdfast.store.protocol import Writer
+from holdfast.store.records.sources import SourceChange
 
 
 class OvertakenError(Exception):
@@ -59,7 +60,7 @@ class _Batch:
 
     def take_seq(self, session: str) -> int:
         if session not in self.next_seq:
-            self.next_seq[session] = self.writer.next_seq(self.bank, session)
+            self.next_seq[session] = self.writer.turns.next_seq(self.bank, session)
         seq = self.next_seq[session]
         self.next_seq[session] = seq + 1
         return seq
@@ -82,11 +83,11 @@ def write_lines(
     """Store one run of lines that starts at `position`; returns the change of the ledger. Raises
     `OvertakenError` if the source was read further meanwhile."""
     with writer.transaction():
-        source = writer.source(job.source.id)
+        source = writer.sources.gets.get(job.source.id)
         if source is None or source.offset != position:
             raise OvertakenError
         ids = [event.id for event in refined.events if isinstance(event, RefinedTurn)]
-        known = writer.known_turns(job.source.bank, ids)
+        known = writer.turns.known(job.source.bank, ids)
         batch = _Batch(job, writer, known, source.lines, _find_erased_names(writer, job, refined))
         _attach_deduplicator(batch, position)
         for event in refined.events:
@@ -95,10 +96,10 @@ def write_lines(
             else:
                 _join_result(batch, event)
         for session in _session_rows(batch, refined):
-            writer.add_session(session)
-        writer.put_turns(batch.turns.values())
+            writer.sessions.add(session)
+        writer.turns.put(batch.turns.values())
         change = _source_change(batch, refined, position, prefix, stamp, now)
-        writer.advance_source(change)
+        writer.sources.advance(change)
     return change
 
 
@@ -130,7 +131,7 @@ def _attach_deduplicator(batch: _Batch, position: int) -> None:
     if job.source.agent == HOOKS:
         batch.journal_dedupe = JournalDeduplicator(writer, batch.bank, job.file, position)
         return
-    journal = writer.source_at(job.journal) if job.journal else None
+    journal = writer.sources.at_path(job.journal) if job.journal else None
     if journal is not None and journal.l1_bytes and journal.bank == batch.bank:
         batch.transcript_dedupe = TranscriptDeduplicator(writer, journal, job.source)
 
@@ -157,7 +158,7 @@ def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
     batch.accepted.add(event.line)
     batch.l1_bytes += _turn_bytes(event.text, event.tool)
     if rewritten:
-        found = batch.writer.turn(batch.bank, event.id)
+        found = batch.writer.turns.get_uncurateds.get_uncurated(batch.bank, event.id)
         if found is not None:
             batch.put(replace(found, origin=origin))
         return
@@ -181,9 +182,9 @@ def _join_result(batch: _Batch, event: RefinedResult) -> None:
         return
     turn = batch.calls.get((event.session, event.call))
     if turn is None:
-        turn = batch.writer.tool_call_turn(batch.bank, event.session, event.call)
+        turn = batch.writer.turns.of_tool_call(batch.bank, event.session, event.call)
     if turn is None or turn.tool is None:
-        known = batch.writer.has_tool_call(batch.bank, event.call)
+        known = batch.writer.turns.has_tool_call(batch.bank, event.call)
         batch.refused[event.line] = SkipReason.DUPLICATE if known else SkipReason.ORPHAN_RESULT
         return
     tool = turn.tool

@@ -38,7 +38,7 @@ _MAX_REMEMBERED = 10_000
 def update_memories(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Update the memories of all changed sessions of every bank; returns how many there were."""
     done = 0
-    for bank in writer.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION):
         while updated := update_bank_memories(writer, bank, on_progress):
             done += updated
     return done
@@ -51,7 +51,7 @@ def update_bank_memories(
     limit: int = _BATCH_SIZE,
 ) -> int:
     """Update the memories of up to `limit` changed sessions of a bank; returns how many."""
-    changes = writer.unseen_changes(bank, NAME, VERSION, limit)
+    changes = writer.progress.unseen_changes(bank, NAME, VERSION, limit)
     for change in changes:
         on_progress()
         with writer.transaction():
@@ -60,27 +60,29 @@ def update_bank_memories(
             else:
                 _update_remembered(writer, bank)
             publish_changed_memories(writer, bank)
-            writer.mark_seen(bank, NAME, VERSION, change.number)
+            writer.progress.mark_seen(bank, NAME, VERSION, change.number)
     return len(changes)
 
 
 def _update_session(writer: Writer, bank: str, id: str) -> None:
-    session = writer.session(bank, id)
+    session = writer.sessions.gets.get(bank, id)
     occurrences, stances = _read_session(writer, session) if session else ([], [])
-    known = writer.occurrences(bank, id)
-    if sorted(occurrences) == known and stances == writer.stances(bank, id):
+    known = writer.memories.occurrences(bank, id)
+    if sorted(occurrences) == known and stances == writer.memories.stances(bank, id):
         return
-    writer.put_retained(bank, id, occurrences, stances)
+    writer.memories.put_occurrences(bank, id, occurrences, stances)
 
 
 def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurrence], list[Stance]]:
     """The occurrences in a session in order of their keys, and its stances in order of time."""
-    exchanges = writer.exchanges(session.bank, session.id)
-    extracted = ExtractedMemories(writer, session.bank)
+    exchanges = writer.sessions.exchanges(session.bank, session.id)
+    extracted = ExtractedMemories(writer.summaries, session.bank)
     found: list[MemoryOccurrence] = []
     stances: list[Stance] = []
     for exchange in exchanges:
-        turns = writer.turns(session.bank, session.id, exchange.first_seq, exchange.last_seq)
+        turns = writer.turns.of_session(
+            session.bank, session.id, exchange.first_seq, exchange.last_seq
+        )
         if not turns:
             continue
         by_person = _is_asked_by_person(session, turns[0])
@@ -106,21 +108,21 @@ def _is_asked_by_person(session: Session, first: Turn) -> bool:
 
 def _update_remembered(writer: Writer, bank: str) -> None:
     """Store the stances in the opinions that people asked to retain."""
-    remembered = writer.remembered(bank, _MAX_REMEMBERED)
+    remembered = writer.memories.remembered(bank, _MAX_REMEMBERED)
     stances = [stance for memory in remembered for stance in memory_stances(memory)]
-    if sorted(stances) != sorted(writer.stances(bank, "")):
-        writer.put_retained(bank, "", [], stances)
+    if sorted(stances) != sorted(writer.memories.stances(bank, "")):
+        writer.memories.put_occurrences(bank, "", [], stances)
 
 
 def publish_changed_memories(writer: Writer, bank: str) -> None:
     """Write the memory of each changed key, or remove it if too few sessions have it."""
-    for key in writer.changed_memory_keys(bank):
-        occurrences = writer.occurrences_of_key(bank, key)
+    for key in writer.memories.changed_keys(bank):
+        occurrences = writer.memories.occurrences_of_key(bank, key)
         if not occurrences or len(occurrences) < occurrences[0].occurrence.needs:
-            writer.put_retained_memory(bank, key, None, None)
+            writer.memories.put_retained(bank, key, None, None)
             continue
         memory = _combine(bank, occurrences)
-        writer.put_retained_memory(
+        writer.memories.put_retained(
             bank, key, memory, _current_passage(writer, memory, occurrences[0])
         )
 
@@ -151,7 +153,7 @@ def _combine(bank: str, occurrences: Sequence[SessionOccurrence]) -> Memory:
 
 def _current_passage(writer: Writer, memory: Memory, first: SessionOccurrence) -> Passage | None:
     """The passage that makes a memory searchable, in its corrected words; None if it is hidden."""
-    known = writer.curation_state(memory.bank, "memory", memory.id)
+    known = writer.curation.state(memory.bank, "memory", memory.id)
     if known is not None and known.is_hidden:
         return None
     if known is not None and known.text:

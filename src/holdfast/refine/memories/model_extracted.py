@@ -24,7 +24,7 @@ from holdfast.refine.memories.retention_rules import (
 )
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.sessions.model_summaries import exchange_hash
-from holdfast.store.protocol.model_calls import ModelSummaries
+from holdfast.store.ledgers.model_calls import ModelSummaries
 
 # Length of the lists of places and names in one memory.
 _MAX_LIST_CHARS = 120
@@ -83,14 +83,14 @@ def _known_names(listed: str, evidence: Evidence) -> str:
 class ExtractedMemories:
     """Finds the memories that a model extracted in a bank."""
 
-    def __init__(self, store: ModelSummaries, bank: str) -> None:
-        self._store = store
+    def __init__(self, summaries: ModelSummaries, bank: str) -> None:
+        self._summaries = summaries
         self._bank = bank
-        self._has_any = store.has_summaries(bank)
+        self._has_any = summaries.has_any(bank)
 
     def find(self, exchange: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence] | None:
         """The memories that a model extracted from an exchange; None if no model was asked."""
-        known = self._store.summary(self._bank, extraction_hash(turns)) if self._has_any else None
+        known = self._summaries.get(self._bank, extraction_hash(turns)) if self._has_any else None
         if known is None or not known.content:
             return None
         return [

@@ -24,25 +24,25 @@ VERSION = 1
 
 def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> list[str]:
     """Update the patterns of every bank that has changes; returns these banks."""
-    banks = writer.banks_behind(NAME, VERSION)
+    banks = writer.progress.banks_behind(NAME, VERSION)
     for bank in banks:
-        while changes := writer.unseen_changes(bank, NAME, VERSION):
+        while changes := writer.progress.unseen_changes(bank, NAME, VERSION):
             with writer.transaction():
                 for change in changes:
                     _update_statements(writer, bank, change.session)
                     on_progress()
-                writer.mark_seen(bank, NAME, VERSION, changes[-1].number)
+                writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
                 superseded = _superseded_records(writer, bank)
-                statements = [s for s in writer.statements(bank) if s.uri not in superseded]
+                statements = [s for s in writer.rules.statements(bank) if s.uri not in superseded]
                 patterns = make_patterns(bank, statements)
-                writer.put_patterns(bank, [*patterns, *commit_patterns(bank, commits)])
+                writer.rules.put_patterns(bank, [*patterns, *commit_patterns(bank, commits)])
     return banks
 
 
 def _superseded_records(writer: Writer, bank: str) -> set[str]:
     """The records that state only rules which are no longer in force."""
-    facts = [fact for fact in writer.facts(bank) if fact.kind is FactKind.RULE]
+    facts = [fact for fact in writer.facts.all(bank) if fact.kind is FactKind.RULE]
     ended = {link for fact in facts if fact.status in ENDED_STATUSES for link in fact.evidence}
     return ended - {
         link for fact in facts if fact.status not in ENDED_STATUSES for link in fact.evidence
@@ -55,18 +55,18 @@ def _update_statements(writer: Writer, bank: str, session: str) -> None:
         statements = [s for commit in _commits(writer, bank) for s in commit_statements(commit)]
         memories = remembered_by_people(writer, bank)
         statements += [s for memory in memories for s in memory_statements(memory)]
-        writer.put_statements(bank, "", statements)
+        writer.rules.put_statements(bank, "", statements)
         return
-    known = writer.session(bank, session)
-    turns, exchanges = writer.turns_from(bank, session), writer.exchanges(bank, session)
-    claims = writer.claims(bank, session)
+    known = writer.sessions.gets.get(bank, session)
+    turns, exchanges = writer.turns.stream(bank, session), writer.sessions.exchanges(bank, session)
+    claims = writer.facts.claims(bank, session)
     found = session_statements(known, turns, exchanges, claims) if known else ()
-    writer.put_statements(bank, session, list(found))
+    writer.rules.put_statements(bank, session, list(found))
 
 
 def _commits(writer: Writer, bank: str) -> Iterator[Commit]:
     """The visible commits, in their corrected words."""
-    for commit in writer.all_commits(bank):
-        known = writer.curation_state(bank, "commit", commit.id)
+    for commit in writer.git.commits_uncurated(bank):
+        known = writer.curation.state(bank, "commit", commit.id)
         if shown := apply_decision(known, commit, corrected_commit):
             yield shown

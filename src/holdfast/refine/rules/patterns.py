@@ -20,7 +20,7 @@ from holdfast.model.knowledge import Pattern
 from holdfast.model.trust import Trust, least_trusted
 from holdfast.refine.rules.conventions import as_rule
 from holdfast.refine.rules.domains import domain_of
-from holdfast.store.protocol.rules import Statement
+from holdfast.store.knowledge.rules import Statement
 
 
 class PatternConfidence(NamedTuple):

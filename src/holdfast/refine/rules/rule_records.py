@@ -21,8 +21,8 @@ from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
 from holdfast.sources.rule_locations import RuleLocation, find_rule_files, project_root
+from holdfast.store.knowledge.rules import ReadRuleFile
 from holdfast.store.protocol import Reader, Writer
-from holdfast.store.protocol.rules import ReadRuleFile
 
 # Latest sessions whose folders are tried when no rules were read before.
 _MAX_SESSIONS = 20
@@ -32,7 +32,7 @@ _USER_FILES = ("CLAUDE.local.md",)
 
 def rules_are_current(reader: Reader, bank: str, places: Sequence[RuleLocation]) -> bool:
     """Whether the stored rules are those of these files, by path and modification stamp."""
-    known = {seen.file: seen.stamp for seen in reader.rule_files(bank)}
+    known = {seen.file: seen.stamp for seen in reader.rules.files(bank)}
     return known == {place.file: place.stamp for place in places}
 
 
@@ -49,8 +49,8 @@ def store_rules(
             seen.append(ReadRuleFile(place.file, root, place.stamp, digest))
             rules += _rules(bank, place, raw, redactor)
     with writer.transaction():
-        before = {(r.path, r.heading, r.text, r.paths) for r in writer.rules(bank)}
-        writer.put_rules(bank, seen, [(rule, rule_passage(rule)) for rule in rules])
+        before = {(r.path, r.heading, r.text, r.paths) for r in writer.rules.all(bank)}
+        writer.rules.put(bank, seen, [(rule, rule_passage(rule)) for rule in rules])
     return before != {(r.path, r.heading, r.text, r.paths) for r in rules}
 
 
@@ -96,11 +96,11 @@ def _modified(stamp: str) -> str:
 def bank_root(reader: Reader, bank: str) -> str:
     """The project folder of a bank on this machine: where its rules were last read, or else where
     it was last worked in, folders with rules first; "" if none exists any more."""
-    known = [seen.root for seen in reader.rule_files(bank) if seen.root]
+    known = [seen.root for seen in reader.rules.files(bank) if seen.root]
     if known and os.path.isdir(known[0]):  # noqa: PTH112
         return known[0]
-    found = reader.bank(bank)
-    cwds = [session.cwd for session in reader.sessions(bank, _MAX_SESSIONS) if session.cwd]
+    found = reader.banks.gets.get(bank)
+    cwds = [session.cwd for session in reader.sessions.latest(bank, _MAX_SESSIONS) if session.cwd]
     kinds = ("folder:", "path:")
     aliases = [a.partition(":")[2] for a in found.aliases if a.startswith(kinds)] if found else []
     folders = [project_root(cwd) for cwd in dict.fromkeys(cwds) if os.path.isdir(cwd)]  # noqa: PTH112

@@ -18,7 +18,7 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.rules.conventions import Convention, find_conventions
-from holdfast.store.protocol.rules import Statement
+from holdfast.store.knowledge.rules import Statement
 
 # The author of a message without a named speaker.
 _USER = "user"

@@ -22,11 +22,10 @@ from holdfast.refine.facts.claims import make_claims
 from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import LIMITS, build_exchange, exchange_id
 from holdfast.refine.sessions.model_summaries import ModelSummaries, SummaryReader
-from holdfast.store.protocol import Derived
-from holdfast.store.protocol.curation import SupersededText
+from holdfast.store.across_tables.derived import Derived, SupersededText
 
 
-class SessionReader(SummaryReader, Protocol):
+class SessionContent(SummaryReader, Protocol):
     """Reads all that a session is derived from: a store, or a snapshot of the session."""
 
     def session(self, bank: str, id: str) -> Session | None:
@@ -46,19 +45,43 @@ class SessionReader(SummaryReader, Protocol):
         ...
 
 
+class StoredSession:
+    """The content of sessions as a store has it."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.session = writer.sessions.get
+        self.curation_states_in_session = writer.curation.states_in_session
+        self.all_turns = writer.turns.stream_uncurated
+        self.turns = writer.turns.of_session
+        self.has_summaries = writer.summaries.has_any
+        self.summary = writer.summaries.get
+
+
+class StoredSession:
+    """The content of sessions as a store has it."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.session = writer.sessions.get
+        self.curation_states_in_session = writer.curation.states_in_session
+        self.all_turns = writer.turns.stream_uncurated
+        self.turns = writer.turns.of_session
+        self.has_summaries = writer.summaries.has_any
+        self.summary = writer.summaries.get
+
+
 class CurationOverlay:
     """Applies the decisions about one session and the records in it. Turns have to be passed in
     order: first to `apply_correction`, then to `hide`, and last, in groups, to `exchange`."""
 
-    def __init__(self, reader: SessionReader, bank: str, session: str) -> None:
+    def __init__(self, content: SessionContent, bank: str, session: str) -> None:
         # A model's summary is found by the hash of the turns as they are shown. One that was made
         # before a turn was forgotten or corrected is not found any more.
-        self._summaries = ModelSummaries(reader, bank)
+        self._summaries = ModelSummaries(content, bank)
         self._curated = {
-            (c.kind, c.id): c for c in reader.curation_states_in_session(bank, session)
+            (c.kind, c.id): c for c in content.curation_states_in_session(bank, session)
         }
         # Every turn has a session. If it cannot be read, it or its parent is forgotten.
-        known = reader.session(bank, session)
+        known = content.session(bank, session)
         self._all_gone = known is None
         self._asked_by_agent = known is not None and bool(known.parent)
         self._hidden: set[str] = set()

@@ -13,17 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.refine.core.passages import TurnPassageBuilder
 from holdfast.refine.core.rules_version import RULES_VERSION
-from holdfast.refine.sessions.curation_overlay import CurationOverlay, SessionReader
+from holdfast.refine.sessions.curation_overlay import CurationOverlay, SessionContent, StoredSession
 from holdfast.refine.sessions.digests import build_digest
 from holdfast.refine.sessions.exchanges import ExchangeGrouper, build_exchange
-from holdfast.store.protocol import Derived, Record, StaleSession, Writer
-from holdfast.store.protocol.curation import HiddenTurn
+from holdfast.store.across_tables.derived import Derived, HiddenTurn
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Writer
+from holdfast.store.records.sessions import StaleSession
 
 
 def derive_stale(writer: Writer, on_session: Callable[[], None] = lambda: None) -> int:
     """Bring every stale session up to date; returns how many. Calls `on_session` after each."""
     done = 0
-    while stale := writer.stale_sessions(limit=50):
+    while stale := writer.sessions.stale(limit=50):
         for one in stale:
             derive_session(writer, one)
             done += 1
@@ -36,8 +38,8 @@ def derive_outdated(
 ) -> int:
     """Derive again the sessions that an older rules version derived; returns how many. Calls
     `on_progress` with how many are done and how many there are."""
-    done, total = 0, writer.count_outdated_sessions(RULES_VERSION)
-    while outdated := writer.outdated_sessions(RULES_VERSION, limit=50):
+    done, total = 0, writer.versions.count_outdated_sessions(RULES_VERSION)
+    while outdated := writer.versions.outdated_sessions(RULES_VERSION, limit=50):
         for bank, session in outdated:
             derive_session(writer, StaleSession(bank, session, 0))
             done += 1
@@ -49,30 +51,31 @@ def derive_session(writer: Writer, stale: StaleSession) -> None:
     """Replace the rows derived from the changed part of one session."""
     bank, session, _ = stale
     with writer.transaction():
-        if writer.derived_version(bank, session) != RULES_VERSION:
+        if writer.versions.of_session(bank, session) != RULES_VERSION:
             stale = stale._replace(first=0)
         kept = _unchanged_exchanges(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
-        known = writer.session(bank, session)
-        writer.put_derived(bank, session, derive(writer, stale, known, kept, first), first)
-        writer.set_derived_version(bank, session, RULES_VERSION)
+        known = writer.sessions.gets.get(bank, session)
+        rows = derive(StoredSession(writer), stale, known, kept, first)
+        writer.derived.put(bank, session, rows, first)
+        writer.versions.record(bank, session, RULES_VERSION)
 
 
 def _unchanged_exchanges(writer: Writer, stale: StaleSession) -> list[Exchange]:
     """The exchanges before the one that the first changed turn is in or may continue."""
     bank, session, first = stale
-    before = [x for x in writer.exchanges(bank, session) if x.first_seq <= first][:-1]
-    if not before or _has_other_roles(writer, bank, session, last=first - 1):
+    before = [x for x in writer.sessions.exchanges(bank, session) if x.first_seq <= first][:-1]
+    if not before or _has_other_roles(StoredSession(writer), bank, session, last=first - 1):
         return before
     # The first turn that is not a person's changes how all turns of the session are grouped.
-    return [] if _has_other_roles(writer, bank, session) else before
+    return [] if _has_other_roles(StoredSession(writer), bank, session) else before
 
 
 def _has_other_roles(
-    writer: SessionReader, bank: str, session: str, last: int | None = None
+    content: SessionContent, bank: str, session: str, last: int | None = None
 ) -> bool:
     """Whether a session has turns of an agent or a tool, up to position `last`."""
-    for turn in writer.all_turns(bank, session):
+    for turn in content.all_turns(bank, session):
         if last is not None and turn.seq > last:
             return False
         if turn.role is not Role.USER:
@@ -81,7 +84,7 @@ def _has_other_roles(
 
 
 def derive(
-    writer: SessionReader,
+    content: SessionContent,
     stale: StaleSession,
     session: Session | None,
     kept: list[Exchange],
@@ -90,16 +93,16 @@ def derive(
     """The rows derived from a session, from `first` on; the exchanges before it are `kept`."""
     exchanges = list(kept)
     reply = ""
-    overlay = CurationOverlay(writer, stale.bank, stale.session)
-    passages = TurnPassageBuilder(_previous_text(writer, kept))
-    grouper = ExchangeGrouper(dialogue=not _has_other_roles(writer, stale.bank, stale.session))
+    overlay = CurationOverlay(content, stale.bank, stale.session)
+    passages = TurnPassageBuilder(_previous_text(content.turns, kept))
+    grouper = ExchangeGrouper(dialogue=not _has_other_roles(content, stale.bank, stale.session))
 
     def close(group: list[Turn]) -> Iterator[Derived]:
         exchange, derived = overlay.exchange(group)
         exchanges.extend([exchange] if exchange else [])
         yield from derived
 
-    for read in writer.all_turns(stale.bank, stale.session, first):
+    for read in content.all_turns(stale.bank, stale.session, first):
         turn, replaced = overlay.apply_correction(read)
         yield from replaced
         if group := grouper.add(turn):
@@ -112,20 +115,20 @@ def derive(
             reply = turn.text
     if group := grouper.finish():
         yield from close(group)
-    closing = reply or last_assistant_text(writer, kept)
+    closing = reply or last_assistant_text(content.turns, kept)
     digest = build_digest(session, exchanges, closing) if session else None
     yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
 def _turns_backwards(writer: SessionReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
     for x in reversed(kept):
-        yield writer.turns(x.bank, x.session, x.first_seq, x.last_seq)
+        yield read_turns(x.bank, x.session, x.first_seq, x.last_seq)
 
 
-def _previous_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
+def _previous_text(read_turns: ReadTurns, kept: Sequence[Exchange]) -> str:
     """The text before the first turn that is derived again, as context for its passage."""
     passages = TurnPassageBuilder()
-    for turns in _turns_backwards(writer, kept):
+    for turns in _turns_backwards(read_turns, kept):
         passages = TurnPassageBuilder()
         for turn in turns:
             passages.build(turn)
@@ -136,7 +139,7 @@ def _previous_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
 
 def last_assistant_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
     """The text of the assistant's last turn in these exchanges."""
-    for turns in _turns_backwards(writer, kept):
+    for turns in _turns_backwards(read_turns, kept):
         for turn in reversed(turns):
             if turn.role is Role.ASSISTANT:
                 return turn.text
@@ -148,10 +151,12 @@ def rebuild_by_rules(reader: Writer, record: Record) -> Exchange | Digest | None
     None for any other kind of record."""
     if isinstance(record, Exchange):
         x = record
-        return build_exchange(reader.turns(x.bank, x.session, x.first_seq, x.last_seq))
-    session = reader.session(record.bank, record.session) if isinstance(record, Digest) else None
+        return build_exchange(reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq))
+    session = (
+        reader.sessions.get(record.bank, record.session) if isinstance(record, Digest) else None
+    )
     if session is None:
         return None
-    exchanges = reader.exchanges(session.bank, session.id)
+    exchanges = reader.sessions.exchanges(session.bank, session.id)
     built = [x for e in exchanges if isinstance(x := rebuild_by_rules(reader, e), Exchange)]
     return build_digest(session, built, last_assistant_text(reader, exchanges))

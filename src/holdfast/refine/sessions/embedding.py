@@ -73,7 +73,7 @@ def embed_pending(
     done = 0
     for kind in kinds:
         limit = _BATCH
-        while listed := writer.unembedded(embedder.name, (kind,), limit):
+        while listed := writer.vectors.unembedded(embedder.name, (kind,), limit):
             limit = _next_list_size(listed)
             # Passages with the same text share a vector.
             copies = Counter((p.bank, p.hash) for p in listed)
@@ -141,9 +141,9 @@ def _store_vectors(
         rows.setdefault(unit.bank, []).append((unit.hash, unit.part, mean.tobytes()))
     with writer.transaction():
         for bank, own in rows.items():
-            writer.put_vectors(bank, embedder.name, own)
+            writer.vectors.put(bank, embedder.name, own)
         for bank in {passage.bank for passage in passages if passage.kind in _GROUPED_KINDS}:
-            writer.mark_changed(bank, "")
+            writer.progress.mark_changed(bank, "")
 
 
 def _units(passage: Passage) -> Iterator[_EmbeddingUnit]:

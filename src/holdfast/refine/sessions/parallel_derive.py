@@ -17,7 +17,9 @@ from holdfast.model.records import Session, Turn
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.derive import derive, derive_session
-from holdfast.store.protocol import Derived, StaleSession, Writer
+from holdfast.store.across_tables.derived import Derived
+from holdfast.store.protocol import Writer
+from holdfast.store.records.sessions import StaleSession
 
 # A longer session is derived here as a stream, because a snapshot is characters in memory and sent.
 MAX_SNAPSHOT_CHARACTERS = 4_000_000
@@ -64,13 +66,13 @@ def derive_in_parallel(
 ) -> int:
     """Bring every stale session up to date; returns how many, and tells `on_session` so far."""
     done = 0
-    while stale := writer.stale_sessions(limit=_MAX_LISTED):
+    while stale := writer.sessions.stale(limit=_MAX_LISTED):
         for snapshot, rows in executor.map(derive_snapshot, _snapshots(writer, stale)):
             if rows is None or not _write_if_unchanged(writer, snapshot, rows):
                 derive_session(writer, StaleSession(snapshot.bank, snapshot.id, 0))
             done += 1
             on_session(done)
-        left = {(one.bank, one.session) for one in writer.stale_sessions(limit=_MAX_LISTED)}
+        left = {(one.bank, one.session) for one in writer.sessions.stale(limit=_MAX_LISTED)}
         for one in stale:
             if (one.bank, one.session) in left:
                 derive_session(writer, one)
@@ -83,7 +85,7 @@ def _snapshots(writer: Writer, stale: list[StaleSession]) -> Iterator[SessionSna
     """The snapshots of those sessions that are derived as a whole and can be sent."""
     for one in stale:
         bank, session, first = one
-        if (first and writer.exchanges(bank, session)) or writer.has_summaries(bank):
+        if (first and writer.sessions.exchanges(bank, session)) or writer.summaries.has_any(bank):
             continue
         snapshot = _take_snapshot(writer, bank, session)
         if snapshot is not None:
@@ -93,21 +95,23 @@ def _snapshots(writer: Writer, stale: list[StaleSession]) -> Iterator[SessionSna
 def _take_snapshot(writer: Writer, bank: str, session: str) -> SessionSnapshot | None:
     turns: list[Turn] = []
     characters = 0
-    for turn in writer.all_turns(bank, session):
+    for turn in writer.turns.stream_uncurated(bank, session):
         characters += len(turn.text) + (len(turn.tool.result) if turn.tool else 0)
         if characters > MAX_SNAPSHOT_CHARACTERS:
             return None
         turns.append(turn)
-    curated = tuple(writer.curation_states_in_session(bank, session))
-    return SessionSnapshot(bank, session, writer.session(bank, session), tuple(turns), curated)
+    curated = tuple(writer.curation.states_in_session(bank, session))
+    return SessionSnapshot(
+        bank, session, writer.sessions.gets.get(bank, session), tuple(turns), curated
+    )
 
 
 def _write_if_unchanged(writer: Writer, snapshot: SessionSnapshot, rows: list[Derived]) -> bool:
     """Write the rows of a session unless it has changed since its snapshot; returns whether."""
     bank, session = snapshot.bank, snapshot.id
     with writer.transaction():
-        if writer.has_summaries(bank) or _take_snapshot(writer, bank, session) != snapshot:
+        if writer.summaries.has_any(bank) or _take_snapshot(writer, bank, session) != snapshot:
             return False
-        writer.put_derived(bank, session, rows, 0)
-        writer.set_derived_version(bank, session, RULES_VERSION)
+        writer.derived.put(bank, session, rows, 0)
+        writer.versions.record(bank, session, RULES_VERSION)
         return True

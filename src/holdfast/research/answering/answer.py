@@ -178,10 +178,10 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     if request.layers:
         return tuple(request.layers)
     bank = request.bank
-    counts = reader.counts(bank)
-    banks = [bank] if bank is not None else [known.id for known in reader.banks()]
+    counts = reader.records.counts(bank)
+    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
     held = (
-        (Layer.RULES, any(reader.rules(id) for id in banks)),
+        (Layer.RULES, any(reader.rules.all(id) for id in banks)),
         (Layer.SUMMARIES, counts.digests),
         (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts + counts.imported),
         (Layer.TRANSCRIPTS, counts.turns),
@@ -240,7 +240,7 @@ def _is_request(reader: Reader, hit: Hit) -> bool:
 def _turn_of(reader: Reader, hit: Hit) -> Turn | None:
     if hit.kind != "turn":
         return None
-    found = reader.find(hit.bank, "turn", hit.uri.rsplit("/", 1)[-1], limit=1)
+    found = reader.records.find(hit.bank, "turn", hit.uri.rsplit("/", 1)[-1], limit=1)
     return found[0] if found and isinstance(found[0], Turn) else None
 
 
@@ -329,7 +329,7 @@ def _exchange_of(reader: Reader, hit: Hit) -> str:
     turn = _turn_of(reader, hit)
     inside = [
         exchange.id
-        for exchange in (reader.exchanges(turn.bank, turn.session) if turn else ())
+        for exchange in (reader.sessions.exchanges(turn.bank, turn.session) if turn else ())
         if turn and exchange.first_seq <= turn.seq <= exchange.last_seq
     ]
     return inside[0] if inside else hit.uri.rsplit("/", 1)[-1]
@@ -402,7 +402,7 @@ def page_url(reader: Reader, bank: str, name: str, session: str) -> str:
         return f"/memory?tab={_TABS[kind]}&id={id}"
     if kind == "remote":
         return ""
-    found = reader.find(bank, kind, id, limit=1)
+    found = reader.records.find(bank, kind, id, limit=1)
     if kind == "rule":
         domain = next((rule.domain for rule in found if isinstance(rule, Rule)), "")
         return f"/memory?tab=rules&file={domain}"
@@ -419,5 +419,5 @@ def _session_page(reader: Reader, bank: str, found: Sequence[object], host: str)
     """The session whose page shows a record: by the agent's own id or, since a subagent shares
     that with the session that started it, by the subagent's."""
     own = str(getattr(found[0], "session", ""))
-    session = reader.session(bank, own) if own else None
+    session = reader.sessions.gets.get(bank, own) if own else None
     return own if session is not None and session.parent else host

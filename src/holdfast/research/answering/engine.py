@@ -185,7 +185,7 @@ class _FurtherRounds:
     def _can_be_known(self) -> bool:
         """Whether the bank has the words that an answer would have to cover."""
         words = self._terms.words
-        counts = self._inputs.reader.term_frequencies(self._request.bank, words, 1)
+        counts = self._inputs.reader.passages.term_frequencies(self._request.bank, words, 1)
         known = (stem(word) for word, count in zip(words, counts, strict=True) if count)
         return covers_enough(self._weights, frozenset(known))
 

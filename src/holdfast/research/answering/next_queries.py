@@ -108,8 +108,8 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     wanted = dict.fromkeys((*code_names(excerpt), *entities, *plain))
     new = [w for w in wanted if not {stem(part) for part in words(w)} <= asked_stems]
     new = new[: _LIMITS.words_counted]
-    counts = reader.term_frequencies(bank, new, MAX_COUNTED) if new else []
-    size = max(2, reader.count_passages(bank, MAX_COUNTED))
+    counts = reader.passages.term_frequencies(bank, new, MAX_COUNTED) if new else []
+    size = max(2, reader.passages.count(bank, MAX_COUNTED))
     most = max(_LIMITS.min_allowed, math.ceil(_LIMITS.max_share * size))
     # A word that is in this record only leads nowhere.
     rare = [(count, w) for count, w in zip(counts, new, strict=True) if 2 <= count <= most]
@@ -135,7 +135,7 @@ def _author_ids(reader: Reader, hit: Hit) -> _Ids:
     """The exchange that made a commit."""
     if hit.kind != "commit":
         return ()
-    made = reader.authorship(hit.bank, commit=hit.uri.rpartition("/")[2])[:1]
+    made = reader.git.authorship(hit.bank, commit=hit.uri.rpartition("/")[2])[:1]
     return tuple(("exchange", one.exchange) for one in made if one.exchange)
 
 
@@ -145,10 +145,10 @@ def _thread_ids(reader: Reader, hit: Hit) -> _Ids:
     if LAYER_BY_KIND[hit.kind] is not Layer.TEAM:
         return ()
     if hit.kind == "commit":
-        pulls = reader.pulls_with_commit(hit.bank, id)[: _LIMITS.bridges]
+        pulls = reader.forge.pulls_with_commit(hit.bank, id)[: _LIMITS.bridges]
         return tuple(("pull", pull.id) for pull in pulls)
     if hit.kind == "remark":
-        found = [r for r in reader.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
+        found = [r for r in reader.records.find(hit.bank, "remark", id, 1) if isinstance(r, Remark)]
         threads = [parse_uri(remark.thread) for remark in found]
         return tuple((thread.kind, thread.id) for thread in threads if thread is not None)
     return ((hit.kind, id),)
@@ -160,7 +160,7 @@ def follow_lead(reader: Reader, request: AskRequest, lead: Lead) -> list[Hit]:
     passages: list[Passage] = []
     for passage in _passages(reader, request, lead):
         if passage.session not in in_session:
-            session = reader.session(passage.bank, passage.session)
+            session = reader.sessions.gets.get(passage.bank, passage.session)
             in_session[passage.session] = session is not None and session.host == lead.session
         inside = not lead.session or in_session[passage.session]
         if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):
@@ -179,15 +179,15 @@ def _hits(reader: Reader, request: AskRequest, passages: Iterable[Passage]) -> l
 def _passages(reader: Reader, request: AskRequest, lead: Lead) -> list[Passage]:
     bank = lead.chain.last.hit.bank
     if lead.ids and lead.ids[0][0] in _THREADS:
-        found = [p for name in lead.ids for p in reader.thread_passages(bank, uri(*name))]
+        found = [p for name in lead.ids for p in reader.forge.thread_passages(bank, uri(*name))]
         return [p for p in found if request.has_layer_of(p) and request.covers_time(p.time)]
     if lead.ids:
-        places = [reader.graph_record(bank, kind, id) for kind, id in lead.ids]
+        places = [reader.graph.record(bank, kind, id) for kind, id in lead.ids]
         nodes = [place.node for place in places if place is not None]
-        return [p for _, p in reader.node_passages(bank, nodes) if request.has_layer_of(p)]
+        return [p for _, p in reader.graph.node_passages(bank, nodes) if request.has_layer_of(p)]
     until = min(filter(None, (lead.until, request.until)), default="")
     layers = [layer.value for layer in request.layers]
-    matches = reader.search(bank, lead.terms, layers, _LIMITS.passages, lead.since, until)
+    matches = reader.passages.search(bank, lead.terms, layers, _LIMITS.passages, lead.since, until)
     return [match.passage for match in matches if match.passage.kind not in _SUMMARIES]
 
 
@@ -213,5 +213,7 @@ def starting_chains(
 def _nearest(reader: Reader, request: AskRequest, terms: Terms) -> list[Hit]:
     """The records that have most of the question's words, without a relevance threshold."""
     layers = [layer.value for layer in request.layers]
-    matches = reader.search(request.bank, terms.all, layers, _LIMITS.passages, until=request.until)
+    matches = reader.passages.search(
+        request.bank, terms.all, layers, _LIMITS.passages, until=request.until
+    )
     return _hits(reader, request, [match.passage for match in matches])

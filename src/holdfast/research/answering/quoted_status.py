@@ -33,7 +33,7 @@ def claim_statuses(
 ) -> dict[str, StatusChange]:
     """The last status of claims by their id, at a time; without those that never had one."""
     histories: dict[str, list[StatusChange]] = {}
-    for period in reader.status_changes(bank, [("claim", claim.id) for claim in claims]):
+    for period in reader.facts.status_changes(bank, [("claim", claim.id) for claim in claims]):
         histories.setdefault(period.id, []).append(period)
     last = {id: status_change_at(periods, as_of) for id, periods in histories.items()}
     return {id: period for id, period in last.items() if period is not None}
@@ -63,10 +63,10 @@ class QuotedStatuses:
     def _claims_of(self, hit: Hit) -> list[Claim]:
         id = hit.uri.rpartition("/")[2]
         if hit.kind == "turn":
-            return self._reader.claims(hit.bank, turns=[id])
-        records = self._reader.find(hit.bank, hit.kind, id, 1)
+            return self._reader.facts.claims(hit.bank, turns=[id])
+        records = self._reader.records.find(hit.bank, hit.kind, id, 1)
         session = next((str(getattr(record, "session", "")) for record in records), "")
-        claims = self._reader.claims(hit.bank, session) if session else []
+        claims = self._reader.facts.claims(hit.bank, session) if session else []
         if records and isinstance(records[0], Exchange):
             claims = [claim for claim in claims if claim.exchange == id]
         return claims
@@ -114,7 +114,9 @@ class QuotedStatuses:
 
     def _describe(self, bank: str, name: str) -> str:
         """The fact of a URI in a few words; its URI if it is no fact."""
-        for record in self._reader.find(bank, "fact", name.rpartition("/")[2], 1) if name else ():
+        for record in (
+            self._reader.records.find(bank, "fact", name.rpartition("/")[2], 1) if name else ()
+        ):
             if isinstance(record, Fact):
                 day = record.validity.since[:10]
                 return f"{truncate(record.content, 160).rstrip('.')} ({day}, {name})"

@@ -22,11 +22,11 @@ _MAX_NOTES = 2
 
 def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -> list[str]:
     """A sentence for each pattern that rests on a cited record."""
-    banks = [bank] if bank else [known.id for known in reader.banks()]
+    banks = [bank] if bank else [known.id for known in reader.banks.all()]
     patterns = [
         pattern
         for one in banks
-        for pattern in reader.patterns(one)
+        for pattern in reader.rules.patterns(one)
         if pattern.occurrences >= _MIN_OCCURRENCES
     ]
     if not patterns:
@@ -41,8 +41,14 @@ def _with_turns(reader: Reader, bank: str | None, name: str) -> list[str]:
     known = parse_uri(name)
     if known is None or known.kind != "exchange":
         return [name]
-    inside = [x for x in reader.find(bank, "exchange", known.id, 1) if isinstance(x, Exchange)]
-    turns = [t for x in inside for t in reader.turns(x.bank, x.session, x.first_seq, x.last_seq)]
+    inside = [
+        x for x in reader.records.find(bank, "exchange", known.id, 1) if isinstance(x, Exchange)
+    ]
+    turns = [
+        t
+        for x in inside
+        for t in reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
+    ]
     return [uri("turn", turn.id) for turn in turns]
 
 

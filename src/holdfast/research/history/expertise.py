@@ -25,7 +25,7 @@ from holdfast.recall.lookup.filters import commits_touching, matches_path
 from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.git_history import Patch
+from holdfast.store.records.git_history import Patch
 
 
 class ExpertiseWeights(NamedTuple):
@@ -133,7 +133,7 @@ def rank_experts(
     reviews = _Reviews(reader)
     path, commits = _commits_about(reader, bank, about.strip())
     for commit, relevance in commits:
-        patch = reader.patch(commit.bank, commit.id)
+        patch = reader.git.patch(commit.bank, commit.id)
         weight = relevance * _size_factor(patch, path) * _age_factor(commit.time, now)
         for contribution in (*_contributions(commit), *reviews.of(commit)):
             key = identities.key(contribution.person)
@@ -174,14 +174,14 @@ class _Reviews:
 
     def of(self, commit: Commit) -> Iterator[_Contribution]:
         """The team members and bots who reviewed a commit's pulls and did not write them."""
-        for pull in self._reader.pulls_with_commit(commit.bank, commit.id):
+        for pull in self._reader.forge.pulls_with_commit(commit.bank, commit.id):
             if (pull.bank, pull.id) in self._counted:
                 continue
             self._counted.add((pull.bank, pull.id))
             name = uri("pull", pull.id)
             reviewers = [
                 remark.author
-                for remark in self._reader.remarks(pull.bank, name)
+                for remark in self._reader.forge.remarks(pull.bank, name)
                 if remark.kind is not RemarkKind.COMMENT
                 and (remark.trust is not Trust.EXTERNAL or remark.bot)
             ]
@@ -193,7 +193,7 @@ class _Reviews:
     def _person(self, bank: str, login: str) -> Person:
         """The commit author that a forge account belongs to; else the account's own name."""
         if bank not in self._people:
-            accounts = self._reader.logins(bank)
+            accounts = self._reader.forge.logins(bank)
             self._people[bank] = {one.login: Person(one.name, one.email) for one in accounts}
         return self._people[bank].get(login) or Person(login, "")
 
@@ -217,12 +217,14 @@ def _commits_by_words(
 ) -> Iterator[tuple[Commit, float]]:
     if not about:
         return
-    matches = reader.search(bank, read_terms(about).all, ["team"], _LIMITS.passages)
+    matches = reader.passages.search(bank, read_terms(about).all, ["team"], _LIMITS.passages)
     best = max((match.score for match in matches), default=0.0)
     for match in matches:
         near_best = match.score > _WEIGHTS.min_share_of_best * best
         if match.passage.kind == "commit" and near_best:
-            for commit in reader.find(match.passage.bank, "commit", match.passage.id, limit=1):
+            for commit in reader.records.find(
+                match.passage.bank, "commit", match.passage.id, limit=1
+            ):
                 if isinstance(commit, Commit):
                     yield commit, match.score / best
 

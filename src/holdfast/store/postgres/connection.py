@@ -16,6 +16,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 
 from holdfast.errors import StoreBusyError, StoreError
+from holdfast.store.across_tables.overview import TableSize
 from holdfast.store.postgres.address import location_of, read_address
 from holdfast.store.postgres.errors import store_error
 from holdfast.store.postgres.pool import (
@@ -245,6 +246,22 @@ class PostgresConnection:
                 self._pool.release(raw)
         except psycopg.Error as error:
             raise store_error(error, self.place) from error
+
+
+def generation(server: PostgresConnection) -> str:
+    """A value that changes with every write, by this connection or another."""
+    ((number,),) = server.query("SELECT number FROM change_counter")
+    return f"{number}.{server.total_changes}"
+
+
+def table_sizes(server: PostgresConnection) -> list[TableSize]:
+    """The tables and indexes with their sizes, the largest first."""
+    found = server.query(
+        "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid) "
+        "ELSE pg_relation_size(oid) END FROM pg_class WHERE relkind IN ('r', 'i') "
+        "AND relnamespace = current_schema()::regnamespace ORDER BY 2 DESC, 1"
+    )
+    return [TableSize(*row) for row in found]
 
 
 def _bank_list(banks: Sequence[str] | None) -> str:

@@ -152,3 +152,13 @@ def enable_row_security(connection: PostgresConnection) -> None:
             f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY; '
             f'CREATE POLICY banks ON "{table}" USING ({condition})'
         )
+
+
+def check_row_security(connection: PostgresConnection) -> None:
+    """Refuse a role that row security does not apply to."""
+    ((walled,),) = connection.query("SELECT row_security_active('passage')")
+    if not walled:
+        raise StoreError(
+            f"The role that opens {connection.place} sees every bank.",
+            "Use one that neither owns the tables nor is a superuser: docs/postgres.md.",
+        )

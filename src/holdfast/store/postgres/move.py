@@ -88,11 +88,11 @@ def _tables(source: AnyStore, target: AnyStore) -> list[_Table]:
     file = source if isinstance(source, SqliteStore) else target
     if not isinstance(file, SqliteStore):
         raise InputError("Both memories lie on servers.", "Use pg_dump and pg_restore.")
-    names = [name for (name,) in file.connection.all(_TABLES)]
+    names = [name for (name,) in file.database.all(_TABLES)]
     others = [name for name in names if name not in (*_FIRST, *_LAST)]
     found: list[_Table] = []
     for name in (*_FIRST, *others, *_LAST):
-        info = file.connection.all(f'PRAGMA table_info("{name}")')
+        info = file.database.all(f'PRAGMA table_info("{name}")')
         columns = [row[1] for row in info]
         key = [row[1] for row in sorted(info, key=lambda row: row[5]) if row[5]]
         found.append(_Table(name, columns, key or columns))
@@ -107,7 +107,7 @@ def _copy(
         if moved_rows is None:
             continue
         if table.name in _LAST and not moved_rows:
-            target.connection.run(f'DELETE FROM "{table.name}"')
+            target.database.run(f'DELETE FROM "{table.name}"')
         found = _read(source, table, moved_rows)
         while some := list(islice(found, BATCH_ROWS)):
             with target.transaction():
@@ -125,7 +125,7 @@ def _read(store: AnyStore, table: _Table, skip: int = 0) -> Iterator[Sequence[An
     statement = f'SELECT {names} FROM "{table.name}" ORDER BY {_listed(table.order)}'
     if isinstance(store, PostgresStore):
         return store.stream(f"{statement} OFFSET {skip}")
-    return store.connection.stream(f"{statement} LIMIT -1 OFFSET {skip}")
+    return store.database.stream(f"{statement} LIMIT -1 OFFSET {skip}")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -135,7 +135,7 @@ def _listed(names: Iterable[str]) -> str:
 def _insert_rows(target: AnyStore, table: _Table, some: Sequence[Sequence[Any]]) -> None:
     indexed = table.name == "passage" and isinstance(target, PostgresStore)
     names = _listed((*table.columns, "words", "length") if indexed else table.columns)
-    target.connection.run_many(
+    target.database.run_many(
         f'INSERT INTO "{table.name}" ({names}) VALUES ({placeholders(names)})',
         _with_tokens(target, table.columns, some)
         if indexed and isinstance(target, PostgresStore)

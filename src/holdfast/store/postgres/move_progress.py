@@ -37,9 +37,9 @@ class MoveProgress:
     def __init__(self, target: SqliteStore | PostgresStore, name: str) -> None:
         """Start a move, or resume one. One that was begun from another source is refused."""
         self._target = target
-        self._connection = target.connection
+        self._connection = target.database
         if not self._is_started():
-            if target.banks():
+            if target.banks.all():
                 raise InputError(
                     "The memory to move to is not empty.", "Name a new database, or another file."
                 )

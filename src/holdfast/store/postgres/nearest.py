@@ -9,17 +9,16 @@ also for one that a program without pgvector wrote; those that have no 16-bit fl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
 from psycopg import sql
 
+from holdfast.store.index.vectors import StoredVector
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.half_vectors import to_half_vector
 from holdfast.store.postgres.partitions import partitioned
-from holdfast.store.protocol.vectors import StoredVector
-from holdfast.store.sql.runner import StatementRunner
 
 # A scan finds all. At 100,000 vectors an index took half its time, found 99.6 % of it, and took
 # minutes to make (docs/decisions/0021).
@@ -159,13 +158,14 @@ def _state(connection: PostgresConnection) -> _State:
     return _State(*row)
 
 
-class NearestReader(StatementRunner):
-    """Finds the nearest vectors."""
+class PgVectorIndex:
+    """Finds, stores and indexes vectors with pgvector, where the server has it."""
 
-    _server: PostgresConnection
+    def __init__(self, server: PostgresConnection) -> None:
+        self._server = server
 
-    def nearest_vectors(
-        self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str] = ()
+    def nearest(
+        self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str]
     ) -> list[StoredVector] | None:
         schema, wanted = self._extension(), to_half_vector(query)
         if not schema or wanted is None:
@@ -197,7 +197,7 @@ class NearestReader(StatementRunner):
         )
         return [*(StoredVector(*row) for row in found), *rest]
 
-    def unindexed_vectors(self, bank: str, model: str) -> int | None:
+    def unindexed(self, bank: str, model: str) -> int | None:
         if not self._extension():
             return None
         ((count,),) = self._server.query(
@@ -228,11 +228,7 @@ class NearestReader(StatementRunner):
         )
         return there
 
-
-class NearestWriter(NearestReader):
-    """Keeps the 16-bit vectors."""
-
-    def index_vectors(self, model: str) -> bool:
+    def index(self, model: str) -> bool:
         schema = self._extension()
         if not schema:
             return False
@@ -246,10 +242,10 @@ class NearestWriter(NearestReader):
             _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)
         ):
             if not self._is_large(bank, model, size):
-                self._index(schema, bank, model, size)
+                self._build_index(schema, bank, model, size)
         return True
 
-    def _put_placed(self, bank: str, model: str, vectors: Iterable[tuple[str, int, bytes]]) -> bool:
+    def put(self, bank: str, model: str, vectors: Sequence[tuple[str, int, bytes]]) -> bool:
         schema = self._extension()
         if schema:
             self._server.execute_many(
@@ -271,7 +267,7 @@ class NearestWriter(NearestReader):
                 _PLACE.format(schema=schema), [row for row in halves if row[0] is not None]
             )
 
-    def _index(self, schema: str, bank: str, model: str, size: int) -> None:
+    def _build_index(self, schema: str, bank: str, model: str, size: int) -> None:
         """Make the index of a large bank while others read and write."""
         name = _index_of(bank, model, size)
         # The partition that the bank is in, or the table itself.

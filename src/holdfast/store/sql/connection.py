@@ -32,6 +32,10 @@ class Connection(Protocol):
         """Run a statement; returns how many rows it changed."""
         ...
 
+    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
+        """Let the engine itself show these banks alone, or all, where it can: SQLite cannot."""
+        ...
+
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values."""
         ...

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
+from holdfast.store.across_tables.overview import TableSize
 from holdfast.store.sql.connection import Row
+from holdfast.store.sql.database import Database
 from holdfast.store.sql.dialect import SQLITE
 
 # How long a writer waits for another one before it gives up.
@@ -156,11 +158,29 @@ class SqliteConnection:
         except sqlite3.DatabaseError as error:
             raise store_error(error, self._path) from error
 
+    def set_visible_banks(self, banks: Sequence[str] | None) -> None:
+        """SQLite cannot hide rows of a bank; the statements do."""
+
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self.raw.executemany(sql, rows)
         except sqlite3.DatabaseError as error:
             raise store_error(error, self._path) from error
+
+
+def generation(raw: sqlite3.Connection) -> str:
+    """A value that changes with every write, by this connection or another."""
+    row = raw.execute("PRAGMA data_version").fetchone()
+    return f"{row[0] if row else 0}.{raw.total_changes}"
+
+
+def table_sizes(db: Database) -> list[TableSize]:
+    """The tables and indexes with their sizes, the largest first."""
+    try:
+        found = db.all("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC, 1")
+    except StoreError:  # a build of SQLite without this table
+        return []
+    return [TableSize(*row) for row in found]
 
 
 def _code(error: sqlite3.Error) -> int:

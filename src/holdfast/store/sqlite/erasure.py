@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from holdfast.errors import StoreBusyError
-from holdfast.store.protocol.curation import Erasure, Scrubber
-from holdfast.store.sql.erasure import ErasureWriter, erased_ids, find_words, scrubbed_columns
+from holdfast.store.across_tables.erasure import (
+    Eraser,
+    Erasure,
+    Scrubber,
+    erased_ids,
+    find_words,
+    scrubbed_columns,
+)
+from holdfast.store.across_tables.parts import WriterParts
 from holdfast.store.sql.statements import batches, placeholders_for
 from holdfast.store.sqlite.connection import BUSY_S, translated
 
@@ -23,21 +30,31 @@ _LOG_TRIGGER = "curation_is_append_only"
 _RETRY_S = 0.05
 
 
-class SqliteErasure(ErasureWriter):
-    """The parts of an erasure that are SQLite's; mixed into a store, which knows its file."""
+class SqliteEraser(Eraser):
+    """The parts of an erasure that are SQLite's."""
 
-    _raw: sqlite3.Connection
-    _path: Path
+    def __init__(
+        self,
+        parts: WriterParts,
+        raw: sqlite3.Connection,
+        path: Path,
+        close_readers: Callable[[], None],
+    ) -> None:
+        super().__init__(parts)
+        self._raw = raw
+        self._path = path
+        self._close_readers = close_readers
 
-    def _prepare_erasure(self) -> None:
-        self._run("PRAGMA secure_delete = ON")
+    def _prepare(self) -> None:
+        self._db.run("PRAGMA secure_delete = ON")
 
-    def _with_writable_log(self, change: Callable[[], None]) -> None:
-        row = self._one("SELECT sql FROM sqlite_master WHERE name = ?", _LOG_TRIGGER)
+    @contextmanager
+    def _writable_log(self) -> Generator[None]:
+        row = self._db.one("SELECT sql FROM sqlite_master WHERE name = ?", (_LOG_TRIGGER,))
         assert row is not None
-        self._run(f"DROP TRIGGER {_LOG_TRIGGER}")
-        change()
-        self._run(row[0])
+        self._db.run(f"DROP TRIGGER {_LOG_TRIGGER}")
+        yield
+        self._db.run(row[0])
 
     def backups_holding(self, content: Erasure | Scrubber) -> list[Path]:
         folder = self._path.parent / "backups"
@@ -45,6 +62,7 @@ class SqliteErasure(ErasureWriter):
         return [path for path in copies if _holds(path, content)]
 
     def overwrite_deleted(self) -> None:
+        self._close_readers()
         with translated(self._path):
             run = self._raw.execute
             run("PRAGMA secure_delete = ON")
@@ -65,9 +83,6 @@ class SqliteErasure(ErasureWriter):
                         "more, but may be in memory.db-wal.",
                     )
                 time.sleep(_RETRY_S)
-
-    def _rebuild_index(self) -> None:
-        self._run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")
 
 
 def _holds(path: Path, what: Erasure | Scrubber) -> bool:

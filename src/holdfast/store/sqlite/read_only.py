@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.protocol import ReadStore
-from holdfast.store.sqlite.connection import SqliteConnection, open_read_only, translated
+from holdfast.store.sql.database import Database
+from holdfast.store.sqlite.connection import (
+    SqliteConnection,
+    generation,
+    open_read_only,
+    table_sizes,
+    translated,
+)
+from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.migrate import check_current, check_ours, migrate, version_of
-from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION, migrations
 
 
-class SqliteReadStore(SqliteReader):
+class SqliteReadStore(ReaderParts):
     """One file, opened for reading. A missing one is an empty memory, and is not made."""
 
     def __init__(self, path: Path, any_thread: bool = False) -> None:
@@ -42,8 +51,10 @@ class SqliteReadStore(SqliteReader):
             if connection is not None:
                 connection.close()
             raise
-        super().__init__(SqliteConnection(connection, path))
+        self._raw = connection
         self._path = path
+        db = Database(SqliteConnection(connection, path))
+        super().__init__(db, SqliteFullText(db), None, partial(table_sizes, db))
         self._spare: list[ReadStore] = []
 
     def borrow_reader(self) -> ReadStore | None:
@@ -55,6 +66,9 @@ class SqliteReadStore(SqliteReader):
 
     def return_reader(self, reader: ReadStore) -> None:
         self._spare.append(reader)
+
+    def generation(self) -> str:
+        return generation(self._raw)
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked

@@ -5,35 +5,42 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreCorruptError, StoreError
+from holdfast.store.across_tables.parts import WriterParts
 from holdfast.store.protocol import ReadStore
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.integrity import IntegrityReport, derived_faults
 from holdfast.store.sql.migrations import Migrations, check_still
-from holdfast.store.sql.writer import SqlWriter
 from holdfast.store.sqlite.connection import (
     BUSY_S,
     SqliteConnection,
+    generation,
     open_database,
     open_to_ask,
+    table_sizes,
     tighten,
     translated,
     use_wal,
 )
-from holdfast.store.sqlite.erasure import SqliteErasure
-from holdfast.store.sqlite.integrity import SqliteIntegrityCheck
+from holdfast.store.sqlite.erasure import SqliteEraser
+from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.migrate import (
     check_current,
     check_ours,
     migrate,
     version_of,
 )
-from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.schema import migrations as own_migrations
 
+# How many faults of a sort are reported; a damaged file has thousands, and five show what it is.
+_MAX_FAULTS = 5
 
-class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
+
+class SqliteStore(WriterParts):
     """One file. Any number of processes may have it open."""
 
     def __init__(
@@ -53,8 +60,12 @@ class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
         existed = path.exists()
         asking = None if create else open_to_ask(path, any_thread)
         connection = asking or open_database(path, busy_s, any_thread)
-        super().__init__(SqliteConnection(connection, path))
+        self._raw = connection
         self._path = path
+        db = Database(SqliteConnection(connection, path))
+        self._index = SqliteFullText(db)
+        super().__init__(db, self._index, None, partial(table_sizes, db))
+        self.erasure = SqliteEraser(self, connection, path, self._close_readers)
         self._depth = 0
         self._spare: list[ReadStore] = []
         known = VERSION if migrations is None else len(migrations)
@@ -80,9 +91,12 @@ class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
             raise
 
     def close(self) -> None:
+        self._close_readers()
+        self._raw.close()
+
+    def _close_readers(self) -> None:
         while self._spare:
             self._spare.pop().close()
-        self._raw.close()
 
     def settle(self) -> None:
         """Write the log of pending writes into the file, unless another process reads it. After
@@ -100,10 +114,21 @@ class SqliteStore(SqliteReader, SqlWriter, SqliteErasure, SqliteIntegrityCheck):
     def return_reader(self, reader: ReadStore) -> None:
         self._spare.append(reader)
 
-    def overwrite_deleted(self) -> None:
-        while self._spare:
-            self._spare.pop().close()
-        super().overwrite_deleted()
+    def generation(self) -> str:
+        return generation(self._raw)
+
+    def check_integrity(self) -> IntegrityReport:
+        """Check pages, references and the index, and if they are sound what was derived."""
+        run = self.database.all
+        try:
+            lines = [str(row[0]) for row in run(f"PRAGMA quick_check({_MAX_FAULTS})")]
+            damaged = [line for line in lines if line != "ok"]
+            strays = run("PRAGMA foreign_key_check")[:_MAX_FAULTS]
+            damaged += [f"a row of {row[0]} refers to nothing" for row in strays]
+            derived = [] if damaged else derived_faults(self.database) + self._index.faults()
+            return IntegrityReport(tuple(damaged), tuple(derived))
+        except StoreCorruptError as error:
+            return IntegrityReport((error.message,))
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is running

@@ -41,7 +41,7 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
 
 def print_retention(screen: Screen, memory: Holdfast) -> None:
     """Print how many old sessions each bank hides; nothing if no bank has a retention."""
-    for bank in memory.reader.banks():
+    for bank in memory.reader.banks.all():
         if not bank.retention:
             continue
         from holdfast.learn import bank_settings

@@ -21,7 +21,7 @@ from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.imports import ImportBatch
 from holdfast.model.to_json import to_jsonable
-from holdfast.store.protocol.shares import ShareImport
+from holdfast.store.records.shares import ShareImport
 
 router = ApiRouter(tags=["machine"])
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]

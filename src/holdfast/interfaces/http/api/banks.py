@@ -67,5 +67,5 @@ def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
 def me(memory: Holdfast) -> Json:
     """Its name, its level, and the names of its banks; null for every one."""
     who = principal()
-    banks = None if who.banks is None else [one.name for one in memory.reader.banks()]
+    banks = None if who.banks is None else [one.name for one in memory.reader.banks.all()]
     return {"name": who.name, "key": who.key, "level": who.level.value, "banks": banks}

@@ -89,7 +89,7 @@ def fix(memory: Holdfast, body: FixConfirmation) -> Json:
 )
 def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
     """The latest first."""
-    found = memory.store.injections(memory.context.bank_id(bank), limit=limit)
+    found = memory.store.injections.latest(memory.context.bank_id(bank), limit=limit)
     return {"injections": found}
 
 

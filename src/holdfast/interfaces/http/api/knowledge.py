@@ -40,7 +40,7 @@ from holdfast.model.team import Commit
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.topics import KeywordHits
-from holdfast.store.protocol.concepts import Keyword
+from holdfast.store.knowledge.concepts import Keyword
 
 router = ApiRouter(tags=["knowledge"])
 _Concept = open_model(
@@ -78,7 +78,7 @@ def facts(
     return {
         "bank": _bank_name(memory, bank),
         **page_json("facts", "fact", found),
-        "dropped": memory.reader.dropped_claims(memory.context.bank_id(bank)),
+        "dropped": memory.reader.facts.dropped_claims(memory.context.bank_id(bank)),
     }
 
 

@@ -18,7 +18,8 @@ from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Session
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 T = TypeVar("T")
 # The items of a page, and the next cursor; None at the end.
@@ -32,7 +33,7 @@ def sessions_page(
     """Sessions, the latest first; of one agent or branch if given."""
     known = [
         one
-        for one in memory.reader.sessions(memory.context.bank_id(bank), _ALL)
+        for one in memory.reader.sessions.latest(memory.context.bank_id(bank), _ALL)
         if agent in ("", one.agent) and branch in ("", one.branch)
     ]
     return paginate(known, lambda one: (one.started, one.id), limit, cursor)
@@ -42,7 +43,7 @@ def exchanges_page(
     reader: Reader, bank: str, session: str, limit: int, cursor: str
 ) -> Page[Exchange]:
     """The exchanges of a session, in their order."""
-    known = reader.exchanges(bank, session)
+    known = reader.sessions.exchanges(bank, session)
     return paginate(known, lambda one: (one.first_seq, one.id), limit, cursor, descending=False)
 
 
@@ -82,7 +83,7 @@ def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: s
     """A page of the records of a kind, the latest first."""
     reader = memory.reader
     passages, more = _passages(reader, memory.context.bank_id(bank), kind, limit, cursor)
-    return [one for p in passages for one in reader.find(p.bank, kind, p.id, 1)], more
+    return [one for p in passages for one in reader.records.find(p.bank, kind, p.id, 1)], more
 
 
 def _passages(
@@ -93,7 +94,7 @@ def _passages(
     after = _place(cursor) if cursor else None
     wanted = limit + 1
     while True:
-        found = reader.recent_passages(bank, kind, wanted, until=after[0] if after else "")
+        found = reader.passages.recent(bank, kind, wanted, until=after[0] if after else "")
         ordered = sorted(found, key=_key, reverse=True)
         left = [p for p in ordered if after is None or _key(p) < after]
         exhausted = len(found) < wanted

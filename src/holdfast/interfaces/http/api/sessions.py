@@ -38,7 +38,7 @@ _FullSession = extend_model(
 def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
     """The session of an id: ours, the start of it, or the host's own."""
     within = memory.context.bank_id(bank)
-    known = memory.reader.find(within, "session", id, 2)
+    known = memory.reader.records.find(within, "session", id, 2)
     found = [one for one in known if isinstance(one, Session)]
     if len(found) > 1 and found[0].id != id:
         raise InputError(f"Several sessions start with {id!r}.", "Give more of the id.")
@@ -65,12 +65,12 @@ def sessions(
 def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> Json:
     """With its digest, and how much is in it."""
     one, reader = find_session(memory, id, bank), memory.reader
-    digest = reader.digest_of(one.bank, one.id)
+    digest = reader.sessions.digest(one.bank, one.id)
     return {
         **json_shapes.record_json("session", one),
         "digest": json_shapes.record_json("digest", digest) if digest is not None else None,
-        "exchanges": len(reader.exchanges(one.bank, one.id)),
-        "messages": sum(1 for _ in reader.turns_from(one.bank, one.id)),
+        "exchanges": len(reader.sessions.exchanges(one.bank, one.id)),
+        "messages": sum(1 for _ in reader.turns.stream(one.bank, one.id)),
     }
 
 
@@ -90,7 +90,7 @@ def messages(
     """In their order, from a place on."""
     start = _place(cursor) if cursor else first
     one = find_session(memory, id, bank)
-    turns = list(islice(memory.reader.turns_from(one.bank, one.id, start), limit + 1))
+    turns = list(islice(memory.reader.turns.stream(one.bank, one.id, start), limit + 1))
     more = write_cursor(turns[limit - 1].seq + 1) if len(turns) > limit else None
     return page_json("messages", "turn", (turns[:limit], more))
 

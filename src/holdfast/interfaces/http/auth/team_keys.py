@@ -83,7 +83,7 @@ class TeamKeys(FormKeys):
 
     async def load(self) -> None:
         """Read the keys from the store."""
-        found = await self._pool.read_as_owner(lambda memory: memory.store.api_keys())
+        found = await self._pool.read_as_owner(lambda memory: memory.store.api_keys.all())
         self._keys = {key.id: key for key in found}
         self._load_began = time.monotonic()
 
@@ -93,7 +93,7 @@ class TeamKeys(FormKeys):
 
         def save(memory: Holdfast) -> None:
             with memory.store.transaction():
-                memory.store.record_key_uses(used)
+                memory.store.api_keys.record_uses(used)
 
         if used:
             try:

@@ -115,10 +115,10 @@ def _memory_state(memory: Holdfast) -> tuple[dict[str, Any], dict[str, dict[str,
     counts = memory.inventory.counts()
     latest = {
         one.id: {"id": one.id, "bank": one.bank, "title": one.title, "ended": one.ended}
-        for one in memory.reader.sessions(None, _LATEST_SESSIONS)
+        for one in memory.reader.sessions.latest(None, _LATEST_SESSIONS)
     }
     state = {
-        "last_event": memory.reader.last_session_end() or None,
+        "last_event": memory.reader.sessions.last_end() or None,
         "sessions": counts.sessions,
         "turns": counts.turns,
         "exchanges": counts.exchanges,

@@ -9,7 +9,8 @@ from holdfast.interfaces.ui.formatting import link, session_link
 from holdfast.model.forge import Remark
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.uris import parse_uri
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 
 def page_url(reader: Reader, bank: str, name: str) -> str:
@@ -27,7 +28,7 @@ def page_url(reader: Reader, bank: str, name: str) -> str:
     if kind in ("pull", "issue", "remark"):
         return _forge_page_url(reader, bank, kind, id)
     if kind in ("exchange", "turn", "digest"):
-        found = reader.find(bank, kind, id, 1)
+        found = reader.records.find(bank, kind, id, 1)
         return session_url(found[0]) if found else link(name)
     return link(name)
 
@@ -48,7 +49,7 @@ def session_url(record: Record) -> str:
 
 
 def _forge_page_url(reader: Reader, bank: str, kind: str, id: str) -> str:
-    for record in reader.find(bank, kind, id, 1):
+    for record in reader.records.find(bank, kind, id, 1):
         if isinstance(record, Remark):
             thread = parse_uri(record.thread)
             return _forge_page_url(reader, bank, thread.kind, thread.id) if thread else "/repos"

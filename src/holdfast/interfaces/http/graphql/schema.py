@@ -101,7 +101,7 @@ class Query:
 
         def load(memory: Holdfast) -> list[Message]:
             one = find_session(memory, session)
-            rest = memory.reader.turns_from(one.bank, one.id, max(0, first))
+            rest = memory.reader.turns.stream(one.bank, one.id, max(0, first))
             return [make_node(Message, "turn", turn) for turn in islice(rest, clamp_limit(limit))]
 
         return await info.context.read(load)

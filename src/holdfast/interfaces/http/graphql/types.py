@@ -133,7 +133,7 @@ class Exchange:
         bank, session, last = self.bank, str(self.session), self.last_seq
         max_items = min(last, self.first_seq + clamp_limit(limit) - 1)
         found = await info.context.read(
-            lambda memory: memory.reader.turns(bank, session, self.first_seq, max_items)
+            lambda memory: memory.reader.turns.of_session(bank, session, self.first_seq, max_items)
         )
         return [make_node(Message, "turn", turn) for turn in found]
 
@@ -158,7 +158,7 @@ class Session:
 
         def load(memory: Holdfast) -> Page[records.Turn]:
             max_items = clamp_limit(limit)
-            rest = memory.reader.turns_from(self.bank, str(self.id), max(0, first))
+            rest = memory.reader.turns.stream(self.bank, str(self.id), max(0, first))
             turns = list(islice(rest, max_items + 1))
             more = write_cursor(turns[max_items].seq) if len(turns) > max_items else None
             return turns[:max_items], more
@@ -181,7 +181,7 @@ class Session:
     async def digest(self, info: GraphInfo) -> Digest | None:
         """What it came to."""
         found = await info.context.read(
-            lambda memory: memory.reader.digest_of(self.bank, str(self.id))
+            lambda memory: memory.reader.sessions.digest(self.bank, str(self.id))
         )
         return make_node(Digest, "digest", found) if found is not None else None
 

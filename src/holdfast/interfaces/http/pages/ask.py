@@ -109,7 +109,7 @@ async def remove(request: PageRequestDep, _form: FormDep, id: str) -> RedirectRe
 def _banks_and_recent(memory: Holdfast) -> tuple[list[Bank], list[SessionSummary]]:
     sessions = sessions_of(memory.settings)
     recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT_SESSIONS]]
-    return memory.reader.banks(), recent
+    return memory.reader.banks.all(), recent
 
 
 def _answer_now(memory: Holdfast, question: str, bank: str) -> Shown:
@@ -128,7 +128,7 @@ def _research_view(
         "questions": questions,
         "running": running,
         "cited": {uri: _open_citation(memory, citation) for uri, citation in cited.items()},
-        "banks": memory.reader.banks(),
+        "banks": memory.reader.banks.all(),
     }
 
 
@@ -137,14 +137,18 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
     named = parse_uri(citation.uri)
     if named is None or named.kind == "provided":
         return Cited(citation, named.kind if named else "", (), False)
-    found = [r for r in memory.reader.find(None, named.kind, named.id, 1) if r.id == named.id]
+    found = [
+        r for r in memory.reader.records.find(None, named.kind, named.id, 1) if r.id == named.id
+    ]
     if not found:
         return Cited(citation, named.kind, (), False)
     record = found[0]
     if not isinstance(record, Turn):
         shown = Around("", truncate(main_text(record), _MAX_CONTEXT_CHARS), True)
         return Cited(citation, record_kind(record), (shown,), True)
-    near = memory.reader.turns(record.bank, record.session, record.seq - 1, record.seq + 1)
+    near = memory.reader.turns.of_session(
+        record.bank, record.session, record.seq - 1, record.seq + 1
+    )
     around = [
         Around(
             turn.speaker or turn.role.value,

@@ -16,7 +16,7 @@ from holdfast.interfaces.ui.formatting import distinguishing_labels
 from holdfast.interfaces.ui.notes import note_of
 from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
 from holdfast.model.bank import Bank
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 
 router = APIRouter(prefix="/banks")
 TRAITS = {
@@ -48,7 +48,7 @@ async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse
 
 def find_bank(memory: Holdfast, id: str) -> Bank:
     """A bank by its id; raises `NotFoundError`."""
-    found = memory.reader.bank(id)
+    found = memory.reader.banks.gets.get(id)
     if found is None:
         raise NotFoundError("There is no such bank.", "`holdfast bank list` names all.")
     return found

@@ -181,7 +181,7 @@ async def undo(request: PageRequestDep, form: FormDep) -> Response:
 
     def back(memory: Holdfast) -> None:
         banks = memory.context.bank_ids(bank or "all")
-        log = [e for one in banks for e in undoable(memory.reader.curations(one))]
+        log = [e for one in banks for e in undoable(memory.reader.curation.log(one))]
         latest = max((entry.seq for entry in log), default=0)
         if str(latest) != seen:
             raise InputError(

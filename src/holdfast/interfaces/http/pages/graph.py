@@ -93,7 +93,7 @@ async def graph(
 
 def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> GraphView:
     reader, id = memory.reader, memory.context.bank_id(bank)
-    banks = reader.banks()
+    banks = reader.banks.all()
     if not focus:
         return GraphView(banks, [], None, most_mentioned(reader, id, kinds), [], [])
     found = entities_matching(reader, id, focus)
@@ -130,6 +130,6 @@ def _records_and_links(
 
 def _title(reader: Reader, bank: str, name: str) -> str:
     named = parse_uri(name)
-    place = reader.graph_record(bank, *named) if named else None
-    found = reader.node_passages(bank, [place.node]) if place else []
+    place = reader.graph.record(bank, *named) if named else None
+    found = reader.graph.node_passages(bank, [place.node]) if place else []
     return " ".join(found[0][1].body.split())[:100] if found else name

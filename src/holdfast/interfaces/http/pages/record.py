@@ -25,7 +25,8 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, decisions_about
-from holdfast.store.protocol import Reader, Record
+from holdfast.store.across_tables.lookup import Record
+from holdfast.store.protocol import Reader
 
 router = APIRouter(prefix="/record")
 # Characters of the raw transcript line, which can be megabytes.
@@ -73,8 +74,8 @@ async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTM
 
     def load(memory: Holdfast) -> tuple[Target, list[Curation], bool]:
         found = memory.curation.target(name)
-        known = memory.reader.curation_state(found.bank, found.kind, found.id)
-        log = decisions_about(memory.reader.curations(found.bank), found.uri)
+        known = memory.reader.curation.state(found.bank, found.kind, found.id)
+        log = decisions_about(memory.reader.curation.log(found.bank), found.uri)
         erased = any(entry.action is Action.PURGE for entry in log)
         return found, log, known is not None and known.is_hidden and not erased
 
@@ -119,7 +120,7 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
     above = [
         _related(found)
         for named in filter(None, map(parse_uri, trace.above))
-        for found in reader.find(record.bank, named.kind, named.id, 1)
+        for found in reader.records.find(record.bank, named.kind, named.id, 1)
     ]
     return {
         "title": truncate(title, _MAX_TITLE_CHARS) or own,

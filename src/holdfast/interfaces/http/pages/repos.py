@@ -23,8 +23,8 @@ from holdfast.recall.lookup.commits import (
     threads_of_commit,
 )
 from holdfast.research.history.expertise import Expert
+from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.protocol import Reader
-from holdfast.store.protocol.overview import CommitFilter
 
 router = APIRouter(prefix="/repos")
 
@@ -69,7 +69,7 @@ async def repos(
 
 async def _record_page(request: PageRequestDep, bank: str, kind: str, name: str) -> HTMLResponse:
     def load(memory: Holdfast) -> tuple[str, Shown]:
-        records = memory.reader.find(memory.context.bank_id(bank), kind, name, 10)
+        records = memory.reader.records.find(memory.context.bank_id(bank), kind, name, 10)
         if not records:
             raise NotFoundError(
                 f"There is no {kind} {name[:80]!r} here.",
@@ -99,24 +99,26 @@ def _choice(memory: Holdfast, kind: str, bank: str, id: str) -> Link:
 def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> Shown:
     """The histories, one page of commits, and the experts on a path."""
     reader, id = memory.reader, memory.context.bank_id(bank)
-    names = reader.commit_ids(id, wanted, _COMMITS_PER_PAGE + 1, (page - 1) * _COMMITS_PER_PAGE)
+    names = reader.overview.commit_ids(
+        id, wanted, _COMMITS_PER_PAGE + 1, (page - 1) * _COMMITS_PER_PAGE
+    )
     experts = memory.browse.who_knows(who, bank, _MAX_EXPERTS) if who else []
     return {
-        "banks": reader.banks(),
+        "banks": reader.banks.all(),
         "read": [
             {
                 "repository": one,
                 "bank": memory.context.bank_name(one.bank),
-                "commits": reader.counts(one.bank).commits,
-                "tags": reader.tags(one.bank)[-6:][::-1],
-                "branches": len(reader.branches(one.bank)),
+                "commits": reader.records.counts(one.bank).commits,
+                "tags": reader.git.tags(one.bank)[-6:][::-1],
+                "branches": len(reader.git.branches(one.bank)),
             }
-            for one in reader.repositories(id)
+            for one in reader.git.repositories(id)
         ],
-        "followed": [(one.repo, one.read_at) for one in reader.forge_repositories(id)],
+        "followed": [(one.repo, one.read_at) for one in reader.forge.repositories(id)],
         "commits": _commits(reader, names[:_COMMITS_PER_PAGE]),
         "more": len(names) > _COMMITS_PER_PAGE,
-        "authors": reader.authors(id, 12),
+        "authors": reader.overview.authors(id, 12),
         "experts": [(one, _evidence(memory, id, one)) for one in experts],
     }
 
@@ -126,12 +128,12 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Shown]:
     lost = {
         (bank, id)
         for bank in {bank for bank, _ in names}
-        for id in reader.unmerged_commits(bank, [id for one, id in names if one == bank])
+        for id in reader.git.unmerged_commits(bank, [id for one, id in names if one == bank])
     }
     return [
         {"commit": commit, "astray": (bank, id) in lost}
         for bank, id in names
-        for commit in reader.find(bank, "commit", id, 1)
+        for commit in reader.records.find(bank, "commit", id, 1)
         if isinstance(commit, Commit)
     ]
 
@@ -139,7 +141,7 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Shown]:
 def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
     reader, links = memory.reader, list[Link]()
     for named in filter(None, map(parse_uri, expert.evidence)):
-        for record in reader.find(bank, named.kind, named.id, 1):
+        for record in reader.records.find(bank, named.kind, named.id, 1):
             field = "subject" if isinstance(record, Commit) else "title"
             title = str(getattr(record, field, named.id))
             links.append(Link(title, page_url(reader, record.bank, str(named)), named.id[:10]))
@@ -174,7 +176,7 @@ def _commit_view(memory: Holdfast, commit: Commit) -> Shown:
 def _commit_link(reader: Reader, bank: str, name: str) -> Link:
     """A link to a commit by its URI or id, with its subject if it was read."""
     id = name.removeprefix("holdfast://commit/")
-    for commit in reader.find(bank, "commit", id, 1):
+    for commit in reader.records.find(bank, "commit", id, 1):
         if isinstance(commit, Commit):
             return Link(id[:10], page_url(reader, bank, uri("commit", commit.id)), commit.subject)
     return Link(id[:10], "")
@@ -196,7 +198,7 @@ def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> Shown:
         if named.kind == "commit":
             above.append(_commit_link(reader, thread.bank, named.id))
             continue
-        found = reader.find(thread.bank, named.kind, named.id, 1)
+        found = reader.records.find(thread.bank, named.kind, named.id, 1)
         above += [
             _thread_link(reader, one)
             for one in found

@@ -36,7 +36,7 @@ async def search(
     kind = kind if kind in KINDS else ""
 
     def load(memory: Holdfast) -> tuple[RecallResult | None, list[Bank]]:
-        banks = memory.reader.banks()
+        banks = memory.reader.banks.all()
         if not query:
             return None, banks
         # A kind is searched for in its own layer, with more hits.

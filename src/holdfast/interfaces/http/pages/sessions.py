@@ -17,7 +17,7 @@ from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.ledgers.injections import Injection
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.recall.lookup.commits import commits_of
-from holdfast.store.protocol.sessions import SessionFilter
+from holdfast.store.records.sessions import SessionFilter
 
 router = APIRouter(prefix="/sessions")
 SESSIONS_PER_PAGE = 50
@@ -50,14 +50,14 @@ async def sessions(
     def load(memory: Holdfast) -> Shown:
         id, reader = memory.context.bank_id(bank or "all"), memory.reader
         sieve = SessionFilter(id, agent, branch, outcome, *days)
-        found = reader.list_sessions(sieve, SESSIONS_PER_PAGE + 1, (page - 1) * SESSIONS_PER_PAGE)
-        banks = reader.banks()
+        found = reader.sessions.page(sieve, SESSIONS_PER_PAGE + 1, (page - 1) * SESSIONS_PER_PAGE)
+        banks = reader.banks.all()
         return {
             "sessions": found[:SESSIONS_PER_PAGE],
             "more": len(found) > SESSIONS_PER_PAGE,
             "banks": banks,
             "names": {known.id: known.name for known in banks},
-            "facets": reader.facets(id),
+            "facets": reader.sessions.facets(id),
         }
 
     chosen = {
@@ -101,20 +101,22 @@ async def session(
 
 def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
     reader = memory.reader
-    found = reader.sessions_named(name)
+    found = reader.sessions.named(name)
     if not found:
         raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
     session = found[0]
     bank, id = session.bank, session.id
-    extent, digest = reader.extent(bank, id), reader.digest_of(bank, id)
+    extent, digest = reader.sessions.extent(bank, id), reader.sessions.digest(bank, id)
     if at:
-        before = reader.turn_window_before(bank, id, at, TURNS_BEFORE)
+        before = reader.sessions.turn_window_before(bank, id, at, TURNS_BEFORE)
         first = before if before is not None else at
     first = first if first <= extent.last else extent.first
-    window = reader.turn_window(bank, id, first, TURNS_PER_PAGE)
-    turns = reader.turns(bank, id, *window) if window else []
-    exchanges = reader.exchanges(bank, id)
-    nested = [Nested(s, reader.digest_of(s.bank, s.id)) for s in reader.subagents(bank, id)]
+    window = reader.sessions.turn_window(bank, id, first, TURNS_PER_PAGE)
+    turns = reader.turns.of_session(bank, id, *window) if window else []
+    exchanges = reader.sessions.exchanges(bank, id)
+    nested = [
+        Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
+    ]
     last = window[1] if window else 0
     return {
         "title": session.title or (digest.request if digest else "") or name,
@@ -126,13 +128,15 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
         "extent": extent,
         "said": conversation(turns, exchanges, nested, at),
         "earlier": (
-            reader.turn_window_before(bank, id, window[0], TURNS_PER_PAGE) if window else None
+            reader.sessions.turn_window_before(bank, id, window[0], TURNS_PER_PAGE)
+            if window
+            else None
         ),
         "later": last + 1 if last < extent.last else None,
         "injections": _injections(memory, session),
-        "redacted": reader.redaction_counts(session.source),
+        "redacted": reader.sources.redaction_counts(session.source),
         "subagents": nested,
-        "parent": reader.session(bank, session.parent) if session.parent else None,
+        "parent": reader.sessions.get(bank, session.parent) if session.parent else None,
         "commits": commits_of(reader, session),
     }
 
@@ -148,4 +152,4 @@ def _injections(memory: Holdfast, session: Session) -> list[Injection]:
     """The context that was injected into a session, in order. Subagents get none."""
     if session.parent:
         return []
-    return memory.store.injections(session.bank, session.host)[::-1]
+    return memory.store.injections.latest(session.bank, session.host)[::-1]

@@ -30,9 +30,11 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
 
     def load(memory: Holdfast) -> tuple[MemoryStatus, Shown]:
         return gather_status(memory, bank, current_folder()), {
-            "banks": memory.reader.banks(),
+            "banks": memory.reader.banks.all(),
             "checks": doctor_checks(memory) if look == "doctor" else [],
-            "portions": memory.reader.table_sizes()[:_MAX_TABLES] if look == "sizes" else [],
+            "portions": memory.reader.overview.table_sizes()[:_MAX_TABLES]
+            if look == "sizes"
+            else [],
         }
 
     # Checks and sizes take seconds, so they run on the engine thread.

@@ -103,7 +103,7 @@ def _load(memory: Holdfast, query: TimelineQuery) -> Shown:
         if ends and query.after is None and query.before is None:
             ends = (ends[0], None) if not span else (None, ends[1])
     return {
-        "banks": reader.banks(),
+        "banks": reader.banks.all(),
         "spread": count_by_period(reader, id, span, query.kinds),
         "events": [(event, page_url(reader, event.bank, event.uri)) for event in events],
         "anchor_time": anchor_time,

@@ -26,7 +26,7 @@ async def worth(
 
     def load(memory: Holdfast) -> tuple[UsageReport, list[Bank]]:
         seen = gather_usage(memory, bank, looked_back, measure)
-        return seen, memory.reader.banks()
+        return seen, memory.reader.banks.all()
 
     # Measuring takes seconds and searches with models, so it runs on the engine thread.
     seen, banks = await (request.pool.run if measure else request.pool.read)(load)

@@ -166,7 +166,7 @@ def _url(options: ListenOptions, listening: socket.socket) -> str:
 async def _readiness(pool: MemoryPool) -> str:
     """Why the server cannot answer; "" if the memory can be opened and read."""
     try:
-        await pool.read_as_owner(lambda memory: memory.reader.last_session_end())
+        await pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
     except HoldfastError:
         return "the memory cannot be used"
     return ""

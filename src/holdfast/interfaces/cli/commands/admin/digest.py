@@ -52,7 +52,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     since, until = read_period(utc_now(), days, arguments.since, arguments.until)
     with open_memory(create=False) as memory:
         period = digest(memory, arguments.bank, since, until, arguments.limit)
-        hint = "" if memory.reader.banks() else memory.context.missing_bank_hint()
+        hint = "" if memory.reader.banks.all() else memory.context.missing_bank_hint()
     if arguments.json:
         screen.json(digest_json(period))
     elif arguments.md:

@@ -24,7 +24,7 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import load_settings
-from holdfast.store.protocol import Counts
+from holdfast.store.across_tables.lookup import Counts
 from holdfast.version import __version__
 
 HELP = """\

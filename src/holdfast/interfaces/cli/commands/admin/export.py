@@ -15,7 +15,7 @@ from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.export_tables import GROUPS
-from holdfast.store.protocol.export import ExportSelection
+from holdfast.store.records.exports import ExportSelection
 
 HELP = """\
 Write the memory, or a part of it, as files that any program can read.
@@ -81,7 +81,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 def _wanted(memory: Holdfast, arguments: Arguments) -> ExportRequest:
     bank = memory.context.bank_id(arguments.bank)
-    banks = tuple(one for one in memory.reader.banks() if bank in (None, one.id))
+    banks = tuple(one for one in memory.reader.banks.all() if bank in (None, one.id))
     chosen = ExportSelection(
         tuple(dict.fromkeys(arguments.kind)),
         read_iso_span(arguments.since).first if arguments.since else "",

@@ -147,7 +147,7 @@ def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
     if core.bank_id is not None:
         screen.line(f"bank {memory.context.bank_name(core.bank_id)}")
         return
-    used_banks = [bank for bank in core.banks if any(memory.reader.counts(bank.id))]
+    used_banks = [bank for bank in core.banks if any(memory.reader.records.counts(bank.id))]
     names = Counter(bank.name for bank in used_banks)
     # Banks that share a name are listed with the start of their id, which `--bank` takes.
     labels = [f"{b.name} ({b.id[:8]})" if names[b.name] > 1 else b.name for b in used_banks]

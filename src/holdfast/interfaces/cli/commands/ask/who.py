@@ -38,7 +38,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         found = memory.browse.who_knows(about, arguments.bank, arguments.limit)
         id = memory.context.bank_id(arguments.bank)
         bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
-        commits = memory.reader.counts(id).commits
+        commits = memory.reader.records.counts(id).commits
     if arguments.json:
         return screen.json({"bank": bank, "about": about, "experts": found})
     for expert in found:

@@ -84,7 +84,7 @@ def _list(screen: Screen, arguments: Arguments) -> None:
 def _print(screen: Screen, reader: Reader, review: Review) -> None:
     head = f"{review.kind} · {review.state.value} · since {day(review.opened)}"
     print_record_head(screen, head, uri("review", review.id))
-    for record in reader.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
+    for record in reader.records.find(review.bank, "fact", review.target.rpartition("/")[2], 1):
         if isinstance(record, Fact):
             screen.wrap(truncate(record.content, _MAX_FACT), "      ")
     screen.item(f"{review.target}: {review.reason}", "      ")

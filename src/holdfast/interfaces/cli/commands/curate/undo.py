@@ -31,8 +31,8 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
-        banks = [b.id for b in memory.reader.banks() if id in (None, b.id)]
-        log = [e for bank in banks for e in undoable(memory.reader.curations(bank))]
+        banks = [b.id for b in memory.reader.banks.all() if id in (None, b.id)]
+        log = [e for bank in banks for e in undoable(memory.reader.curation.log(bank))]
         last = sorted(log, key=lambda entry: -entry.seq)[: arguments.count]
         if not arguments.json:
             for entry in last:

@@ -40,7 +40,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         found = memory.browse.facts(arguments.bank, arguments.kind, arguments.all)
-        dropped = memory.reader.dropped_claims(id)
+        dropped = memory.reader.facts.dropped_claims(id)
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:

@@ -11,7 +11,7 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 from holdfast.recall.lookup.topics import KeywordHits
-from holdfast.store.protocol.concepts import Keyword
+from holdfast.store.knowledge.concepts import Keyword
 
 HELP = """\
 The keyword index: from words to facts, concepts and exchanges. Without a word it lists the

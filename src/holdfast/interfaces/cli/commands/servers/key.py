@@ -70,7 +70,7 @@ def _new(screen: Screen, arguments: Arguments) -> None:
 
 def _list(screen: Screen, as_json: bool) -> None:
     with open_memory(create=False) as memory:
-        keys = [_key_json(memory, key) for key in memory.store.api_keys()]
+        keys = [_key_json(memory, key) for key in memory.store.api_keys.all()]
         if as_json:
             return screen.json({"keys": keys})
         if not keys:

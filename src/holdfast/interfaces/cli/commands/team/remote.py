@@ -16,7 +16,7 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import OFF
 from holdfast.sources.remote.remote_config import Remote, checked_address
-from holdfast.store.protocol.outbox import OutboxItem, OutboxState
+from holdfast.store.records.outbox import OutboxItem, OutboxState
 
 HELP = """\
 Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
@@ -169,7 +169,7 @@ def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argum
     if not arguments.name_or_url:
         raise InputError("No server is named.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
-    items = memory.reader.outbox(remote.name)
+    items = memory.reader.outbox.items(remote.name)
     waiting = _counts(items)[OutboxState.WAITING]
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
     question = f"Forget {remote.name} and its key?{lost}"
@@ -177,7 +177,7 @@ def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argum
         return
     with memory.store.transaction():
         for item in items:
-            memory.store.drop_outbox_item(item)
+            memory.store.outbox.drop(item)
     remotes.remove(remote)
     sentence = f"{remote.name} is asked no more. What was shared there stays there."
     screen.report(arguments.json, {"removed": remote.name}, sentence)
@@ -188,7 +188,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     found = [(item, *_reached(remotes, item)) for item in remotes.listed()]
     if as_json:
         remotes_json = [
-            _remote_json(item, ms, problem) | _counts(memory.reader.outbox(item.remote.name))
+            _remote_json(item, ms, problem) | _counts(memory.reader.outbox.items(item.remote.name))
             for item, ms, problem in found
         ]
         return screen.json({"use": use, "remotes": remotes_json})
@@ -199,7 +199,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
         screen.item(state, "  ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
         screen.item(f"{number(len(remote.banks), 'bank')}: {banks}", "  ")
-        items = memory.reader.outbox(remote.name)
+        items = memory.reader.outbox.items(remote.name)
         counted = ", ".join(f"{n} {state}" for state, n in _counts(items).items() if n)
         screen.item(f"shared there: {counted or 'nothing'}", "  ")
         for refused in (p for p in items if p.state is OutboxState.REFUSED):

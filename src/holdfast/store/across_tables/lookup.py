@@ -1,0 +1,146 @@
+"""Finding a record of any kind by its id, its labels, and counting all of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.model.corrections import corrected_commit, corrected_memory
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.graph import Entity
+from holdfast.model.imports import ImportedRecord
+from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.query import RecordFilter
+from holdfast.model.records import Digest, Exchange, Session, Turn
+from holdfast.model.team import Commit, SharedRecord
+from holdfast.store.knowledge.concepts import ConceptReader
+from holdfast.store.knowledge.facts import CLAIM, FACT, claim_of, fact_of
+from holdfast.store.records import forge, imports
+from holdfast.store.records.curation import CurationReader
+from holdfast.store.records.forge import ForgeReader
+from holdfast.store.records.shares import SHARED, shared_of
+from holdfast.store.records.turns import corrected_turns
+from holdfast.store.sql import labels
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.rows import rules as rule_rows
+
+_FINDABLE = {
+    "turn": ("visible_turn", rows.TURN, rows.turn_of),
+    "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
+    "digest": ("digest", rows.DIGEST, rows.digest_of),
+    "session": ("visible_session", rows.SESSION, rows.session_of),
+    "commit": ("visible_commit", rows.COMMIT, rows.commit_of),
+    "memory": ("visible_memory", rows.MEMORY, rows.memory_of),
+    "shared": ("visible_shared_record", SHARED, shared_of),
+    "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
+    "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
+    "fact": ("fact", FACT, fact_of),
+    "claim": ("claim", CLAIM, claim_of),
+    "entity": ("entity", rows.ENTITY, rows.entity_of),
+    **forge.FINDABLE,
+    **imports.FINDABLE,
+}
+
+_Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
+
+_FromOthers = Pull | Issue | Remark | SharedRecord | ImportedRecord
+
+Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
+
+
+class Counts(NamedTuple):
+    """How much there is in a bank."""
+
+    sessions: int = 0
+    turns: int = 0
+    exchanges: int = 0
+    digests: int = 0
+    commits: int = 0
+    raw_bytes: int = 0
+    l1_bytes: int = 0
+    memories: int = 0
+    facts: int = 0
+    retained: int = 0
+    opinions: int = 0
+    pulls: int = 0
+    issues: int = 0
+    shared: int = 0
+    imported: int = 0
+
+
+class RecordReader:
+    """Finds records of any kind."""
+
+    def __init__(
+        self, db: Database, concepts: ConceptReader, curation: CurationReader, forge: ForgeReader
+    ) -> None:
+        self._db = db
+        self._concepts = concepts
+        self._curation = curation
+        self._forge = forge
+
+    def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
+        """Records whose id is, or starts with, `id`; `kind` "" means all kinds."""
+        if kind in forge.NUMBERED and id.isdigit():
+            return [*self._forge.by_number(bank, kind, int(id), limit)]
+        where, values = self._db.in_bank(bank)
+        found: list[Record] = []
+        for findable, (table, columns, make) in _FINDABLE.items():
+            if kind in ("", findable):
+                # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
+                hits = self._db.all(
+                    f"SELECT {columns} FROM {table} WHERE {where} AND id >= ? AND id < ? "
+                    "ORDER BY id LIMIT ?",
+                    (*values, rows.text(id), rows.text(id) + "\U0010ffff", limit),
+                )
+                found += [self._corrected(make(row)) for row in hits]
+        if kind == "concept" or (not kind and len(found) < limit):
+            concepts = self._concepts.by_id(bank, id, limit)
+            found += [c for c in concepts if kind or c.id.startswith(id)]
+        return sorted(found, key=lambda record: record.id != id)[:limit]
+
+    def filter(
+        self, bank: str | None, filter: RecordFilter, limit: int = 20
+    ) -> list[Exchange | Commit]:
+        """The exchanges that match a filter, and the commits where it names a file but neither
+        concept nor type; the latest first, then by kind, id and bank."""
+        found = labels.filter_records(self._db, self._db.bank_ids(bank), filter, limit)
+        return [x if isinstance(x, Exchange) else self._corrected_commit(x) for x in found]
+
+    def counts(self, bank: str | None = None) -> Counts:
+        """How much there is."""
+        where, values = self._db.in_bank(bank)
+        tables = (
+            "visible_session", "visible_turn", "exchange", "digest", "visible_commit",
+            "visible_remembered_memory", "fact", "retained_memory", "opinion", "visible_pull",
+            "visible_issue", "visible_shared_record", "visible_imported_record",
+        )  # fmt: skip
+        numbers = [
+            row[0]
+            for table in tables
+            if (row := self._db.one(f"SELECT count(*) FROM {table} WHERE {where}", values))
+        ]
+        amounts = 'coalesce(sum("offset"), 0), coalesce(sum(l1_bytes), 0)'
+        sizes = self._db.one(f"SELECT {amounts} FROM source WHERE {where}", values)
+        return Counts(*numbers[:5], *(sizes or (0, 0)), *numbers[5:])
+
+    def _corrected(self, record: Record) -> Record:
+        """A record with the words of its correction. Derived records have them already."""
+        if isinstance(record, Turn):
+            return corrected_turns(self._db, [record])[0]
+        if isinstance(record, Pull | Issue | Remark):
+            return self._forge.corrected(record)
+        if not isinstance(record, Commit | Memory):
+            return record
+        kind = "commit" if isinstance(record, Commit) else "memory"
+        known = self._curation.state(record.bank, kind, record.id)
+        if known is None or not known.text:
+            return record
+        if isinstance(record, Commit):
+            return corrected_commit(record, known.text)
+        return corrected_memory(record, known.text)
+
+    def _corrected_commit(self, commit: Commit) -> Commit:
+        corrected = self._corrected(commit)
+        assert isinstance(corrected, Commit)
+        return corrected

@@ -1,0 +1,164 @@
+"""Passages: the texts that a search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.kinds import record_kind
+from holdfast.model.knowledge import Memory
+from holdfast.model.query import Passage, TimelinePosition
+from holdfast.model.team import Commit
+from holdfast.model.trust import Status
+from holdfast.store.sql import labels, timeline
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    placeholders_for,
+)
+
+
+class Match(NamedTuple):
+    """One full-text match; a higher `score` is better."""
+
+    passage: Passage
+    score: float
+
+
+# What is of no session and has a passage of its own.
+StandaloneRecord = Commit | Memory | Pull | Issue | Remark
+
+
+class FullTextIndex(Protocol):
+    """The engine's index of words: FTS5, or PostgreSQL's text search."""
+
+    def search(
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        layers: Sequence[str],
+        limit: int,
+        since: str,
+        until: str,
+    ) -> list[Match]:
+        """As `PassageReader.search`."""
+        ...
+
+    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+        """As `PassageReader.term_frequencies`."""
+        ...
+
+    def add(self, passages: Sequence[Passage]) -> None:
+        """Add rows of passages, and their words."""
+        ...
+
+    def rebuild(self) -> None:
+        """Make the index, or what is counted for it, from the passages."""
+        ...
+
+    def faults(self) -> list[str]:
+        """What is wrong with the index."""
+        ...
+
+
+class PassageReader:
+    """Searches and lists passages."""
+
+    def __init__(self, db: Database, index: FullTextIndex) -> None:
+        self._db = db
+        self._index = index
+
+    def search(
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        layers: Sequence[str] = (),
+        limit: int = 50,
+        since: str = "",
+        until: str = "",
+    ) -> list[Match]:
+        """Passages with any of the terms, best first, from `since` up to `until`. A term is a word
+        or a phrase, taken literally: nothing in it is an operator."""
+        return self._index.search(bank, terms, layers, limit, since, until)
+
+    def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
+        """In how many passages each term occurs, counted up to `most`."""
+        return self._index.term_frequencies(bank, terms, most)
+
+    def count(self, bank: str | None, most: int) -> int:
+        """How many passages there are, counted up to `most`."""
+        where, values = self._db.in_bank(bank)
+        row = self._db.one(
+            f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE {where} LIMIT ?)", (*values, most)
+        )
+        return row[0] if row else 0
+
+    def recent(
+        self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
+    ) -> list[Passage]:
+        """The latest passages of a kind, from `since` up to `until`."""
+        where, values = self._db.in_bank(bank)
+        span, times = time_condition(since, until)
+        found = self._db.all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND kind = ? AND {span} "
+            "ORDER BY time DESC, id LIMIT ?",
+            (*values, kind, *times, limit),
+        )
+        return [rows.passage_of(row) for row in found]
+
+    def of_turns(self, bank: str, session: str, seqs: Sequence[int]) -> list[Passage]:
+        """The passages of the turns at some places of a session."""
+        found = self._db.all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND session = ? AND kind = 'turn' "
+            f"AND seq IN ({placeholders_for(seqs)}) ORDER BY seq",
+            (bank, session, *seqs),
+        )
+        return [rows.passage_of(row) for row in found]
+
+    def around(
+        self,
+        bank: str | None,
+        position: TimelinePosition,
+        kinds: Sequence[str],
+        before: int,
+        after: int,
+    ) -> list[Passage]:
+        """The nearest passages of these kinds before and after a position, in order: by time, then
+        kind, id and bank. Passages at the position itself, and those without a time, are left out.
+        """
+        return timeline.around(self._db, self._db.bank_ids(bank), position, kinds, before, after)
+
+    def count_undated(self, bank: str | None, kinds: Sequence[str], most: int) -> int:
+        """How many passages of these kinds have no time, counted up to `most`."""
+        return timeline.undated(self._db, self._db.bank_ids(bank), kinds, most)
+
+
+class PassageWriter(PassageReader):
+    """Writes passages."""
+
+    def replace(self, record: StandaloneRecord, passage: Passage | None) -> None:
+        """Replace the passage by which a record is found; None removes it."""
+        name = (record.bank, record_kind(record), record.id)
+        self._db.run("DELETE FROM passage WHERE bank = ? AND kind = ? AND id = ?", name)
+        self._db.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
+        if passage is not None:
+            self.add([passage])
+            if isinstance(record, Commit | Pull):
+                labels.put_labels(self._db, record)
+            # The words that a person chose, not those that were made of them.
+            elif isinstance(record, Memory) and record.status is Status.VERIFIED:
+                labels.put_labels(self._db, replace(record, what=passage.body))
+
+    def add(self, passages: Sequence[Passage]) -> None:
+        """Add passages."""
+        self._index.add(passages)
+
+
+def time_condition(since: str, until: str) -> tuple[str, tuple[str, ...]]:
+    """The condition for a period of time, and its values."""
+    parts = [("time >= ?", since)] * bool(since) + [("time < ?", until)] * bool(until)
+    if not parts:
+        return "true", ()
+    return " AND ".join(["time <> ''", *(p for p, _ in parts)]), tuple(v for _, v in parts)

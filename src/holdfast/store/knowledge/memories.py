@@ -1,0 +1,256 @@
+"""Memories that were remembered, or retained from sessions, and stances.
+
+Occurrences and stances are derived: replacing the derived rows of a session removes them in the
+same transaction, so that nothing outlives what it was made of. A memory that occurs in several
+sessions is removed too, until it is made again from the occurrences that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast.model.corrections import corrected_memory
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.opinions import (
+    MemoryOccurrence,
+    SessionOccurrence,
+    Stance,
+)
+from holdfast.model.query import Passage
+from holdfast.store.index.passages import PassageWriter
+from holdfast.store.index.progress import StageProgress
+from holdfast.store.records.curation import CurationReader
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    insert,
+    insert_missing,
+    placeholders,
+    upsert,
+)
+
+# `rows.MEMORY` of what people asked to remember, and where it is found.
+REMEMBERED_MEMORY = (
+    "remembered_memory.bank, remembered_memory.id, time, who, text, coalesce(network, 'world'), "
+    "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
+    "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
+    "FROM remembered_memory LEFT JOIN memory_dimension "
+    "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = "
+    "remembered_memory.id"
+)
+
+_STAGES = ("retain", "reflect")
+
+NOT_HIDDEN = (
+    "NOT EXISTS (SELECT 1 FROM hidden_record WHERE hidden_record.bank = {0}.bank AND kind = "
+    "'memory' "
+    "AND hidden_record.id = {0}.id)"
+)
+
+
+class MemoryReader:
+    """Reads memories without hidden ones and with corrections applied."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def remembered(self, bank: str, limit: int = 100) -> list[Memory]:
+        """The texts that people asked to remember, the latest first."""
+        found = self._db.all(
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? AND "
+            f"{NOT_HIDDEN.format('remembered_memory')} "
+            "ORDER BY time DESC, remembered_memory.id LIMIT ?",
+            (bank, limit),
+        )
+        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
+
+    def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
+        """The memories retained from sessions, the latest first; of one network, if one is
+        named."""
+        found = self._db.all(
+            "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
+            "evidence, '[]', seen FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
+            f"AND {NOT_HIDDEN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
+            (bank, network, limit),
+        )
+        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
+
+    def _corrected_memories(self, bank: str, memories: list[Memory]) -> list[Memory]:
+        corrections = memory_corrections(self._db, bank)
+        return [
+            corrected_memory(m, corrections[m.id]) if m.id in corrections else m for m in memories
+        ]
+
+
+class MemoryWriter(MemoryReader):
+    """Writes memories."""
+
+    def __init__(
+        self,
+        db: Database,
+        curation: CurationReader,
+        passages: PassageWriter,
+        progress: StageProgress,
+    ) -> None:
+        super().__init__(db)
+        self._curation = curation
+        self._passages = passages
+        self._progress = progress
+
+    def put_remembered(self, memory: Memory) -> None:
+        """Keep a text that a person asked to remember; a known one stays as it is."""
+        self._db.run(
+            insert_missing("remembered_memory", rows.REMEMBERED), rows.remembered_row(memory)
+        )
+        m = memory
+        if m.network is not Network.WORLD or m.where or m.why:
+            self._db.run(
+                insert_missing("memory_dimension", "bank, id, network, confidence, place, why"),
+                (m.bank, m.id, m.network.value, m.confidence, m.where, m.why),
+            )
+        self._progress.mark_changed(memory.bank, "")
+
+    def remembered_uncurated(self, bank: str) -> list[Memory]:
+        """All remembered texts as they were given, hidden or not, oldest first."""
+        found = self._db.all(
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? ORDER BY time, "
+            "remembered_memory.id",
+            (bank,),
+        )
+        return [rows.memory_of(row) for row in found]
+
+    def shown_remembered(self, bank: str) -> list[Memory]:
+        """All remembered texts that are not hidden, with corrections applied, oldest first."""
+        found = self._db.all(
+            f"SELECT {REMEMBERED_MEMORY} WHERE remembered_memory.bank = ? AND EXISTS (SELECT 1 "
+            "FROM "
+            "visible_remembered_memory AS m "
+            "WHERE m.bank = remembered_memory.bank AND m.id = remembered_memory.id) ORDER BY "
+            "time, remembered_memory.id",
+            (bank,),
+        )
+        said = {c.id: c.text for c in self._curation.states_of_kind(bank, "memory") if c.text}
+        memories = [rows.memory_of(row) for row in found]
+        return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
+
+    def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
+        """The occurrences of memories in one session, by key."""
+        found = self._db.all(
+            f"SELECT {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND session = ? "
+            "ORDER "
+            "BY key",
+            (bank, session),
+        )
+        return [records.occurrence_of(row) for row in found]
+
+    def stances(self, bank: str, session: str | None = None) -> list[Stance]:
+        """The stances of a bank, or of one session, by time."""
+        found = self._db.all(
+            f"SELECT {records.STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, "
+            "session) "
+            "ORDER BY time, session, seq, uri, target, aspect",
+            (bank, session),
+        )
+        return [records.stance_of(row) for row in found]
+
+    def put_occurrences(
+        self,
+        bank: str,
+        session: str,
+        occurrences: Iterable[MemoryOccurrence],
+        stances: Iterable[Stance],
+    ) -> None:
+        """Replace the occurrences and stances of a session."""
+        self.clear_session(bank, session, 0)
+        self._db.run_many(
+            f"INSERT INTO memory_occurrence (bank, session, {records.OCCURRENCE}) "
+            f"VALUES (?, ?, {placeholders(records.OCCURRENCE)})",
+            [(bank, session, *records.occurrence_row(occurrence)) for occurrence in occurrences],
+        )
+        self._hide_keys(bank, session, 0)
+        self._db.run_many(
+            upsert("stance", f"bank, {records.STANCE}", "bank, session, uri, target, aspect"),
+            [(bank, *records.stance_row(stance)) for stance in stances],
+        )
+
+    def changed_keys(self, bank: str) -> list[str]:
+        """The keys whose occurrences have changed since their memory was stored."""
+        found = self._db.all("SELECT key FROM stale_memory WHERE bank = ? ORDER BY key", (bank,))
+        return [key for (key,) in found]
+
+    def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
+        """All occurrences of a key, by time and session."""
+        found = self._db.all(
+            f"SELECT session, {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND key "
+            "= ? "
+            "ORDER BY time, session",
+            (bank, key),
+        )
+        return [SessionOccurrence(row[0], records.occurrence_of(row[1:])) for row in found]
+
+    def put_retained(
+        self, bank: str, key: str, memory: Memory | None, passage: Passage | None
+    ) -> None:
+        """Store the memory of a key (None: there is none) with its passage."""
+        self._db.run("DELETE FROM stale_memory WHERE bank = ? AND key = ?", (bank, key))
+        if memory is None:
+            return
+        self._db.run(
+            "DELETE FROM retained_memory WHERE bank = ? AND (id = ? OR key = ?)",
+            (memory.bank, memory.id, key),
+        )
+        self._db.run(insert("retained_memory", records.RETAINED), records.retained_row(key, memory))
+        self._passages.replace(memory, passage)
+
+    def mark_retained_stale(self, bank: str, id: str) -> str | None:
+        """Mark the key of a retained memory as changed; returns the memory's own text, None if
+        there is none."""
+        row = self._db.one(
+            "SELECT key, what FROM retained_memory WHERE bank = ? AND id = ?", (bank, id)
+        )
+        if row is None:
+            return None
+        self._db.run(insert_missing("stale_memory", "bank, key"), (bank, row[0]))
+        return row[1]
+
+    def clear_session(self, bank: str, session: str, first: int) -> None:
+        """Remove what was retained from a session from a turn on, and the memories made of it; the
+        stage makes them again from what is left."""
+        self._hide_keys(bank, session, first)
+        for table in ("memory_occurrence", "stance"):
+            self._db.run(
+                f"DELETE FROM {table} WHERE bank = ? AND session = ? AND seq >= ?",
+                (bank, session, first),
+            )
+
+    def _hide_keys(self, bank: str, session: str, first: int) -> None:
+        keys = "SELECT key FROM memory_occurrence WHERE bank = ? AND session = ? AND seq >= ?"
+        own = (bank, bank, session, first)
+        self._db.run(
+            "DELETE FROM passage WHERE bank = ? AND kind = 'memory' AND id IN "
+            f"(SELECT id FROM retained_memory WHERE bank = ? AND key IN ({keys}))",
+            (bank, *own),
+        )
+        self._db.run(f"DELETE FROM retained_memory WHERE bank = ? AND key IN ({keys})", own)
+
+    def drop_retained(self) -> None:
+        self._db.run(
+            "DELETE FROM passage WHERE kind = 'memory' AND EXISTS (SELECT 1 FROM retained_memory "
+            "WHERE retained_memory.bank = passage.bank AND retained_memory.id = passage.id)"
+        )
+        for table in ("memory_occurrence", "stance", "retained_memory", "stale_memory"):
+            self._db.run(f"DELETE FROM {table}")
+        self._db.run(f"DELETE FROM stage_progress WHERE stage IN {_STAGES}")
+
+    def drop_dimensions(self, bank: str, id: str) -> None:
+        self._db.run("DELETE FROM memory_dimension WHERE bank = ? AND id = ?", (bank, id))
+
+
+def memory_corrections(db: Database, bank: str) -> dict[str, str]:
+    """The texts of the corrections of memories and opinions, by id."""
+    found = db.all(
+        "SELECT id, text FROM curation_state WHERE bank = ? AND kind = 'memory' AND text <> ''",
+        (bank,),
+    )
+    return dict(found)

@@ -1,0 +1,85 @@
+"""Banks and their aliases."""
+
+from __future__ import annotations
+
+from holdfast.model.bank import Bank
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    insert_missing,
+    placeholders_for,
+)
+
+
+class BankReader:
+    """Reads banks."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def all(self) -> list[Bank]:
+        """Every bank, by name."""
+        aliases: dict[str, list[str]] = {}
+        for alias, bank in self._db.all("SELECT alias, bank FROM bank_alias ORDER BY alias"):
+            aliases.setdefault(bank, []).append(alias)
+        found = self._db.all(f"SELECT {rows.BANK} FROM bank ORDER BY name, id")
+        return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
+
+    def get(self, id: str) -> Bank | None:
+        """One bank by its id."""
+        return next((bank for bank in self.all() if bank.id == id), None)
+
+    def id_by_alias(self, alias: str) -> str | None:
+        """The id of the bank with an alias."""
+        row = self._db.one("SELECT bank FROM bank_alias WHERE alias = ?", (alias,))
+        return row[0] if row else None
+
+    def id_by_host_session(self, host: str) -> str | None:
+        """The id of the bank that has a session with this id of the agent."""
+        row = self._db.one("SELECT bank FROM session WHERE host = ? LIMIT 1", (host,))
+        return row[0] if row else None
+
+
+class BankWriter(BankReader):
+    """Writes banks."""
+
+    def add(self, bank: Bank) -> None:
+        """Add a bank; a known one stays as it is."""
+        d = bank.disposition
+        self._db.run(
+            insert_missing("bank", rows.BANK),
+            (
+                bank.id,
+                bank.name,
+                bank.created,
+                bank.background,
+                d.skepticism,
+                d.literalism,
+                d.empathy,
+                bank.retention,
+            ),
+        )
+        for alias in bank.aliases:
+            self.add_alias(bank.id, alias)
+
+    def add_alias(self, bank: str, alias: str) -> None:
+        """Add an alias to a bank; an alias that another bank has stays there."""
+        self._db.run(insert_missing("bank_alias", "alias, bank"), (alias, bank))
+
+    def update(self, bank: Bank) -> None:
+        """Change the disposition, background, retention and aliases of a known bank."""
+        d = bank.disposition
+        self._db.run(
+            "UPDATE bank SET background = ?, skepticism = ?, literalism = ?, empathy = ?, "
+            "retention = ? WHERE id = ?",
+            (bank.background, d.skepticism, d.literalism, d.empathy, bank.retention, bank.id),
+        )
+        self._db.run(
+            "DELETE FROM bank_alias WHERE bank = ? AND NOT coalesce(alias IN "
+            f"({placeholders_for(bank.aliases)}), false)",
+            (bank.id, *bank.aliases),
+        )
+        self._db.run_many(
+            insert_missing("bank_alias", "alias, bank"),
+            [(alias, bank.id) for alias in bank.aliases],
+        )

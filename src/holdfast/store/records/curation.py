@@ -1,0 +1,149 @@
+"""People's decisions: the log, and what it results in for each record.
+
+The log is canonical. The state of a record follows from it and is stored beside the records, so
+that reading them does not replay the log. A hidden record stays stored and is left out of every
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.model.curation import Curation, CurationState
+from holdfast.store.index.progress import StageProgress
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    batches,
+    insert,
+    placeholders_for,
+    upsert,
+)
+
+# Kinds that are hidden by their own id; a turn can also be hidden with its session or exchange.
+_HIDDEN_BY_ID = (
+    "session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking",
+    "imported", "importing",
+)  # fmt: skip
+
+
+class CurationReader:
+    """Reads decisions and what they result in."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def log(self, bank: str) -> list[Curation]:
+        """The log of people's decisions, oldest first."""
+        found = self._db.all(
+            "SELECT seq, bank, time, action, target, text, who FROM curation "
+            "WHERE bank = ? ORDER BY seq",
+            (bank,),
+        )
+        return [rows.curation_of(row) for row in found]
+
+    def state(self, bank: str, kind: str, id: str) -> CurationState | None:
+        """The result of all decisions about one record; None if there are none."""
+        row = self._db.one(
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? AND "
+            "id = ?",
+            (bank, kind, id),
+        )
+        return rows.curation_state_of(row) if row else None
+
+    def states_in_session(self, bank: str, session: str) -> list[CurationState]:
+        """The same for everything in a session, the session itself included."""
+        found = self._db.all(
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND session = ? "
+            "ORDER BY "
+            "kind, id",
+            (bank, session),
+        )
+        return [rows.curation_state_of(row) for row in found]
+
+    def find_hidden(
+        self, bank: str | None, kind: str, id: str, limit: int = 5
+    ) -> list[CurationState]:
+        """Hidden records by their id or the start of it, whether they are hidden themselves or with
+        what contains them; `kind` "" means all kinds."""
+        where, values = self._db.in_bank(bank)
+        named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
+        given = (*values, kind, rows.text(id), rows.text(id) + "\U0010ffff")
+        found = self._db.all(
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE {named} "
+            "AND (forgotten <> 0 OR \"into\" <> '') "
+            "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
+            f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
+            "WHERE own.bank = hidden_record.bank AND own.kind = hidden_record.kind AND own.id = "
+            "hidden_record.id "
+            "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
+            (*given, *given, limit),
+        )
+        return [rows.curation_state_of(row) for row in found]
+
+    def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
+        """Which of these marks belong to something that was erased for good."""
+        if self._db.one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", (bank,)) is None:
+            return set()
+        found: set[str] = set()
+        for some in batches(marks):
+            listed = self._db.all(
+                "SELECT mark FROM erasure_mark WHERE bank = ? AND mark IN "
+                f"({placeholders_for(some)})",
+                (bank, *some),
+            )
+            found.update(mark for (mark,) in listed)
+        return found
+
+    def is_raw_line_withheld(self, bank: str, turn: str) -> bool:
+        """Whether the raw line of a turn is withheld because it contains what was scrubbed from the
+        turn."""
+        return bool(
+            self._db.one(
+                "SELECT 1 FROM hidden_record WHERE bank = ? AND kind = 'raw' AND id = ?",
+                (bank, turn),
+            )
+        )
+
+    def states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
+        """The curation states of all records of a kind."""
+        found = self._db.all(
+            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? ORDER "
+            "BY id",
+            (bank, kind),
+        )
+        return [rows.curation_state_of(row) for row in found]
+
+
+class CurationWriter(CurationReader):
+    """Writes decisions."""
+
+    def __init__(self, db: Database, progress: StageProgress) -> None:
+        super().__init__(db)
+        self._progress = progress
+
+    def append(self, entry: Curation) -> Curation:
+        """Append a person's decision to the log; returns it with its number."""
+        e = entry
+        ((seq,),) = self._db.all(
+            f"{insert('curation', 'bank, time, action, target, text, who')} RETURNING seq",
+            (e.bank, e.time, e.action.value, e.target, e.text, e.who),
+        )
+        return replace(entry, seq=seq)
+
+    def put_state(self, curated: CurationState) -> None:
+        """Store the curation state of one record."""
+        c = curated
+        name = (c.bank, c.kind, c.id)
+        # One about which nothing stands any more still tells the session it is in.
+        self._db.run(upsert("curation_state", rows.CURATION_STATE, "bank, kind, id"), c)
+        if c.kind in _HIDDEN_BY_ID:
+            self._db.run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", name)
+            if c.is_hidden:
+                self._db.run("INSERT INTO hidden_record VALUES (?, ?, ?, ?)", (*name, c.session))
+        if c.kind == "concept" and c.is_hidden:  # what stays of it is made again
+            for table in ("passage", "record_labels"):
+                self._db.run(f"DELETE FROM {table} WHERE bank = ? AND kind = ? AND id = ?", name)
+        if not c.session:
+            self._progress.mark_changed(c.bank, "")

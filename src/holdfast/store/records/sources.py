@@ -1,0 +1,182 @@
+"""Input files, how far they were read, and what became of their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    insert_missing,
+    upsert,
+)
+
+
+class SourceChange(NamedTuple):
+    """How far a source was read from `seen_offset` on, and the outcomes of its lines."""
+
+    source: int
+    seen_offset: int
+    offset: int
+    prefix: str
+    stamp: str
+    lines: int
+    l1_bytes: int
+    captured: int
+    skipped: dict[str, int]
+    failed: Sequence[FailedLine]
+    redacted: dict[str, int]
+    read_at: str
+
+
+class SourceReader:
+    """Reads input files and their ledger."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def all(self, bank: str | None = None) -> list[Source]:
+        """Every input file, by path."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"SELECT {rows.SOURCE} FROM source WHERE {where} ORDER BY path", values
+        )
+        return [rows.source_of(row) for row in found]
+
+    def get(self, id: int) -> Source | None:
+        """One input file by its number."""
+        row = self._db.one(f"SELECT {rows.SOURCE} FROM source WHERE id = ?", (id,))
+        return rows.source_of(row) if row else None
+
+    def at_path(self, path: str) -> Source | None:
+        """One input file by its path."""
+        row = self._db.one(f"SELECT {rows.SOURCE} FROM source WHERE path = ?", (path,))
+        return rows.source_of(row) if row else None
+
+    def balance(self, bank: str | None = None) -> Balance:
+        """The ledger added up; the caller fills in `pending` from the files on disk."""
+        where, values = self._db.in_bank(bank)
+        counted = self._db.all(
+            "SELECT fate, reason, sum(ledger.lines) FROM ledger JOIN source ON source.id = source "
+            f"WHERE {where} GROUP BY fate, reason ORDER BY 3 DESC",
+            values,
+        )
+        amounts = "count(*), coalesce(sum(lines), 0)"
+        totals = self._db.one(f"SELECT {amounts} FROM source WHERE {where}", values)
+        redacted = self._db.all(
+            "SELECT kind, sum(count) FROM redaction JOIN source ON source.id = source "
+            f"WHERE {where} GROUP BY kind ORDER BY 2 DESC",
+            values,
+        )
+        problems = [
+            f"{source.path}: {source.problem}"
+            for source in self.all(bank)
+            if source.state is not SourceState.LIVE
+        ]
+        files, lines = totals or (0, 0)
+        return Balance(
+            files=files,
+            lines=lines,
+            captured=sum(n for fate, _, n in counted if fate == LineOutcome.CAPTURED),
+            skipped={reason: n for fate, reason, n in counted if fate == LineOutcome.SKIPPED},
+            failed=sum(n for fate, _, n in counted if fate == LineOutcome.FAILED),
+            redacted=dict(redacted),
+            problems=tuple(problems),
+        )
+
+    def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
+        """Lines that could not be read."""
+        where, values = self._db.in_bank(bank)
+        columns = ", ".join(f"failed_line.{name}" for name in rows.FAILED_LINE.split(", "))
+        found = self._db.all(
+            f"SELECT {columns} FROM failed_line JOIN source ON source.id = failed_line.source "
+            f"WHERE {where} ORDER BY failed_line.source, failed_line.line LIMIT ?",
+            (*values, limit),
+        )
+        return [rows.failed_line_of(row) for row in found]
+
+    def failed_before(self, reader: int) -> set[int]:
+        """The sources with lines that a reader older than this one could not read."""
+        found = self._db.all("SELECT DISTINCT source FROM failed_line WHERE reader < ?", (reader,))
+        return {row[0] for row in found}
+
+    def redaction_counts(self, source: int) -> dict[str, int]:
+        """How many secrets of each kind were redacted in a source."""
+        found = self._db.all(
+            "SELECT kind, count FROM redaction WHERE source = ? ORDER BY count DESC, kind",
+            (source,),
+        )
+        return dict(found)
+
+
+class SourceWriter(SourceReader):
+    """Writes them."""
+
+    def add(self, path: str, agent: str, bank: str) -> Source:
+        """The source at a path, added if it is new."""
+        known = self.at_path(path)
+        if known is not None:
+            return known
+        self._db.run(insert_missing("source", "path, agent, bank"), (path, agent, bank))
+        added = self.at_path(path)
+        assert added is not None
+        return added
+
+    def move(self, id: int, path: str) -> None:
+        """Change the path of a source whose file was moved."""
+        self._db.run(
+            "UPDATE source SET path = ?, state = 'live', problem = '' WHERE id = ?", (path, id)
+        )
+
+    def restart(self, id: int) -> None:
+        """Read a rewritten file again from its start, with an empty ledger. Its turns stay, at line
+        0 until they are read again."""
+        for table in ("ledger", "failed_line", "redaction"):
+            self._db.run(f"DELETE FROM {table} WHERE source = ?", (id,))
+        self._db.run(
+            'UPDATE source SET "offset" = 0, lines = 0, '
+            "prefix = '', stamp = '', l1_bytes = 0, "
+            "rewrites = rewrites + 1 WHERE id = ?",
+            (id,),
+        )
+        self._db.run('UPDATE turn SET line = 0, "offset" = 0 WHERE source = ?', (id,))
+
+    def set_state(self, id: int, state: str, problem: str) -> None:
+        """Record that a file is missing, unreadable, or readable again."""
+        self._db.run("UPDATE source SET state = ?, problem = ? WHERE id = ?", (state, problem, id))
+
+    def advance(self, change: SourceChange) -> bool:
+        """Move a source's offset and count its lines; False if another process moved it first."""
+        c = change
+        moved = self._db.run(
+            'UPDATE source SET "offset" = ?, '
+            "prefix = ?, stamp = ?, lines = lines + ?, "
+            "l1_bytes = l1_bytes + ?, read_at = ?, state = 'live', problem = '' "
+            'WHERE id = ? AND "offset" = ?',
+            (c.offset, c.prefix, c.stamp, c.lines, c.l1_bytes, c.read_at, c.source, c.seen_offset),
+        )
+        if moved == 0:
+            return False
+        counts = [
+            (LineOutcome.CAPTURED.value, "", c.captured),
+            (LineOutcome.FAILED.value, "", len(c.failed)),
+        ]
+        counts += [(LineOutcome.SKIPPED.value, reason, n) for reason, n in c.skipped.items()]
+        self._db.run_many(
+            "INSERT INTO ledger VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (source, fate, reason) "
+            "DO UPDATE SET lines = ledger.lines + excluded.lines",
+            [(c.source, fate, reason, n) for fate, reason, n in counts if n],
+        )
+        self._db.run_many(
+            "INSERT INTO redaction VALUES (?, ?, ?) "
+            "ON CONFLICT (source, kind) DO UPDATE SET count = redaction.count + excluded.count",
+            [(c.source, kind, n) for kind, n in c.redacted.items()],
+        )
+        self._db.run_many(
+            upsert("failed_line", rows.FAILED_LINE, "source, line"),
+            [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
+        )
+        return True

@@ -1,0 +1,170 @@
+"""Turns of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from holdfast.model.corrections import corrected_turn
+from holdfast.model.records import Origin, Turn
+from holdfast.store.records.curation import CurationReader
+from holdfast.store.records.sessions import mark_stale
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql.statements import (
+    batches,
+    placeholders,
+    placeholders_for,
+)
+
+
+class TurnReader:
+    """Reads turns without hidden ones and with corrections applied."""
+
+    def __init__(self, db: Database, curation: CurationReader) -> None:
+        self._db = db
+        self._curation = curation
+
+    def of_session(
+        self, bank: str, session: str, first: int = 0, last: int | None = None
+    ) -> list[Turn]:
+        """The turns of a session in order, from place `first` to place `last`."""
+        found = self._db.all(
+            f"SELECT {rows.TURN} FROM visible_turn "
+            "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
+            (bank, session, first, (1 << 62) if last is None else last),
+        )
+        return corrected_turns(self._db, [rows.turn_of(row) for row in found])
+
+    def stream(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        """The same one by one, for sessions that may not fit into memory."""
+        corrected = {
+            c.id: c.text
+            for c in self._curation.states_in_session(bank, session)
+            if c.kind == "turn"
+        }
+        for row in self._db.stream(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
+            "ORDER BY seq",
+            (bank, session, first),
+        ):
+            turn = rows.turn_of(row)
+            text = corrected.get(turn.id)
+            yield corrected_turn(turn, text) if text else turn
+
+    def before_line(self, source: int, line: int) -> Turn | None:
+        """The last turn that was read from a source's lines up to one."""
+        row = self._db.one(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
+            "ORDER BY line DESC, seq DESC LIMIT 1",
+            (source, line),
+        )
+        return rows.turn_of(row) if row else None
+
+    def with_git_commit(self, bank: str) -> list[Turn]:
+        """The turns that ran a commit and are not known to have failed, by time."""
+        found = self._db.all(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE "
+            "'%git%commit%' "
+            "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
+            (bank,),
+        )
+        return [rows.turn_of(row) for row in found]
+
+
+class TurnWriter(TurnReader):
+    """Writes turns, and reads them as they were recorded."""
+
+    def known(self, bank: str, ids: Sequence[str]) -> dict[str, Origin]:
+        """Which of these turns are known, each with the line it was read from."""
+        known: dict[str, Origin] = {}
+        for some in batches(ids):
+            found = self._db.all(
+                'SELECT id, source, line, "offset", ref FROM turn '
+                "WHERE bank = ? AND id IN "
+                f"({placeholders_for(some)})",
+                (bank, *some),
+            )
+            known.update((row[0], Origin(*row[1:])) for row in found)
+        return known
+
+    def of_tool_call(self, bank: str, session: str, call: str) -> Turn | None:
+        """The turn of a tool call in a session."""
+        row = call and self._db.one(
+            f"SELECT {rows.TURN} FROM turn "
+            "WHERE bank = ? AND call = ? AND session = ? AND call <> '' LIMIT 1",
+            (bank, call, session),
+        )
+        return rows.turn_of(row) if row else None
+
+    def has_tool_call(self, bank: str, call: str) -> bool:
+        """Whether any session of the bank has this tool call."""
+        return bool(
+            call
+            and self._db.one(
+                "SELECT 1 FROM turn WHERE bank = ? AND call = ? AND call <> ''", (bank, call)
+            )
+        )
+
+    def next_seq(self, bank: str, session: str) -> int:
+        """The first free place in a session."""
+        row = self._db.one(
+            "SELECT max(seq) FROM turn WHERE bank = ? AND session = ?", (bank, session)
+        )
+        return 1 if row is None or row[0] is None else int(row[0]) + 1
+
+    def put(self, turns: Iterable[Turn]) -> None:
+        """Store turns; of a known one only the tool's result, the trust and the origin change.
+        Their sessions become stale."""
+        turns = list(turns)
+        changeable = 'lines result ok duration_ms trust source line "offset" ref'.split()
+        self._db.run_many(
+            f"INSERT INTO turn ({rows.TURN}) VALUES ({placeholders(rows.TURN)}) "
+            "ON CONFLICT (bank, id) DO UPDATE SET "
+            + ", ".join(f"{name} = excluded.{name}" for name in changeable),
+            [rows.turn_row(turn) for turn in turns],
+        )
+        mark_stale(self._db, [(turn.bank, turn.session, turn.seq) for turn in turns])
+
+    def stream_uncurated(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
+        """The turns of a session as they were read, hidden or not, from place `first` on."""
+        for row in self._db.stream(
+            f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
+            "ORDER BY seq",
+            (bank, session, first),
+        ):
+            yield rows.turn_of(row)
+
+    def get_uncurated(self, bank: str, id: str) -> Turn | None:
+        """One turn as it was read."""
+        row = self._db.one(f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND id = ?", (bank, id))
+        return rows.turn_of(row) if row else None
+
+    def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
+        """The tool calls of a bank whose target or action contains one of these words, without
+        hidden ones, by time."""
+        if not words:
+            return
+        at = self._db.dialect.position
+        held = " OR ".join(f"{at}(action, ?) > 0 OR {at}(target, ?) > 0" for _ in words)
+        for row in self._db.stream(
+            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
+            f"AND ({held}) ORDER BY time, session, seq",
+            (bank, *(word for word in words for _ in range(2))),
+        ):
+            yield rows.turn_of(row)
+
+
+def corrected_turns(db: Database, turns: list[Turn]) -> list[Turn]:
+    """Turns of one session, with the text of their corrections."""
+    if not turns:
+        return turns
+    found = db.all(
+        "SELECT id, text FROM curation_state "
+        "WHERE bank = ? AND session = ? AND kind = 'turn' AND text <> ''",
+        (turns[0].bank, turns[0].session),
+    )
+    corrections: dict[str, str] = dict(found)
+    return [
+        corrected_turn(turn, corrections[turn.id]) if turn.id in corrections else turn
+        for turn in turns
+    ]

@@ -1,1 +1,0 @@
-"""The statements by capability: one class that reads, and one that also writes."""
