@@ -133,6 +133,11 @@ def open_response(
         raise _http_error(error, total_s, is_late=monotonic() >= end) from error
 
 
+def fits_header(text: str, max_chars: int) -> bool:
+    """Whether a text can be sent in a header: what cannot would end up in an error message."""
+    return text.isascii() and text.isprintable() and len(text) <= max_chars
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
     try:

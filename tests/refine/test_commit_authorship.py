@@ -83,7 +83,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def host(place: Place, made: CommitAuthorship) -> str:
-    session = place.memory.reader.sessions.gets.get(made.bank, made.session)
+    session = place.memory.reader.sessions.get(made.bank, made.session)
     assert session is not None
     return session.host
 

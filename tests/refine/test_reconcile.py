@@ -267,7 +267,7 @@ def test_a_subagents_events_belong_to_its_own_session(tmp_path: Path) -> None:
     assert home.said(f"{SESSION}:aa61") == ["ls", "One README."]
     with home.open() as memory:
         bank = memory.reader.banks.id_by_host_session(SESSION) or ""
-        session = memory.reader.sessions.gets.get(bank, f"{SESSION}:aa61")
+        session = memory.reader.sessions.get(bank, f"{SESSION}:aa61")
     assert session is not None and (session.parent, session.subagent) == (SESSION, "Explore")
 
 

@@ -324,7 +324,7 @@ class Holdfast:
 
     def _after_change(self) -> None:
         """Bring up to date what depends on records that people just changed."""
-        from holdfast.app.briefs.briefing import refresh_derived
+        from holdfast.app.curation.records import refresh_derived
 
         refresh_derived(self.context)
         self.rules.propose_all()

@@ -62,16 +62,11 @@ class SettledCounts(NamedTuple):
     waiting: int = 0
 
 
-class _Outcome(NamedTuple):
-    injection: Injection
-    uses: Sequence[RecordUse] = ()
-
-
 def settle_injections(store: Store, now: str) -> SettledCounts:
     """Store the outcome of every injection whose session is over, and which records were used: use
     confirms the facts they state."""
     waiting = store.injections.latest(None, unsettled=True, limit=_MAX_INJECTIONS)
-    outcomes: list[_Outcome] = []
+    outcomes: list[tuple[Injection, Sequence[RecordUse]]] = []
     for injection in waiting:
         outcome = _outcome(store, injection, datetime.fromisoformat(now))
         if outcome is not None:
@@ -86,8 +81,11 @@ def settle_injections(store: Store, now: str) -> SettledCounts:
     return SettledCounts(len(outcomes), len(waiting) - len(outcomes))
 
 
-def _outcome(store: Store, injection: Injection, now: datetime) -> _Outcome | None:
-    """The outcome of an injection; None while its session may go on."""
+def _outcome(
+    store: Store, injection: Injection, now: datetime
+) -> tuple[Injection, Sequence[RecordUse]] | None:
+    """An injection with its outcome, and the uses of its records; None while its session may go
+    on."""
     sessions = _sessions_of(store, injection)
     last = max((s.ended or s.started for s in sessions), default="") or injection.time
     age = now - datetime.fromisoformat(last) if last else _GIVE_UP
@@ -100,7 +98,7 @@ def _outcome(store: Store, injection: Injection, now: datetime) -> _Outcome | No
     use, because = _strongest_use(records, turns)
     done = replace(injection, arrived=arrived, use=use, because=because)
     of_use = arrived is not False and use not in (InjectionUse.CONTRADICTED, InjectionUse.IGNORED)
-    return _Outcome(done, records.uses(turns) if of_use else ())
+    return done, records.uses(turns) if of_use else ()
 
 
 def _sessions_of(store: Store, injection: Injection) -> list[Session]:
@@ -157,7 +155,8 @@ class _InjectedRecord(NamedTuple):
     def evidence_of_use(self, use: InjectionUse, turn: Turn) -> str:
         """The text of a turn that shows this kind of use; "" if it shows none."""
         if use is InjectionUse.CITED:
-            text = _turn_text(turn)
+            tool = turn.tool
+            text = turn.text if tool is None else f"{tool.target} {tool.action}"
             return text if self.id and self.id in text else ""
         if use is InjectionUse.FILE:
             target = turn.tool.target.replace("\\", "/") if turn.tool is not None else ""
@@ -224,9 +223,3 @@ def _shows_use(record: _InjectedRecord, turn: Turn) -> bool:
     return any(
         record.evidence_of_use(use, turn) for use in (InjectionUse.CITED, InjectionUse.WORDING)
     )
-
-
-def _turn_text(turn: Turn) -> str:
-    if turn.tool is None:
-        return turn.text
-    return f"{turn.tool.target} {turn.tool.action}"

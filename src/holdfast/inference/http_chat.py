@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, cast
@@ -155,51 +155,44 @@ def _error_text(body: bytes) -> str:
     return " ".join(str(words).split())[:200]
 
 
-class _SchemaEndpoint:
-    """An endpoint that is sent the schema of the answer in the best form it accepts. When it
-    rejects a form, the next one is used from then on, at last none; the question contains the
-    schema as well."""
-
-    def __init__(self, plain: _JsonEndpoint, field: str) -> None:
-        self.plain = plain
-        self._field = field
-        self._form = 0
-
-    def post(self, body: Json, *forms: Json) -> Json:
-        while self._form < len(forms):
-            try:
-                return self.plain.post({**body, self._field: forms[self._form]})
-            except ModelBusyError:
-                raise
-            except ModelError as error:
-                # Some answer an unknown field with 400, and some with 500.
-                if self._field not in error.message:
-                    raise
-                self._form += 1
-        return self.plain.post(body)
-
-
 class _HttpChat:
-    """A `Chat` over HTTP in one of the dialects."""
+    """A `Chat` over HTTP in one of the dialects. The schema of the answer is sent in the best form
+    that the service accepts. When it rejects a form, the next one is used from then on, at last
+    none; the question contains the schema as well."""
 
     def __init__(self, dialect: Dialect, service: str, endpoint: _JsonEndpoint) -> None:
         self.model = dialect.model
         self.service = service
         self._dialect = dialect
-        self._endpoint = _SchemaEndpoint(endpoint, dialect.schema_field)
+        self._endpoint = endpoint
+        self._form = 0
 
     def ask(self, question: Question) -> Reply:
-        dialect, plain = self._dialect, self._endpoint.plain
+        dialect, endpoint = self._dialect, self._endpoint
         if question.toolbox is not None:
-            return run_tool_dialogue(dialect, plain.post, question, plain.unexpected)
+            return run_tool_dialogue(dialect, endpoint.post, question, endpoint.unexpected)
         schema = json.dumps(question.schema, ensure_ascii=False)
         instruction = f"Answer with one JSON object and nothing else. Its schema: {schema}"
         asked = question._replace(system=f"{question.system}\n\n{instruction}")
         body = dialect.body(asked)
         body["messages"] = [*body.get("messages", ()), {"role": "user", "content": asked.text}]
-        reply = self._endpoint.post(body, *dialect.schema_forms(dict(question.schema)))
-        turn = read_turn(dialect, reply, plain.unexpected)
+        reply = self._post_with_schema(body, dialect.schema_forms(dict(question.schema)))
+        turn = read_turn(dialect, reply, endpoint.unexpected)
         return Reply(turn.text, turn.usage, turn.model, turn.truncated)
+
+    def _post_with_schema(self, body: Json, forms: Sequence[Json]) -> Json:
+        field = self._dialect.schema_field
+        while self._form < len(forms):
+            try:
+                return self._endpoint.post({**body, field: forms[self._form]})
+            except ModelBusyError:
+                raise
+            except ModelError as error:
+                # Some answer an unknown field with 400, and some with 500.
+                if field not in error.message:
+                    raise
+                self._form += 1
+        return self._endpoint.post(body)
 
 
 class MessagesChat(_HttpChat):

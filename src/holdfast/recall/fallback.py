@@ -231,19 +231,8 @@ def _scan_file(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int
 
 
 def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tuple[int, str]]:
-    command = [
-        tool,
-        "--no-config",
-        "-n",
-        "-i",
-        "-F",
-        "-m",
-        str(_MAX_LINES),
-        "-e",
-        needle,
-        "--",
-        str(path),
-    ]
+    count = str(_MAX_LINES)
+    command = [tool, "--no-config", "-niF", "-m", count, "-e", needle, "--", str(path)]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=max(0.1, deadline - monotonic()), check=False

@@ -280,9 +280,7 @@ def _weigh(group: Sequence[_Statement], disposition: Disposition) -> _WeighedCla
     supporting = [s for s in group if s.denies is last.denies]
     denying = [s for s in group if s.denies is not last.denies]
     # Literalism quotes a person's words before a summary; otherwise the first found is quoted.
-    chosen = supporting[0]
-    if verbatim:
-        chosen = min(supporting, key=lambda s: (s.hit.kind in _SUMMARIES, supporting.index(s)))
+    chosen = min(supporting, key=lambda s: verbatim and s.hit.kind in _SUMMARIES)
     sources, against = _source_weights(supporting), _source_weights(denying)
     opposition = sum(against.values()) * _WEIGHTS.denial
     # What a person asked to remember was verified by them, which is a source of its own.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.app.background.model_tasks import open_model, resummarise
-from holdfast.app.briefs.briefing import refresh_derived
+from holdfast.app.curation.records import refresh_derived
 from holdfast.app.memory import Holdfast
 from holdfast.refine.by_model.cost_estimate import CostEstimate, estimate_cost, session_costs
 from holdfast.refine.by_model.summarise import SummaryReport

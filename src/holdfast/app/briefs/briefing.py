@@ -6,13 +6,11 @@ What a brief says is decided in `holdfast.brief`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.core.context import Context, utc_now
 from holdfast.app.core.hook_socket import HookSocket
-from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.recall import Search
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
 from holdfast.brief.goal_brief import goal_brief, search_by_meaning
@@ -72,14 +70,6 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
         return write_briefs(context.store, HomePaths(settings.home), settings.brief, now(), only)
     finally:
         context.close()
-
-
-def refresh_derived(context: Context) -> None:
-    """Run the stages that are behind, and write the prepared briefs again, so that no session
-    gets a record that was just removed."""
-    update_stages(context.store, context.now)
-    if HomePaths(context.settings.home).briefs.is_dir():
-        prepare_briefs(replace(context.settings, principal=None), context.now)
 
 
 class _BriefAnswerer:

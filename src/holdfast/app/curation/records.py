@@ -6,8 +6,13 @@ never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.core.context import ALL_BANKS, Context
+from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.model.curation import Curation
@@ -19,6 +24,14 @@ from holdfast.model.trust import Trust
 def curator_for(context: Context, who: str = "") -> Curator:
     """A curator whose decisions are logged in the name of `who`, or of this user."""
     return Curator(context.store, context.now, context.actor(who))
+
+
+def refresh_derived(context: Context) -> None:
+    """Run the stages that are behind, and write the prepared briefs again, so that no session
+    gets a record that was just removed."""
+    update_stages(context.store, context.now)
+    if HomePaths(context.settings.home).briefs.is_dir():
+        prepare_briefs(replace(context.settings, principal=None), context.now)
 
 
 class RecordCuration:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.app.briefs.briefing import refresh_derived
 from holdfast.app.core.context import Context
+from holdfast.app.curation.records import refresh_derived
 from holdfast.app.curation.rule_files import RuleFiles
 from holdfast.app.ingest.stages import update_stages
 from holdfast.errors import HoldfastError, InputError, NotFoundError

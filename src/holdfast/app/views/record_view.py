@@ -95,8 +95,7 @@ class RecordView(NamedTuple):
 
 def fingerprint(words: str) -> str:
     """A short hash of a text that is the same however a browser sends line ends."""
-    plain = "\n".join(words.split("\n")).replace("\r", "")
-    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:24]
+    return hashlib.sha256(words.replace("\r", "").encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def correctable_text(record: Record) -> str:

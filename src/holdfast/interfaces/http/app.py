@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -33,7 +32,7 @@ from holdfast.interfaces.http import api, pages
 from holdfast.interfaces.http.api.requests import CrossSiteError, NotJsonError
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
-from holdfast.interfaces.http.auth.guard import Guard, GuardRules, error_json
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
@@ -169,13 +168,6 @@ _FRAMEWORK_TEXTS = {
 }
 
 
-class _ErrorAnswer(NamedTuple):
-    status: int
-    code: str
-    message: str
-    remedy: str = ""
-
-
 # Status and code of an error; the first class that matches counts.
 _ERROR_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (NotFoundError, 404, "not_found"),
@@ -206,19 +198,19 @@ def _compile_routes(app: FastAPI) -> None:
         route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
 
 
-def _describe_error(error: Exception) -> _ErrorAnswer:
+def _describe_error(error: Exception) -> Refusal:
     if isinstance(error, HoldfastError):
         status, code = next((s, c) for kind, s, c in _ERROR_KINDS if isinstance(error, kind))
-        return _ErrorAnswer(status, code, error.message, error.remedy)
+        return Refusal(status, code, error.message, error.remedy)
     if isinstance(error, RequestValidationError):
-        return _ErrorAnswer(422, "bad_form", _validation_errors(error), "See /api/v1/openapi.json.")
+        return Refusal(422, "bad_form", _validation_errors(error), "See /api/v1/openapi.json.")
     if isinstance(error, HTTPException):
         code = _STATUS_CODES.get(
             error.status_code, "refused" if error.status_code < 500 else "failed"
         )
         plain = _FRAMEWORK_TEXTS.get((error.status_code, error.detail), (error.detail, ""))
-        return _ErrorAnswer(error.status_code, code, *plain)
-    return _ErrorAnswer(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
+        return Refusal(error.status_code, code, *plain)
+    return Refusal(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
 
 
 def _validation_errors(error: RequestValidationError, in_words: bool = False) -> str:

@@ -16,20 +16,22 @@ _CITED = re.compile(r"\[(\d{1,3})\]")
 
 def day(time: str) -> str:
     """2 Sep 2026."""
-    found = _parsed(time)
-    return f"{found.day} {found:%b %Y}" if found else "undated"
+    return _spell(time, "{0.day} {0:%b %Y}", "undated")
 
 
 def moment(time: str) -> str:
     """2 Sep 2026, 08:13."""
-    found = _parsed(time)
-    return f"{found.day} {found:%b %Y, %H:%M}" if found else "undated"
+    return _spell(time, "{0.day} {0:%b %Y, %H:%M}", "undated")
 
 
 def clock(time: str) -> str:
     """08:13."""
+    return _spell(time, "{0:%H:%M}", "")
+
+
+def _spell(time: str, form: str, undated: str) -> str:
     found = _parsed(time)
-    return f"{found:%H:%M}" if found else ""
+    return form.format(found) if found else undated
 
 
 def lasted(started: str, ended: str) -> str:

@@ -13,6 +13,7 @@ class Note(NamedTuple):
     undo: bool = True
 
 
+# The notes by their codes.
 NOTES: Mapping[str, Note] = {
     "remembered": Note("Remembered."),
     "corrected": Note("Corrected. The old words are kept as superseded."),
@@ -31,8 +32,3 @@ NOTES: Mapping[str, Note] = {
     "holds": Note("It still holds, and waits no more until its code changes again."),
     "saved": Note("Saved."),
 }
-
-
-def note_of(code: str) -> Note | None:
-    """The note of a code; None if it is unknown."""
-    return NOTES.get(code)

@@ -21,9 +21,9 @@ class ScoredPassage(NamedTuple):
     shared_by: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Candidate:
-    """A passage in the running."""
+    """A passage in the running. Each is itself alone, however alike another is."""
 
     passage: Passage
     # By retriever: its rank there (from 1), and its score scaled to 0..1.

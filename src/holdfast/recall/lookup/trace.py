@@ -214,7 +214,7 @@ def _trace_record(reader: Reader, record: Record) -> Trace:
         above = [
             x
             for x in reader.sessions.exchanges(record.bank, record.session)
-            if _contains(x, record)
+            if x.first_seq <= record.seq <= x.last_seq
         ]
         names = [uri("exchange", x.id) for x in above] + [uri("session", record.session)]
         return Trace(kind, record, tuple(names), raw=raw_line(reader, record))
@@ -271,10 +271,6 @@ def _trace_memory(reader: Reader, memory: Memory) -> Trace:
     is_opinion = memory.network is Network.OPINION
     beliefs = reader.opinions.history(memory.bank, memory.id) if is_opinion else ()
     return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(beliefs))
-
-
-def _contains(exchange: Exchange, turn: Turn) -> bool:
-    return exchange.first_seq <= turn.seq <= exchange.last_seq
 
 
 def _first_raw_line(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:

@@ -25,6 +25,7 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     """The hit for a candidate; with `as_of`, as it was at that time."""
     passage = candidate.passage
     session = reader.sessions.gets.get(passage.bank, passage.session) if passage.session else None
+    shared, imported = _origin_notes(reader, passage)
     made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
@@ -39,8 +40,8 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         astray="astray" in candidate.notes,
         trust=passage.trust,
         corrected=correction_note(reader, passage.bank, passage.kind, passage.id),
-        shared=_shared(reader, passage),
-        imported=_imported(reader, passage),
+        shared=shared,
+        imported=imported,
         agent=agent_label(session),
         why=_why(candidate),
     )
@@ -65,22 +66,15 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
-def _shared(reader: Reader, passage: Passage) -> str:
-    """Who shared a record and when; "" for a record that was not shared."""
-    found = (
-        reader.records.find(passage.bank, "shared", passage.id, 1)
-        if passage.kind == "shared"
-        else ()
-    )
-    notes = [f"by {s.author} on {s.shared[:10]}" for s in found if isinstance(s, SharedRecord)]
-    return "".join(notes)
-
-
-def _imported(reader: Reader, passage: Passage) -> str:
-    """The name of an imported record in the program it comes from."""
-    kind = passage.kind
-    found = reader.records.find(passage.bank, kind, passage.id, 1) if kind == "imported" else ()
-    return "".join(one.origin for one in found if isinstance(one, ImportedRecord))
+def _origin_notes(reader: Reader, passage: Passage) -> tuple[str, str]:
+    """Who shared a record and when, and its name in the program it was imported from."""
+    if passage.kind in ("shared", "imported"):
+        for record in reader.records.find(passage.bank, passage.kind, passage.id, 1):
+            if isinstance(record, SharedRecord):
+                return f"by {record.author} on {record.shared[:10]}", ""
+            if isinstance(record, ImportedRecord):
+                return "", record.origin
+    return "", ""
 
 
 def _why(candidate: Candidate) -> dict[str, float]:

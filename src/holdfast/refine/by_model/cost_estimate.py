@@ -74,7 +74,7 @@ def session_costs(
 ) -> Iterator[SessionCost]:
     """The cost of each of these sessions that exist."""
     for bank, id in sessions:
-        session = store.sessions.gets.get(bank, id)
+        session = store.sessions.get(bank, id)
         if session is not None:
             yield _session_cost(store, session, is_over(session), tokens)
 

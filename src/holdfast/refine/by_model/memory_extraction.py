@@ -91,16 +91,18 @@ class Extractor:
                 on_progress()
                 self._extract(session, pending[start : start + _BATCH])
 
-        latest = (s for s in self._store.sessions(None, _MAX_SESSIONS) if not s.parent)
+        latest = (s for s in self._store.sessions.latest(None, _MAX_SESSIONS) if not s.parent)
         over = (s for s in latest if s.ended >= self._since and self._run.is_over(s))
         stopped = self._run.each_session(over, extract)
         return self._done._replace(stopped=stopped)
 
     def _pending(self, session: Session) -> Iterator[PendingExchange]:
-        for x in self._store.exchanges(session.bank, session.id):
-            turns = self._store.turns(x.bank, x.session, x.first_seq, x.last_seq)
+        for x in self._store.sessions.exchanges(session.bank, session.id):
+            turns = self._store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
             hash = extraction_hash(turns)
-            if len(turns) < _MIN_TURNS or self._store.summary_attempted(x.bank, hash, VERSION):
+            if len(turns) < _MIN_TURNS or self._store.summaries.was_attempted(
+                x.bank, hash, VERSION
+            ):
                 continue
             yield PendingExchange(x, turns, hash, split_exchange(turns, self._tokens // _BATCH))
 

@@ -59,7 +59,8 @@ def advise(
 
 def _question(writer: Writer, review: Review) -> Question:
     border = f"=={os.urandom(8).hex()}=="
-    parts = [f"rule: {fact.content}" for fact in _facts(writer, review)]
+    found = writer.records.find(review.bank, "fact", review.target.rpartition("/")[2], 1)
+    parts = [f"rule: {fact.content}" for fact in found if isinstance(fact, Fact)]
     parts.append(f"why it is asked: {review.reason}")
     for name in review.evidence[:_MAX_EVIDENCE]:
         named = parse_uri(name)
@@ -71,11 +72,6 @@ def _question(writer: Writer, review: Review) -> Question:
     return Question(
         _SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS
     )
-
-
-def _facts(writer: Writer, review: Review) -> list[Fact]:
-    found = writer.records.find(review.bank, "fact", review.target.rpartition("/")[2], 1)
-    return [fact for fact in found if isinstance(fact, Fact)]
 
 
 def _parse_advice(text: str) -> str:

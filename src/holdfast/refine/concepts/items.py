@@ -25,6 +25,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
+from holdfast.refine.sessions.exchanges import COMMITTED, is_commit
 
 
 class ItemWeights(NamedTuple):
@@ -62,8 +63,6 @@ class ItemLimits(NamedTuple):
 
 _WEIGHTS = ItemWeights()
 _LIMITS = ItemLimits()
-_COMMITTED = "Committed: "
-
 _GENERIC_FILE = re.compile(
     r"^(?:readme|license|changelog|contributing|claude|agents|notice|makefile|"
     r"dockerfile|procfile|__init__|__main__|conftest|setup|index|main|mod|lib|app|types?|utils?|"
@@ -137,7 +136,7 @@ def exchange_item(exchange: Exchange) -> Item:
     """The item of an exchange."""
     x = exchange
     name = uri("exchange", x.id)
-    subjects = [f.removeprefix(_COMMITTED) for f in x.facts if f.startswith(_COMMITTED)]
+    subjects = [fact.removeprefix(COMMITTED) for fact in x.facts if is_commit(fact)]
     is_long = x.last_seq - x.first_seq >= _LIMITS.large_turns
     files = _file_features(x.files_modified, x.files_read)
     words = _word_features(x.keywords, x.title, " ".join(filter(None, (x.title, x.summary))))

@@ -132,7 +132,7 @@ def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project
     if not alias.startswith(("gitdir:", "folder:", "path:")):
         return False
     ours = {a for a in project.aliases if a.startswith("root:")}
-    known = reader.banks.gets.get(bank)
+    known = reader.banks.get(bank)
     theirs = {a for a in known.aliases if a.startswith("root:")} if known else set[str]()
     return bool(ours and theirs and not ours & theirs)
 

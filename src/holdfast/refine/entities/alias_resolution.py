@@ -245,17 +245,13 @@ def _make_entity(
     decided = [decisions[s.id] for s in ranked if s.id in decisions]
     if any(c.forgotten for c in decided):
         return None
-    kind = _kind(own)
+    sources = {s.source for s in own}
+    kind = next(kind for kind, fit in _SOURCES_OF_KIND.items() if sources & set(fit))
     corrected = next((c.text for c in decided if c.text), "")
     name = corrected or _canonical(own, kind, latest)
     often = sorted(own, key=lambda s: (-s.records, s.text))
     aliases = tuple(dict.fromkeys(s.text for s in often if s.text != name))[:_MAX_ALIASES]
     return Entity(bank, ranked[0].id, kind, name, aliases)
-
-
-def _kind(own: Sequence[Spelling]) -> EntityKind:
-    sources = {s.source for s in own}
-    return next(kind for kind, wanted in _SOURCES_OF_KIND.items() if sources & set(wanted))
 
 
 def _canonical(own: Sequence[Spelling], kind: EntityKind, latest: Mapping[str, str]) -> str:

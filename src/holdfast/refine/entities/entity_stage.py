@@ -111,7 +111,7 @@ def _session_nodes(
     writer: Writer, bank: str, session: str, known: dict[_RecordKey, str]
 ) -> Iterator[_ReadRecord]:
     """The exchanges and the digest of a session. `known` are the stamps of records read before."""
-    if writer.sessions.gets.get(bank, session) is None:
+    if writer.sessions.get(bank, session) is None:
         return
     for exchange in writer.sessions.exchanges(bank, session):
         key = ("exchange", exchange.id)

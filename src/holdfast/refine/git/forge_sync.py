@@ -215,7 +215,8 @@ class _ForgeReader:
             self._titles[uri(kind, id)] = record.title
             for review in more.reviews:
                 self._read_remark(review)
-            self._writer.forge.put_logins(self._bank, self._logins(more))
+            logins = (ForgeAccount(*map(self._clean_name, login)) for login in more.logins)
+            self._writer.forge.put_logins(self._bank, [one for one in logins if one.login])
             # The tags are those of whole pages, and stay until the page is done.
             self._cursors[THREADS] = max(self._cursors.get(THREADS, ""), draft.updated)
             self._store_progress()
@@ -301,10 +302,6 @@ class _ForgeReader:
             self._titles[thread] = thread_title(self._writer, remark)
         passage = curated_remark_passage(self._writer, remark, self._titles[thread])
         self.report.remarks += self._writer.forge.put_remark(remark, passage)
-
-    def _logins(self, more: PullDraft) -> list[ForgeAccount]:
-        cleaned = (ForgeAccount(*map(self._clean_name, login)) for login in more.logins)
-        return [login for login in cleaned if login.login]
 
     def _clean_names(self, names: Iterable[str], most: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(filter(None, map(self._clean_name, list(names)[:most]))))

@@ -118,7 +118,7 @@ def read_history(
         read = Repository(bank, git_dir, tips.head, tips.all, now(), str(folder), options.with_diff)
         writer.git.put_repository(read, tags, unmerged)
         writer.git.put_branches(bank, branches)
-    found = writer.banks.gets.get(bank)
+    found = writer.banks.get(bank)
     return HistoryReport(found.name if found else bank, total, new, len(unmerged))
 
 

@@ -104,7 +104,7 @@ class ReadPlanner:
         wanted = find_bank_by_name(self._writer, item.bank) if item.bank else None
         if source.agent == item.agent and (not item.bank or (wanted and wanted.id == source.bank)):
             return
-        bank = self._writer.banks.gets.get(source.bank)
+        bank = self._writer.banks.get(source.bank)
         raise InputError(
             f"{source.path} is in memory already: read as {source.agent} into bank "
             f"{bank.name if bank else source.bank}.",
@@ -118,12 +118,12 @@ class ReadPlanner:
             return source
         with self._writer.transaction():
             self._writer.derived.move_source(source.id, self._banks.ensure(self._writer, cwd))
-        return self._writer.sources.gets.get(source.id) or source
+        return self._writer.sources.get(source.id) or source
 
     def _restart(self, source: Source) -> Source:
         with self._writer.transaction():
             self._writer.sources.restart(source.id)
-        return self._writer.sources.gets.get(source.id) or source
+        return self._writer.sources.get(source.id) or source
 
     def _find_moved(self, path: Path, seen: SourceSnapshot) -> Source | None:
         """The missing source that a file continues, with the same name and content, such as a
@@ -133,7 +133,7 @@ class ReadPlanner:
                 with self._writer.transaction():
                     self._writer.sources.move(source.id, str(path))
                 self._missing[path.name].remove(source)
-                return self._writer.sources.gets.get(source.id)
+                return self._writer.sources.get(source.id)
         return None
 
     def _new_source(self, item: Input, cwd: str) -> Source:

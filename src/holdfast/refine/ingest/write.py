@@ -83,7 +83,7 @@ def write_lines(
     """Store one run of lines that starts at `position`; returns the change of the ledger. Raises
     `OvertakenError` if the source was read further meanwhile."""
     with writer.transaction():
-        source = writer.sources.gets.get(job.source.id)
+        source = writer.sources.get(job.source.id)
         if source is None or source.offset != position:
             raise OvertakenError
         ids = [event.id for event in refined.events if isinstance(event, RefinedTurn)]
@@ -158,7 +158,7 @@ def _add_turn(batch: _Batch, event: RefinedTurn) -> None:
     batch.accepted.add(event.line)
     batch.l1_bytes += _turn_bytes(event.text, event.tool)
     if rewritten:
-        found = batch.writer.turns.get_uncurateds.get_uncurated(batch.bank, event.id)
+        found = batch.writer.turns.get_uncurated(batch.bank, event.id)
         if found is not None:
             batch.put(replace(found, origin=origin))
         return

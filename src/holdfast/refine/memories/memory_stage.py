@@ -65,7 +65,7 @@ def update_bank_memories(
 
 
 def _update_session(writer: Writer, bank: str, id: str) -> None:
-    session = writer.sessions.gets.get(bank, id)
+    session = writer.sessions.get(bank, id)
     occurrences, stances = _read_session(writer, session) if session else ([], [])
     known = writer.memories.occurrences(bank, id)
     if sorted(occurrences) == known and stances == writer.memories.stances(bank, id):

@@ -57,7 +57,7 @@ def _update_statements(writer: Writer, bank: str, session: str) -> None:
         statements += [s for memory in memories for s in memory_statements(memory)]
         writer.rules.put_statements(bank, "", statements)
         return
-    known = writer.sessions.gets.get(bank, session)
+    known = writer.sessions.get(bank, session)
     turns, exchanges = writer.turns.stream(bank, session), writer.sessions.exchanges(bank, session)
     claims = writer.facts.claims(bank, session)
     found = session_statements(known, turns, exchanges, claims) if known else ()

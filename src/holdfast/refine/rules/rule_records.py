@@ -99,7 +99,7 @@ def bank_root(reader: Reader, bank: str) -> str:
     known = [seen.root for seen in reader.rules.files(bank) if seen.root]
     if known and os.path.isdir(known[0]):  # noqa: PTH112
         return known[0]
-    found = reader.banks.gets.get(bank)
+    found = reader.banks.get(bank)
     cwds = [session.cwd for session in reader.sessions.latest(bank, _MAX_SESSIONS) if session.cwd]
     kinds = ("folder:", "path:")
     aliases = [a.partition(":")[2] for a in found.aliases if a.startswith(kinds)] if found else []

@@ -23,6 +23,7 @@ from holdfast.refine.sessions.digests import digest_id
 from holdfast.refine.sessions.exchanges import LIMITS, build_exchange, exchange_id
 from holdfast.refine.sessions.model_summaries import ModelSummaries, SummaryReader
 from holdfast.store.across_tables.derived import Derived, SupersededText
+from holdfast.store.protocol import Writer
 
 
 class SessionContent(SummaryReader, Protocol):
@@ -43,18 +44,6 @@ class SessionContent(SummaryReader, Protocol):
     def turns(self, bank: str, session: str, first: int = 0, last: int | None = None) -> list[Turn]:
         """The turns of a session between two positions, both included."""
         ...
-
-
-class StoredSession:
-    """The content of sessions as a store has it."""
-
-    def __init__(self, writer: Writer) -> None:
-        self.session = writer.sessions.get
-        self.curation_states_in_session = writer.curation.states_in_session
-        self.all_turns = writer.turns.stream_uncurated
-        self.turns = writer.turns.of_session
-        self.has_summaries = writer.summaries.has_any
-        self.summary = writer.summaries.get
 
 
 class StoredSession:

@@ -21,6 +21,9 @@ from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Writer
 from holdfast.store.records.sessions import StaleSession
 
+# Reads the turns of a session (bank, session) between two positions, both included.
+ReadTurns = Callable[[str, str, int, int], list[Turn]]
+
 
 def derive_stale(writer: Writer, on_session: Callable[[], None] = lambda: None) -> int:
     """Bring every stale session up to date; returns how many. Calls `on_session` after each."""
@@ -55,7 +58,7 @@ def derive_session(writer: Writer, stale: StaleSession) -> None:
             stale = stale._replace(first=0)
         kept = _unchanged_exchanges(writer, stale)
         first = kept[-1].last_seq + 1 if kept else 0
-        known = writer.sessions.gets.get(bank, session)
+        known = writer.sessions.get(bank, session)
         rows = derive(StoredSession(writer), stale, known, kept, first)
         writer.derived.put(bank, session, rows, first)
         writer.versions.record(bank, session, RULES_VERSION)
@@ -120,7 +123,7 @@ def derive(
     yield from overlay.digest(digest, stale.session, exchanges, closing)
 
 
-def _turns_backwards(writer: SessionReader, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
+def _turns_backwards(read_turns: ReadTurns, kept: Sequence[Exchange]) -> Iterator[list[Turn]]:
     for x in reversed(kept):
         yield read_turns(x.bank, x.session, x.first_seq, x.last_seq)
 
@@ -137,7 +140,7 @@ def _previous_text(read_turns: ReadTurns, kept: Sequence[Exchange]) -> str:
     return passages.previous
 
 
-def last_assistant_text(writer: SessionReader, kept: Sequence[Exchange]) -> str:
+def last_assistant_text(read_turns: ReadTurns, kept: Sequence[Exchange]) -> str:
     """The text of the assistant's last turn in these exchanges."""
     for turns in _turns_backwards(read_turns, kept):
         for turn in reversed(turns):
@@ -159,4 +162,4 @@ def rebuild_by_rules(reader: Writer, record: Record) -> Exchange | Digest | None
         return None
     exchanges = reader.sessions.exchanges(session.bank, session.id)
     built = [x for e in exchanges if isinstance(x := rebuild_by_rules(reader, e), Exchange)]
-    return build_digest(session, built, last_assistant_text(reader, exchanges))
+    return build_digest(session, built, last_assistant_text(reader.turns.of_session, exchanges))

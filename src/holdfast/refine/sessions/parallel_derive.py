@@ -101,9 +101,7 @@ def _take_snapshot(writer: Writer, bank: str, session: str) -> SessionSnapshot |
             return None
         turns.append(turn)
     curated = tuple(writer.curation.states_in_session(bank, session))
-    return SessionSnapshot(
-        bank, session, writer.sessions.gets.get(bank, session), tuple(turns), curated
-    )
+    return SessionSnapshot(bank, session, writer.sessions.get(bank, session), tuple(turns), curated)
 
 
 def _write_if_unchanged(writer: Writer, snapshot: SessionSnapshot, rows: list[Derived]) -> bool:

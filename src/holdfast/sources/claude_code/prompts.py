@@ -7,6 +7,7 @@ user messages. Only the person's own text counts as a request.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.model.ledgers.lines import SkipReason
@@ -66,14 +67,19 @@ class Prompt(NamedTuple):
 
 def read_prompt(text: str) -> Prompt:
     """The person's own text in a user message."""
-    if "<" not in text[:200] and "</" not in text and OWN_TAG not in text:
-        words = text.strip()
-        if words.startswith(_COMPACTION_START):
-            return Prompt("", skip=SkipReason.COMPACTION)
-        if words.startswith(_MACHINE_STARTS):
-            return Prompt("", skip=SkipReason.MACHINE)
-        return Prompt(words) if words else Prompt("", skip=SkipReason.EMPTY)
-    return _read_tagged(text)
+    is_plain = "<" not in text[:200] and "</" not in text and OWN_TAG not in text
+    words = (text if is_plain else _UNCLOSED.sub("", _STRIPPED.sub("", text))).strip()
+    if not words and not is_plain:
+        return Prompt("", skip=SkipReason.INJECTED if OWN_TAG in text else SkipReason.MACHINE)
+    if not words:
+        return Prompt("", skip=SkipReason.EMPTY)
+    if words.startswith(_COMPACTION_START):
+        return Prompt("", skip=SkipReason.COMPACTION)
+    if words.startswith(_MACHINE_STARTS):
+        return Prompt("", skip=SkipReason.MACHINE)
+    tag = None if is_plain else _TAG.match(words)
+    reader = _TAG_READERS.get(tag.group(1)) if tag else None
+    return reader(words) if reader else Prompt(words)
 
 
 def read_typed(text: str) -> Prompt:
@@ -82,19 +88,6 @@ def read_typed(text: str) -> Prompt:
     if first and first[0].startswith("/") and first[0][1:] in _LOCAL_COMMANDS:
         return Prompt("", skip=SkipReason.MACHINE)
     return read_prompt(text)
-
-
-def _read_tagged(text: str) -> Prompt:
-    stripped = _UNCLOSED.sub("", _STRIPPED.sub("", text)).strip()
-    if not stripped:
-        return Prompt("", skip=SkipReason.INJECTED if OWN_TAG in text else SkipReason.MACHINE)
-    if stripped.startswith(_COMPACTION_START):
-        return Prompt("", skip=SkipReason.COMPACTION)
-    if stripped.startswith(_MACHINE_STARTS):
-        return Prompt("", skip=SkipReason.MACHINE)
-    tag = _TAG.match(stripped)
-    reader = _TAG_READERS.get(tag.group(1)) if tag else None
-    return reader(stripped) if reader else Prompt(stripped)
 
 
 def _read_command(text: str) -> Prompt:
@@ -107,10 +100,15 @@ def _read_command(text: str) -> Prompt:
     return Prompt(f"/{name.group(1) if name else command} {arguments}".strip())
 
 
-def _read_bash(text: str) -> Prompt:
-    found = _BASH_INPUT.search(text)
-    command = found.group(1).strip() if found else ""
-    return Prompt(f"! {command}") if command else Prompt("", skip=SkipReason.EMPTY)
+def _read_tag(pattern: re.Pattern[str], prefix: str) -> Callable[[str], Prompt]:
+    """A reader that takes the text inside of one tag, with a prefix that says what it is."""
+
+    def read(text: str) -> Prompt:
+        found = pattern.search(text)
+        words = found.group(1).strip() if found else ""
+        return Prompt(f"{prefix}{words}") if words else Prompt("", skip=SkipReason.EMPTY)
+
+    return read
 
 
 def _read_teammate(text: str) -> Prompt:
@@ -121,17 +119,11 @@ def _read_teammate(text: str) -> Prompt:
     return Prompt("\n\n".join(words for _, words in messages), speaker=messages[0][0] or "teammate")
 
 
-def _read_remember(text: str) -> Prompt:
-    found = _REMEMBER.search(text)
-    words = found.group(1).strip() if found else ""
-    return Prompt(f"Remember: {words}") if words else Prompt("", skip=SkipReason.EMPTY)
-
-
-_TAG_READERS = {
+_TAG_READERS: dict[str, Callable[[str], Prompt]] = {
     "command-name": _read_command,
     "command-message": _read_command,
     "command-args": _read_command,
-    "bash-input": _read_bash,
+    "bash-input": _read_tag(_BASH_INPUT, "! "),
     "teammate-message": _read_teammate,
-    "user-memory-input": _read_remember,
+    "user-memory-input": _read_tag(_REMEMBER, "Remember: "),
 }

@@ -22,6 +22,7 @@ from holdfast.http_client import (
     Limits,
     Reply,
     Request,
+    fits_header,
     is_loopback,
     send,
 )
@@ -92,7 +93,7 @@ class ForgeClient:
                 f"The token would go to {parts.hostname} unencrypted.",
                 "Set forge.url to an address with https.",
             )
-        if not _fits_header(token):
+        if not fits_header(token, _MAX_HEADER_CHARS):
             raise SettingsError(
                 "The token holds characters that no token has.", "Set it anew, without line breaks."
             )
@@ -223,13 +224,13 @@ class ForgeClient:
             raise ForgeError(
                 f"{self._shown} gave no JSON.", "Check forge.url; it is the address of the API."
             ) from error
-        link = reply.headers.get("Link") or ""
+        link, etag = reply.headers.get("Link") or "", reply.headers.get("ETag") or ""
         found, last = _NEXT.search(link), _LAST.search(link)
         return Answer(
             value,
             urljoin(url, found[1]) if found else "",
             int(last[1]) if last else 0,
-            etag if _fits_header(etag := reply.headers.get("ETag") or "") else "",
+            etag if fits_header(etag, _MAX_HEADER_CHARS) else "",
         )
 
     def _refusal(self, url: str, reply: Reply) -> ForgeError:
@@ -252,11 +253,6 @@ class ForgeClient:
             case _:
                 remedy = "Try again later."
         return ForgeRefusedError(f"{what} ({path}).", remedy, reply.status)
-
-
-def _fits_header(text: str) -> bool:
-    """Whether a text can be sent in a header: what cannot would end up in an error message."""
-    return text.isascii() and text.isprintable() and len(text) <= _MAX_HEADER_CHARS
 
 
 def _origin(url: str) -> str:

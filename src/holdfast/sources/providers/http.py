@@ -11,7 +11,14 @@ from http.client import HTTPResponse
 from urllib.parse import urlsplit
 
 from holdfast.errors import ProviderError
-from holdfast.http_client import CHUNK_BYTES, HttpError, Request, is_loopback, open_response
+from holdfast.http_client import (
+    CHUNK_BYTES,
+    HttpError,
+    Request,
+    fits_header,
+    is_loopback,
+    open_response,
+)
 from holdfast.sources.providers.rpc import (
     ByteCounter,
     Deadline,
@@ -65,7 +72,7 @@ class HttpTransport:
         with self._open("POST", deadline, encode_message(message)) as response:
             _check_status(response.status)
             session = response.getheader(_SESSION, "")
-            if message["method"] == "initialize" and _fits_header(session):
+            if message["method"] == "initialize" and fits_header(session, _MAX_HEADER_CHARS):
                 self._session = session
             for received in self._messages(response, deadline):
                 if is_answer_to(received, message):
@@ -90,7 +97,7 @@ class HttpTransport:
         """Send the protocol version that was agreed on with every later request."""
         if message["method"] == "initialize" and isinstance(answer.get("result"), dict):
             version: object = answer["result"].get("protocolVersion")
-            if isinstance(version, str) and _fits_header(version):
+            if isinstance(version, str) and version and fits_header(version, _MAX_HEADER_CHARS):
                 self._headers[_VERSION] = version
 
     @contextmanager
@@ -142,8 +149,3 @@ def _check_status(status: int) -> None:
         raise ProviderError(f"it sends us to another address, where we do not go ({status})")
     if not 200 <= status < 300:
         raise ProviderError(f"it refused with HTTP {status}")
-
-
-def _fits_header(text: str) -> bool:
-    """Whether a text of the server can be sent back in a header."""
-    return 0 < len(text) <= _MAX_HEADER_CHARS and text.isascii() and text.isprintable()

@@ -6,10 +6,10 @@ not enough: `delete_page(title)` needs one text, too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from holdfast.language import split_identifier
 from holdfast.sources.json_fields import items, mapping
 from holdfast.sources.providers.client import Tool
 
@@ -21,7 +21,6 @@ _CHANGING_WORDS = frozenset(
     "put remove rename replace reset run send set store submit sync update upload write".split()
 )
 _QUESTION_PARAMETERS = ("query", "q", "question", "search", "text", "keywords", "term")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 class SearchTool(NamedTuple):
@@ -60,10 +59,10 @@ def _is_text(type: dict[str, Any]) -> bool:
 
 def _search_likelihood(tool: Tool) -> int:
     """How likely a tool is a search: 2 by its name, 1 by the first words of its description, 0."""
-    name = {word.lower() for word in _WORDS.findall(tool.name)}
+    name = {word.lower() for word in split_identifier(tool.name)}
     if not tool.harmless or name & _CHANGING_WORDS:
         return 0
     if any(word.startswith(search) for word in name for search in _SEARCH_WORDS):
         return 2
-    first = [word.lower() for word in _WORDS.findall(tool.description)][:6]
+    first = [word.lower() for word in split_identifier(tool.description)][:6]
     return int(any(word.startswith(search) for word in first for search in _SEARCH_WORDS))

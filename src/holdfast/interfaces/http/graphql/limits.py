@@ -34,16 +34,10 @@ _SCHEMA_LISTS = ("fields", "interfaces", "possibleTypes", "inputFields")
 _MAX_SCHEMA_LISTS = 3
 # The lists of the schema, with their default limits.
 _DEFAULT_LIMITS = {
-    "banks": 50,
-    "sessions": 50,
+    **dict.fromkeys(
+        "banks sessions exchanges memories concepts facts entities commits decisions".split(), 50
+    ),
     "messages": 100,
-    "exchanges": 50,
-    "memories": 50,
-    "concepts": 50,
-    "facts": 50,
-    "entities": 50,
-    "commits": 50,
-    "decisions": 50,
     "search": 10,
 }
 # Assumed where the limit is a variable: the largest page.

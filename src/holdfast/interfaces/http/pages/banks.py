@@ -13,7 +13,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import distinguishing_labels
-from holdfast.interfaces.ui.notes import note_of
+from holdfast.interfaces.ui.notes import NOTES
 from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
 from holdfast.model.bank import Bank
 from holdfast.store.across_tables.lookup import Counts
@@ -48,7 +48,7 @@ async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse
 
 def find_bank(memory: Holdfast, id: str) -> Bank:
     """A bank by its id; raises `NotFoundError`."""
-    found = memory.reader.banks.gets.get(id)
+    found = memory.reader.banks.get(id)
     if found is None:
         raise NotFoundError("There is no such bank.", "`holdfast bank list` names all.")
     return found
@@ -91,7 +91,7 @@ def _form(
         longest=MAX_BACKGROUND_CHARS,
         seen=bank_fingerprint(bank),
         problem=problem,
-        note=note_of(note),
+        note=NOTES.get(note),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from types import ModuleType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
-from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.model.uris import parse_uri
 from holdfast.recall.lookup.entities import (
@@ -38,17 +37,6 @@ _LINK_TEXTS = {
 }
 
 
-class GraphView(NamedTuple):
-    """What the page shows."""
-
-    banks: list[Bank]
-    choices: list[Entity]
-    focus: Entity | None
-    found: Neighbourhood
-    records: list[tuple[MentioningRecord, str]]
-    links: list[Shown]
-
-
 def _load_drawing() -> ModuleType:
     """Import the drawing with NumPy, which only this page needs."""
     from holdfast.interfaces.ui import graph_view
@@ -70,16 +58,17 @@ async def graph(
     kinds = tuple(one for one in kind if one in drawing.KINDS)
     focus = focus.strip()
 
-    def load_and_draw(memory: Holdfast) -> tuple[GraphView, Any]:
+    def load_and_draw(memory: Holdfast) -> tuple[Shown, Any]:
         seen = _load(memory, focus, bank, kinds, hops)
-        return seen, drawing.draw(seen.found)
+        return seen, drawing.draw(seen["found"])
 
     seen, net = await request.pool.read(load_and_draw)
-    missing = bool(focus) and seen.focus is None and not seen.choices
+    entity: Entity | None = seen["focus"]
+    missing = bool(focus) and entity is None and not seen["choices"]
     return request.render(
         "graph.html",
         404 if missing else 200,
-        title=f"{seen.focus.name[:80]} · Graph" if seen.focus else "Graph",
+        title=f"{entity.name[:80]} · Graph" if entity else "Graph",
         seen=seen,
         net=net,
         focus=focus,
@@ -91,17 +80,18 @@ async def graph(
     )
 
 
-def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> GraphView:
+def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> Shown:
     reader, id = memory.reader, memory.context.bank_id(bank)
-    banks = reader.banks.all()
+    seen: Shown = dict.fromkeys(("choices", "records", "links"), ())
+    seen |= {"banks": reader.banks.all(), "focus": None, "found": Neighbourhood()}
     if not focus:
-        return GraphView(banks, [], None, most_mentioned(reader, id, kinds), [], [])
+        return seen | {"found": most_mentioned(reader, id, kinds)}
     found = entities_matching(reader, id, focus)
     if len(found) != 1:
-        return GraphView(banks, found, None, Neighbourhood(), [], [])
-    entity = found[0]
-    shown = neighbourhood_of(reader, entity, hops, kinds)
-    return GraphView(banks, [], entity, shown, *_records_and_links(memory, entity))
+        return seen | {"choices": found}
+    shown = neighbourhood_of(reader, found[0], hops, kinds)
+    records, links = _records_and_links(memory, found[0])
+    return seen | {"focus": found[0], "found": shown, "records": records, "links": links}
 
 
 def _records_and_links(

@@ -23,7 +23,7 @@ from holdfast.app.views.record_view import current_text, page_address
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import link
-from holdfast.interfaces.ui.notes import note_of
+from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
@@ -88,7 +88,7 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
         "tabs": TABS,
         "banks": banks,
         "names": {bank.id: bank.name for bank in banks},
-        "note": note_of(query.note),
+        "note": NOTES.get(query.note),
         "statuses": STATUSES if query.kind in _WITH_STATUS else (),
         "networks": [network.value for network in Network],
     }

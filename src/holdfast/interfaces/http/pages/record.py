@@ -16,7 +16,7 @@ from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import day, link
-from holdfast.interfaces.ui.notes import note_of
+from holdfast.interfaces.ui.notes import NOTES
 from holdfast.interfaces.ui.record_fields import fields_of, main_text
 from holdfast.language import truncate
 from holdfast.learn.curation import CORRECTABLE_KINDS, Target
@@ -54,7 +54,7 @@ async def record(request: PageRequestDep, word: str, id: str, note: str = "") ->
         template, shown = await request.pool.read(lambda memory: _load(memory, name))
     except NotFoundError:
         return await _hidden_record_page(request, name, note)
-    return request.render(template, note=note_of(note), **shown)
+    return request.render(template, note=NOTES.get(note), **shown)
 
 
 def _tab(opened: RecordView) -> str:
@@ -81,7 +81,7 @@ async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTM
 
     found, log, back = await request.pool.read(load)
     return request.render(
-        "away.html", 404, title="Not shown", target=found, log=log, back=back, note=note_of(note)
+        "away.html", 404, title="Not shown", target=found, log=log, back=back, note=NOTES.get(note)
     )
 
 

@@ -30,7 +30,7 @@ from holdfast.interfaces.http.pages.page_request import (
     PageRequestDep,
     Shown,
 )
-from holdfast.interfaces.ui.notes import note_of
+from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.knowledge import ProposalKind, Review
 from holdfast.model.uris import uri
 
@@ -80,7 +80,7 @@ async def review(request: PageRequestDep, tab: str = "", note: str = "") -> HTML
         tabs=TABS,
         counts=counts,
         look=shown,
-        note=note_of(note),
+        note=NOTES.get(note),
         seen=diff_fingerprint,
     )
 

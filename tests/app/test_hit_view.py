@@ -1,0 +1,74 @@
+"""A hit is described alike by every interface, without what goes without saying."""
+
+from __future__ import annotations
+
+from holdfast.app.search.hit_view import (
+    citation_json,
+    citation_text,
+    full_json,
+    heading,
+    remarks,
+    short_json,
+    short_text,
+)
+from holdfast.model.opinions import ReflectionCitation
+from holdfast.model.query import Citation, Hit, Layer
+from holdfast.model.trust import Freshness, Status, Trust
+
+PLAIN = Hit(
+    "holdfast://turn/1", "turn", Layer.TRANSCRIPTS, 0.5, "We chose SQLite.", "", "s", "b",
+    trust=Trust.USER,
+)  # fmt: skip
+RICH = Hit(
+    "holdfast://fact/2", "fact", Layer.OBSERVATIONS, 0.25, "Retry three times.",
+    "2026-03-01T10:00:00.000Z", "s", "b", status=Status.SUPERSEDED, freshness=Freshness.CHANGED,
+    since="changed in 2 commits", astray=True, corrected="by ada on 2026-03-02", agent="codex",
+    provider="team", superseded_by="holdfast://fact/3", supersedes=("holdfast://fact/1",),
+    imported="12 of claude-mem", shared="by ben",
+)  # fmt: skip
+
+
+def test_a_plain_hit_has_nothing_to_remark() -> None:
+    assert remarks(PLAIN) == {}
+    assert short_json(PLAIN, 9) == {
+        "uri": "holdfast://turn/1",
+        "kind": "turn",
+        "time": "undated",
+        "trust": "user",
+        "text": "We chose…",
+    }
+    assert heading(PLAIN) == "0.50  turn · undated · user"
+
+
+def test_json_in_full_always_has_status_and_freshness() -> None:
+    whole = full_json(PLAIN)
+    assert (whole["status"], whole["freshness"]) == ("observed", "unknown")
+    assert not {"bank", "since", "astray", "agent", "supersedes"} & whole.keys()
+    assert full_json(PLAIN, "tidewatch")["bank"] == "tidewatch"
+
+
+def test_every_remark_is_in_both_forms_of_json() -> None:
+    assert remarks(RICH).items() <= full_json(RICH).items()
+    short = short_json(RICH, 100)
+    assert short["server"] == "team" and "provider" not in short
+    assert remarks(RICH).keys() - {"provider"} <= short.keys()
+    assert short_text(short) == (
+        "2026-03-01 fact, assistant: holdfast://fact/2 (code since then: changed in 2 commits)\n"
+        "Retry three times."
+    )
+
+
+def test_a_heading_names_what_is_unusual() -> None:
+    assert heading(RICH, "tidewatch") == (
+        "0.25  fact · 2026-03-01 · assistant · team · codex · tidewatch · superseded · "
+        "corrected by ada on 2026-03-02 · astray · by ben · from 12 of claude-mem"
+    )
+
+
+def test_a_citation_of_a_reflection_has_no_layer() -> None:
+    cited = Citation(1, "holdfast://turn/1", Layer.TEAM, "words", "/x", "2026-03-01T10:00:00.000Z")
+    weighed = ReflectionCitation(2, "holdfast://turn/1", "words", "", "s", Trust.USER)
+    assert list(citation_json(cited)) == ["uri", "layer", "time", "trust", "excerpt"]
+    assert list(citation_json(weighed)) == ["uri", "time", "trust", "excerpt"]
+    assert citation_text(cited) == "[1] 2026-03-01 team holdfast://turn/1"
+    assert citation_text(weighed) == "[2] undated holdfast://turn/1"
