@@ -29,7 +29,6 @@ MAX_DEPTH = 2
 # new command or a new shell needs.
 PLUGIN_POINTS = frozenset(
     {
-        "holdfast.hosts.registry",
         "holdfast.interfaces.cli.commands.admin.completion",
         "holdfast.interfaces.cli.main",
         "holdfast.sources.registry",

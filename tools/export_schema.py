@@ -46,7 +46,7 @@ def schema() -> dict[str, Any]:
 def _columns(store: SqliteStore, table: ExportTable) -> dict[str, dict[str, Any]]:
     name = _LIES_IN.get(table.name, table.name)
     found: dict[str, dict[str, Any]] = {"session": _STRING}
-    for _, column, type, required, _, key in store.connection.all(f'PRAGMA table_info("{name}")'):
+    for _, column, type, required, _, key in store.database.all(f'PRAGMA table_info("{name}")'):
         told = _TYPES[type]
         found[column] = {"type": told if required or key else [told, "null"]}
     return found

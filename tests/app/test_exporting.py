@@ -188,8 +188,8 @@ def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:
 def test_every_table_is_carried_or_known_not_to_be(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "m.db")) as store:
         there = {
-            name: {row[1] for row in store.connection.all(f'PRAGMA table_info("{name}")')}
-            for (name,) in store.connection.all(
+            name: {row[1] for row in store.database.all(f'PRAGMA table_info("{name}")')}
+            for (name,) in store.database.all(
                 "SELECT name FROM sqlite_master WHERE type = 'table' "
                 "AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%'"
             )

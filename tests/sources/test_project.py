@@ -34,7 +34,7 @@ def bank_of(store: SqliteStore, folder: Path | str) -> str:
 
 
 def the_bank(store: SqliteStore, id: str) -> Bank:
-    bank = store.banks.gets.get(id)
+    bank = store.banks.get(id)
     assert bank is not None
     return bank
 

@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 def calls(store: SqliteStore) -> list[ModelCall]:
     sql = "SELECT * FROM model_call ORDER BY rowid"
-    rows = store.connection.all(sql)
+    rows = store.database.all(sql)
     return [call_of(row) for row in rows]
 
 

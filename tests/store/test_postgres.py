@@ -244,14 +244,14 @@ def test_the_next_version_is_made_of_the_one_before(postgres: Server, tmp_path: 
 
 def test_both_engines_have_the_same_tables_and_columns(postgres: Server, tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "memory.db")) as store:
-        names = store.connection.all(
+        names = store.database.all(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%'"
         )
         in_file = {
             (name, row[1])
             for (name,) in names
-            for row in store.connection.all(f'PRAGMA table_info("{name}")')
+            for row in store.database.all(f'PRAGMA table_info("{name}")')
         }
     on_server = set(
         postgres.run(

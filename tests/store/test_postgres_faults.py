@@ -46,7 +46,7 @@ def names(store: PostgresStore) -> list[str]:
 
 
 def bumped(store: PostgresStore, bank: str) -> int:
-    ((number,),) = store.connection.all("SELECT skepticism FROM bank WHERE id = ?", (bank,))
+    ((number,),) = store.database.all("SELECT skepticism FROM bank WHERE id = ?", (bank,))
     return number
 
 
@@ -78,7 +78,7 @@ def test_a_transaction_whose_connection_is_killed_is_done_again_as_a_whole(
     before = bumped(store, "ours")
     with store.transaction():
         store.banks.add(a_bank("one"))
-        store.connection.run(_BUMP, ("ours",))
+        store.database.run(_BUMP, ("ours",))
         assert names(store) == ["one", "ours"]
         kill_others(postgres, url)
         store.banks.add(a_bank("two"))
@@ -126,9 +126,9 @@ def test_what_was_cut_off_while_it_was_settled_is_there_once(
         start = bumped(store, "ours")
         proxy.hang_up(when)
         with store.transaction():
-            store.connection.run(_BUMP, ("ours",))
+            store.database.run(_BUMP, ("ours",))
         assert bumped(store, "ours") == start + 1
-        assert store.connection.one("SELECT number FROM change_counter") == (2,)
+        assert store.database.one("SELECT number FROM change_counter") == (2,)
 
 
 def test_the_loser_of_a_deadlock_does_all_of_it_again(
@@ -143,10 +143,10 @@ def test_the_loser_of_a_deadlock_does_all_of_it_again(
         raw.execute("UPDATE holdfast.bank SET name = 'Other' WHERE id = 'other'")
         rival = threading.Thread(target=_take_both, args=(raw,))
         with store.transaction():
-            store.connection.run(_BUMP, ("one",))
+            store.database.run(_BUMP, ("one",))
             rival.start()
             wait_for(lambda: postgres.run(url, "SELECT 1 FROM pg_locks WHERE NOT granted"))
-            store.connection.run(_BUMP, ("other",))
+            store.database.run(_BUMP, ("other",))
         rival.join()
     assert bumped(store, "one") == start + 1
     assert sorted(bank.name for bank in store.banks.all()) == ["One", "Other"]
@@ -247,7 +247,7 @@ def test_many_threads_share_few_connections(
         thread.join()
     assert told == [["ours"]] * 5 * (MAX_CONNECTIONS + 5)
     assert max(most) <= MAX_CONNECTIONS
-    assert store.connection.one("SELECT 1") == (1,)
+    assert store.database.one("SELECT 1") == (1,)
 
 
 def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:

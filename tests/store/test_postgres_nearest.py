@@ -167,7 +167,7 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
         assert store.vectors.index(MODEL)
         assert store.vectors.unindexed("ours", MODEL) == 0
         assert by_server(store, vectors[250]) == expected
-        ((walled,),) = store.connection.all(
+        ((walled,),) = store.database.all(
             "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass('half_vector')"
         )
         assert walled

@@ -117,7 +117,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(
         exact = [set(by_matrix(store, asked, tmp_path)) for asked in vectors[300:]]
         right = np.mean([len(one & other) for one, other in zip(found, exact, strict=True)])
         assert right >= 9.5
-        tables = store.connection.all(
+        tables = store.database.all(
             "SELECT indrelid::regclass::text FROM pg_index JOIN pg_class ON oid = indexrelid "
             "WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'hnsw')"
         )

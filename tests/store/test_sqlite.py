@@ -177,7 +177,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
                 store.turns.put([big_turn(seq)])
         assert caught.value.remedy
         assert store.turns.of_session("b1", "s1") == [big_turn(seq) for seq in range(1, 6)]
-        assert store.banks.gets.get("b2") is None
+        assert store.banks.get("b2") is None
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         connection.execute(f"PRAGMA max_page_count = {pages + 2000}")
         with store.transaction():

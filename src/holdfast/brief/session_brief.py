@@ -95,7 +95,7 @@ class _Part(NamedTuple):
 
 def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:
     """The brief for the start of a session in a bank; empty for an empty bank."""
-    known = reader.banks.gets.get(bank)
+    known = reader.banks.get(bank)
     last_session = _last_session(reader, bank)
     index = _index(reader, bank, exchanges)
     memory_file = MemoryFile(reader, bank)
@@ -341,7 +341,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
 
 def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """Whether an exchange is a person's request that had a result."""
-    session = reader.sessions.gets.get(exchange.bank, exchange.session)
+    session = reader.sessions.get(exchange.bank, exchange.session)
     if session is None or session.parent or is_go_ahead(exchange.title):
         return False
     first = reader.turns.of_session(

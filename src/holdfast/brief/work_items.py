@@ -224,7 +224,7 @@ class WorkItems:
             for found in find_decision_sentences(known.text, by_person=True):
                 yield _quote(found, who, known.time, name, x.first_seq)
             return
-        session = self._reader.sessions.gets.get(self._bank, x.session)
+        session = self._reader.sessions.get(self._bank, x.session)
         is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not is_subagent

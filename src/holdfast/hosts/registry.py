@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
-from importlib import import_module
-from typing import Any
 
 from holdfast.hosts import others
 from holdfast.hosts.host import Host
+from holdfast.sources.registry import load_all
 
 
 @cache
 def hosts() -> dict[str, Host]:
     """Every agent by its name."""
-    found: list[Host] = []
-    for module in pkgutil.iter_modules(others.__path__):
-        loaded: Any = import_module(f"{others.__name__}.{module.name}")
-        found.append(loaded.HOST)
+    found: list[Host] = load_all(others, "HOST")
     return {host.name: host for host in sorted(found, key=lambda host: host.name)}

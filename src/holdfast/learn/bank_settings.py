@@ -116,7 +116,7 @@ def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...
         same_name = next((one.id for one in writer.banks.all() if one.name == name.strip()), None)
         owner = writer.banks.id_by_alias(alias) or same_name
         if owner is not None and owner != bank.id:
-            other = writer.banks.gets.get(owner)
+            other = writer.banks.get(owner)
             raise InputError(
                 f"{name!r} is a name of the bank {other.name if other else owner} already.",
                 "Choose another, or take it from that one first (--drop-alias).",

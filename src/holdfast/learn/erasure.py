@@ -146,7 +146,7 @@ class HomeEraser:
                 marks.append(("call", turn.tool.call))
         sources = {turn.origin.source for turn in turns} if sessions else set[int]()
         for line in self._store.sources.failures(target.bank, _NO_LIMIT) if sources else ():
-            source = self._store.sources.gets.get(line.source)
+            source = self._store.sources.get(line.source)
             if line.source in sources and source is not None:
                 marks.append(("line", line_name(source.path, line.offset)))
         single_records = {

@@ -134,7 +134,7 @@ def _days(earlier: str, later: str) -> float:
 def update_opinions(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Form and change the opinions of a bank by its stances, and remove those that no stance
     supports. The caller opens the transaction."""
-    stored_bank = writer.banks.gets.get(bank)
+    stored_bank = writer.banks.get(bank)
     disposition = stored_bank.disposition if stored_bank else Disposition()
     groups = group_by_target(writer.memories.stances(bank))
     latest = sorted(groups, key=lambda key: groups[key][-1].time, reverse=True)

@@ -283,14 +283,14 @@ class _PlanFilter:
         """The agent of a session; "" if there is no session."""
         known = self._agents.get((bank, session))
         if known is None:
-            found = self._store.session(bank, session) if session else None
+            found = self._store.sessions.get(bank, session) if session else None
             known = self._agents[bank, session] = found.agent if found is not None else ""
         return known
 
     def _is_of_network(self, passage: Passage) -> bool:
         if passage.kind != "memory":
             return False
-        found = self._store.find(passage.bank, "memory", passage.id, 1)
+        found = self._store.records.find(passage.bank, "memory", passage.id, 1)
         return any(isinstance(m, Memory) and m.network in self._plan.networks for m in found)
 
 
@@ -365,7 +365,7 @@ def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan) -> None:
         if p.kind == "turn":
             wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
     for (bank, session), places in wanted.items():
-        for passage in store.turn_passages(bank, session, sorted(places)):
+        for passage in store.passages.of_turns(bank, session, sorted(places)):
             if passage.role != "tool":
                 pool.add(passage)
 

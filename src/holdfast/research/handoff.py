@@ -81,10 +81,12 @@ class _Basis(NamedTuple):
 
 def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
     """The pack of a session; `bank` is the bank's name for people."""
-    work = tuple(reader.exchanges(session.bank, session.id))
-    digest = reader.digest_of(session.bank, session.id)
-    made = reader.authorship(session.bank, session=session.id)
-    commits = [c for one in made for c in reader.find(session.bank, "commit", one.commit, 1)]
+    work = tuple(reader.sessions.exchanges(session.bank, session.id))
+    digest = reader.sessions.digest(session.bank, session.id)
+    made = reader.git.authorship(session.bank, session=session.id)
+    commits = [
+        c for one in made for c in reader.records.find(session.bank, "commit", one.commit, 1)
+    ]
     facts = {fact.id: fact for exchange in work for fact in _facts_on(reader, exchange)}
     basis = _Basis(
         session.bank,
@@ -103,7 +105,7 @@ def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[
     best = max((hit.score for hit in hits), default=0.0)
     for hit in hits:
         named = parse_uri(hit.uri) if hit.score >= _LIMITS.min_share_of_best * best else None
-        found += reader.find(hit.bank, named.kind, named.id, 1) if named else []
+        found += reader.records.find(hit.bank, named.kind, named.id, 1) if named else []
     work = {x.id: x for record in found for x in _work_of(reader, record)}
     facts = {f.id: f for f in found if isinstance(f, Fact)}
     facts |= {f.id: f for x in work.values() for f in _facts_on(reader, x)}
@@ -126,10 +128,12 @@ def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[
 
 def _facts_on(reader: Reader, exchange: Exchange) -> list[Fact]:
     """The facts whose evidence is an exchange or a turn in it."""
-    turns = reader.turns(exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq)
+    turns = reader.turns.of_session(
+        exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
+    )
     said = [uri("turn", turn.id) for turn in turns]
     names = [uri("exchange", exchange.id), *said]
-    return [fact for name in names for fact in reader.facts_stated_in(exchange.bank, name)]
+    return [fact for name in names for fact in reader.facts.stated_in(exchange.bank, name)]
 
 
 def _work_of(reader: Reader, record: Record) -> list[Exchange]:
@@ -137,12 +141,12 @@ def _work_of(reader: Reader, record: Record) -> list[Exchange]:
     if isinstance(record, Exchange):
         return [record]
     if isinstance(record, Turn):
-        within = reader.exchanges(record.bank, record.session)
+        within = reader.sessions.exchanges(record.bank, record.session)
         return [x for x in within if x.first_seq <= record.seq <= x.last_seq]
     if isinstance(record, Concept | Memory):
         names = record.members if isinstance(record, Concept) else record.evidence_for
         named = [parse_uri(name) for name in names]
-        found = [r for n in named if n for r in reader.find(record.bank, n.kind, n.id, 1)]
+        found = [r for n in named if n for r in reader.records.find(record.bank, n.kind, n.id, 1)]
         return [x for r in found if isinstance(r, Exchange | Turn) for x in _work_of(reader, r)]
     return []
 
@@ -150,7 +154,7 @@ def _work_of(reader: Reader, record: Record) -> list[Exchange]:
 def _digests(reader: Reader, work: Iterable[Exchange]) -> tuple[Digest, ...]:
     """The digests of the exchanges' sessions, the latest last."""
     sessions = dict.fromkeys((x.bank, x.session) for x in work)
-    found = [d for bank, id in sessions if (d := reader.digest_of(bank, id)) is not None]
+    found = [d for bank, id in sessions if (d := reader.sessions.digest(bank, id)) is not None]
     return tuple(sorted(found, key=lambda d: (d.started, d.id)))
 
 
@@ -234,7 +238,7 @@ def _goal(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
 
 def _first_turn(reader: Reader, exchange: Exchange) -> Turn | None:
     first = exchange.first_seq
-    turns = reader.turns(exchange.bank, exchange.session, first, first)
+    turns = reader.turns.of_session(exchange.bank, exchange.session, first, first)
     return turns[0] if turns else None
 
 
@@ -252,7 +256,7 @@ def _state(reader: Reader, basis: _Basis, kind: str) -> Iterable[Point]:
     if results:
         yield results[0]._replace(text=f"Last: {results[0].text}")
     for commit in reversed(basis.commits):
-        mark = "reverted" if reader.reverted_by(commit.bank, commit.id) else ""
+        mark = "reverted" if reader.git.reverted_by(commit.bank, commit.id) else ""
         text = f"Commit {commit.id[:9]}: {commit.subject}"
         yield Point(text, uri("commit", commit.id), commit.time, mark)
     for exchange in reversed(basis.work) if kind == "session" else ():
@@ -277,7 +281,7 @@ def _claims(reader: Reader, basis: _Basis) -> list[tuple[Claim, Status]]:
     claims = [
         claim
         for session in dict.fromkeys(x.session for x in basis.work)
-        for claim in reader.claims(basis.bank, session)
+        for claim in reader.facts.claims(basis.bank, session)
         if claim.exchange in work
     ]
     last = claim_statuses(reader, basis.bank, claims)

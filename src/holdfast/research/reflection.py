@@ -324,7 +324,7 @@ def _voices(
     least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
     found: dict[str, tuple[int, int, Turn]] = {}
     for x in _exchanges_of(reader, hits):
-        for turn in reader.turns(x.bank, x.session, x.first_seq, x.last_seq):
+        for turn in reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq):
             is_typed = turn.role is Role.USER and len(turn.text) <= _LIMITS.typed_chars
             if not is_typed or turn.trust is Trust.EXTERNAL:
                 continue
@@ -345,11 +345,11 @@ def _exchanges_of(reader: Reader, hits: Sequence[Hit]) -> list[Exchange]:
     for hit in hits[: _LIMITS.hits_with_voices]:
         id = hit.uri.rpartition("/")[2]
         if hit.kind == "exchange":
-            found |= {r.id: r for r in reader.find(hit.bank, "exchange", id, 1)
+            found |= {r.id: r for r in reader.records.find(hit.bank, "exchange", id, 1)
                       if isinstance(r, Exchange)}  # fmt: skip
-        for turn in reader.find(hit.bank, "turn", id, 1) if hit.kind == "turn" else ():
+        for turn in reader.records.find(hit.bank, "turn", id, 1) if hit.kind == "turn" else ():
             if isinstance(turn, Turn):
-                within = reader.exchanges(turn.bank, turn.session)
+                within = reader.sessions.exchanges(turn.bank, turn.session)
                 found |= {x.id: x for x in within if x.first_seq <= turn.seq <= x.last_seq}
     return list(found.values())
 

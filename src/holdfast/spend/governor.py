@@ -30,6 +30,7 @@ from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall, ServicePa
 from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
+from holdfast.store.protocol import Store
 
 # Attempts for one question. Each is paid for, and a service that fails three times is paused.
 MAX_ATTEMPTS = 3

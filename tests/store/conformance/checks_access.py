@@ -106,10 +106,10 @@ def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
 def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
-        expect(mine.banks.gets.get(OTHER), None, "another's bank")
-        expect(mine.sessions.gets.get(BANK, SESSION), a_session(BANK), "a session")
+        expect(mine.banks.get(OTHER), None, "another's bank")
+        expect(mine.sessions.get(BANK, SESSION), a_session(BANK), "a session")
         for ask in (
-            lambda: mine.sessions.gets.get(OTHER, SESSION),
+            lambda: mine.sessions.get(OTHER, SESSION),
             lambda: mine.passages.search(OTHER, ["lantern"]),
             lambda: mine.sessions.page(SessionFilter(OTHER), 10),
             lambda: mine.sessions.add(a_session(OTHER)),
@@ -133,7 +133,7 @@ def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for banks in ((BANK,), None):
             looks = fence_store(store, Principal("a", banks, Level.READ))
-            expect(looks.sessions.gets.get(BANK, SESSION), a_session(BANK), "a session")
+            expect(looks.sessions.get(BANK, SESSION), a_session(BANK), "a session")
             _refused(lambda found=looks: found.sessions.add(a_session(BANK, "s2")), ForbiddenError)
             _refused(lambda found=looks: found.derived.drop_all(), ForbiddenError)
         expect(len(store.sessions.latest(BANK)), 1, "sessions")

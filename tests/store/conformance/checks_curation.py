@@ -46,7 +46,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
         expect(store.turns.before_line(1, 2), a_turn(1), "turn_before")
         expect(store.records.find(BANK, "", "s1-turn-2"), [], "find")
         expect(store.records.counts(BANK).turns, 2, "counts")
-        expect(store.turns.get_uncurateds.get_uncurated(BANK, "s1-turn-2"), a_turn(2), "turn")
+        expect(store.turns.get_uncurated(BANK, "s1-turn-2"), a_turn(2), "turn")
         expect([t.seq for t in store.turns.stream_uncurated(BANK, SESSION)], [1, 2, 3], "all_turns")
         away = CurationState(BANK, "turn", "s1-turn-2", SESSION)
         expect(store.curation.find_hidden(None, "turn", "s1-turn-2"), [away], "put_away")
@@ -65,8 +65,8 @@ def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStor
             store.sessions.add(replace(a_session(id="child"), parent=SESSION))
             store.turns.put([a_turn(1), a_turn(1, bank=OTHER)])
             store.curation.put_state(gone)
-        expect(store.sessions.gets.get(BANK, SESSION), None, "session")
-        expect(store.sessions.gets.get(BANK, "child"), None, "session of a child")
+        expect(store.sessions.get(BANK, SESSION), None, "session")
+        expect(store.sessions.get(BANK, "child"), None, "session of a child")
         expect(store.turns.of_session(BANK, SESSION), [], "turns")
         expect(store.sessions.subagent_ids_uncurated(BANK, SESSION), ["child"], "children")
         expect(len(store.turns.of_session(OTHER, SESSION)), 1, "turns of another bank")
@@ -95,7 +95,7 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
         expect(second.tool and second.tool.result, "it worked", "turns")
         expect(list(store.turns.stream(BANK, SESSION)), [first, second], "turns_from")
         expect(store.records.find(BANK, "turn", "s1-turn-1"), [first], "find")
-        expect(store.turns.get_uncurateds.get_uncurated(BANK, "s1-turn-1"), a_turn(1), "turn")
+        expect(store.turns.get_uncurated(BANK, "s1-turn-1"), a_turn(1), "turn")
         expect(
             store.curation.state(BANK, "turn", "s1-turn-1"), said._replace(was="hello"), "curated"
         )

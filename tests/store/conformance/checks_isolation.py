@@ -78,7 +78,7 @@ def _seen(store: Store, bank: str) -> dict[str, object]:
         "failures": store.sources.failures(bank),
         "counts": store.records.counts(bank),
         "sessions": store.sessions.latest(bank),
-        "session": store.sessions.gets.get(bank, SESSION),
+        "session": store.sessions.get(bank, SESSION),
         "turns": store.turns.of_session(bank, SESSION),
         "exchanges": store.sessions.exchanges(bank, SESSION),
         "digest": store.sessions.digest(bank, SESSION),

@@ -33,8 +33,8 @@ def check_a_bank_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add(bank)
-        expect(store.banks.gets.get("b9"), bank, "bank")
-        expect(store.banks.gets.get("unheard of"), None, "bank")
+        expect(store.banks.get("b9"), bank, "bank")
+        expect(store.banks.get("unheard of"), None, "bank")
 
 
 def check_banks_come_by_name(make_store: MakeStore) -> None:
@@ -50,7 +50,7 @@ def check_a_known_bank_stays_as_it_is(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add(Bank(BANK, "renamed", "2030-01-01T00:00:00Z", "new"))
-        expect(store.banks.gets.get(BANK), Bank(BANK, "harbour", NOON), "bank")
+        expect(store.banks.get(BANK), Bank(BANK, "harbour", NOON), "bank")
 
 
 def check_an_alias_leads_to_its_bank(make_store: MakeStore) -> None:
@@ -60,7 +60,7 @@ def check_an_alias_leads_to_its_bank(make_store: MakeStore) -> None:
             store.banks.add_alias(BANK, "folder:/src/harbour")
         expect(store.banks.id_by_alias("folder:/src/harbour"), BANK, "bank_of")
         expect(store.banks.id_by_alias("folder:/src"), None, "bank_of")
-        bank = store.banks.gets.get(BANK)
+        bank = store.banks.get(BANK)
         expect(bank and bank.aliases, ("folder:/src/harbour",), "aliases")
 
 
@@ -88,9 +88,9 @@ def check_a_source_is_made_known_once(make_store: MakeStore) -> None:
             other = store.sources.add("/logs/a.jsonl", "claude-code", OTHER)
         expect(again, first, "add_source")
         expect((first.offset, first.lines, first.state), (0, 0, SourceState.LIVE), "add_source")
-        expect(store.sources.gets.get(first.id), first, "source")
+        expect(store.sources.get(first.id), first, "source")
         expect(store.sources.at_path("/logs/a.jsonl"), other, "source_at")
-        expect(store.sources.gets.get(first.id + other.id + 1), None, "source")
+        expect(store.sources.get(first.id + other.id + 1), None, "source")
         expect(store.sources.at_path("/logs"), None, "source_at")
         expect(store.sources.all(), [other, first], "sources")
 
@@ -114,7 +114,7 @@ def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeSt
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             store.sources.set_state(id, SourceState.UNREADABLE, "no permission")
-        source = store.sources.gets.get(id)
+        source = store.sources.get(id)
         expect(source and source.state, SourceState.UNREADABLE, "source")
         expect(source and source.problem, "no permission", "source")
         problems = store.sources.balance().problems
@@ -141,7 +141,7 @@ def check_advance_moves_the_cursor_and_adds_to_the_account(make_store: MakeStore
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             expect(store.sources.advance(a_change(id, 0, 300, 3)), True, "advance")
             expect(store.sources.advance(a_change(id, 300, 500, 2)), True, "advance")
-        source = store.sources.gets.get(id)
+        source = store.sources.get(id)
         assert source is not None, "a source stays known"
         expect((source.offset, source.lines, source.l1_bytes), (500, 5, 50), "source")
         expect((source.prefix, source.stamp), ("hash-500", "stamp-500"), "source")
@@ -155,13 +155,13 @@ def check_advance_counts_nothing_when_another_moved_the_cursor_first(
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
             store.sources.advance(a_change(id, 0, 300, 3))
-        before = store.sources.gets.get(id), store.sources.balance()
+        before = store.sources.get(id), store.sources.balance()
         late = a_change(id, 0, 400, 4)._replace(
             skipped={"blank": 1}, failed=(a_failed_line(id, 1),), redacted={"key": 1}
         )
         with store.transaction():
             expect(store.sources.advance(late), False, "advance")
-        expect((store.sources.gets.get(id), store.sources.balance()), before, "a late advance")
+        expect((store.sources.get(id), store.sources.balance()), before, "a late advance")
         expect(store.sources.failures(), [], "failures")
 
 
@@ -248,7 +248,7 @@ def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
                 )
                 store.sources.advance(change)
             store.sources.restart(id)
-        source = store.sources.gets.get(id)
+        source = store.sources.get(id)
         assert source is not None, "a restarted source stays known"
         expect((source.offset, source.lines, source.l1_bytes), (0, 0, 0), "source")
         expect((source.prefix, source.stamp, source.rewrites), ("", "", 1), "source")
@@ -292,7 +292,7 @@ def check_all_that_came_of_a_source_moves_to_its_new_bank(make_store: MakeStore)
             store.derived.put(BANK, "s2", [exchange, digest, *made])
             store.derived.move_source(id, OTHER)
         expect(store.turns.of_session(OTHER, "s2"), [replace(turn, bank=OTHER)], "turns")
-        expect(store.sessions.gets.get(OTHER, "s2"), replace(session, bank=OTHER), "session")
+        expect(store.sessions.get(OTHER, "s2"), replace(session, bank=OTHER), "session")
         assert (OTHER, "s2") in stale_names(store), "a moved session is derived again"
         balance = store.sources.balance(OTHER)
         expect((balance.files, balance.accounted), (1, 3), "balance of the new bank")

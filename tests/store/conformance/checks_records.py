@@ -37,8 +37,8 @@ def check_a_session_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.sessions.add(session)
-        expect(store.sessions.gets.get(BANK, "s9"), session, "session")
-        expect(store.sessions.gets.get(BANK, "unheard of"), None, "session")
+        expect(store.sessions.get(BANK, "s9"), session, "session")
+        expect(store.sessions.get(BANK, "unheard of"), None, "session")
 
 
 def check_the_span_of_a_session_only_widens(make_store: MakeStore) -> None:
@@ -47,7 +47,7 @@ def check_the_span_of_a_session_only_widens(make_store: MakeStore) -> None:
         for started, ended in (*reversed(spans), *spans):
             with store.transaction():
                 store.sessions.add(replace(a_session(), started=started, ended=ended))
-        session = store.sessions.gets.get(BANK, SESSION)
+        session = store.sessions.get(BANK, SESSION)
         expect(session and (session.started, session.ended), (EARLY, LATE), "session")
 
 
@@ -63,7 +63,7 @@ def check_only_the_title_of_a_known_session_changes(make_store: MakeStore) -> No
             store.sessions.add(known)
             store.sessions.add(later)
             store.sessions.add(replace(later, title=""))
-        expect(store.sessions.gets.get(BANK, "s9"), replace(known, title="new"), "session")
+        expect(store.sessions.get(BANK, "s9"), replace(known, title="new"), "session")
 
 
 def check_what_was_not_known_of_a_session_is_filled_in(make_store: MakeStore) -> None:
@@ -73,14 +73,14 @@ def check_what_was_not_known_of_a_session_is_filled_in(make_store: MakeStore) ->
     with prepared(make_store) as store:
         with store.transaction():
             store.sessions.add(full)
-        expect(store.sessions.gets.get(BANK, SESSION), full, "session")
+        expect(store.sessions.get(BANK, SESSION), full, "session")
 
 
 def check_the_parent_of_a_session_is_filled_in(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.sessions.add(replace(a_session(), parent="h8"))
-        session = store.sessions.gets.get(BANK, SESSION)
+        session = store.sessions.get(BANK, SESSION)
         expect(session and session.parent, "h8", "session")
 
 

@@ -132,10 +132,10 @@ class MemoryTools(ReadOnlyMemory):
 
     def _list_layers(self, given: Object) -> Object:
         bank = self.bank()
-        counts = self._reader.counts(bank)
-        ids = [b.id for b in self._reader.banks()] if bank is None else [bank]
+        counts = self._reader.records.counts(bank)
+        ids = [b.id for b in self._reader.banks.all()] if bank is None else [bank]
         sizes = {
-            "rules": sum(len(self._reader.rules(id)) for id in ids),
+            "rules": sum(len(self._reader.rules.all(id)) for id in ids),
             "summaries": counts.digests,
             "observations": counts.exchanges
             + counts.memories
@@ -158,7 +158,7 @@ class MemoryTools(ReadOnlyMemory):
         query = read_query(self._reader, bank, text, self._now) if text else None
         when = query.time_range if query else None
         span = (when.start, when.end) if when else ("", "")
-        passages = self._reader.recent_passages(bank, "digest", _MAX_SCANNED_SESSIONS, *span)
+        passages = self._reader.passages.recent(bank, "digest", _MAX_SCANNED_SESSIONS, *span)
         temporal = query is None or query.asks_for_recent_work or query.only_time
         limit = given.get("limit", DEFAULT_LIMIT)
         scored = [(p, _session_score(p, query if not temporal else None)) for p in passages]
@@ -176,7 +176,7 @@ class MemoryTools(ReadOnlyMemory):
         bank, query = self._read(given)
         limit = given.get("limit", DEFAULT_LIMIT)
         text = given["query"].strip()
-        stored = self._reader.search(bank, [text], [Layer.TRANSCRIPTS], limit)
+        stored = self._reader.passages.search(bank, [text], [Layer.TRANSCRIPTS], limit)
         hits = [
             make_hit(self._reader, Candidate(m.passage, {"kept": n}, score=1 / (n + 1)))
             for n, m in enumerate(stored, 1)

@@ -34,7 +34,7 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
         "tokens": estimate_tokens(text),
     }
     session = getattr(record, "session", "")
-    host = reader.session(record.bank, session) if session else None
+    host = reader.sessions.get(record.bank, session) if session else None
     entry |= {"session": host.host} if host else {}
     trust = getattr(record, "trust", None)
     entry |= {"trust": trust.value} if trust is not None else {}

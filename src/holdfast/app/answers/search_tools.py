@@ -127,7 +127,7 @@ class SearchTools(ReadOnlyMemory):
         chosen: list[tuple[Passage, Record]] = []
         for candidate in ranking.relevant:
             p = candidate.passage
-            for record in self._reader.find(p.bank, p.kind, p.id, 1):
+            for record in self._reader.records.find(p.bank, p.kind, p.id, 1):
                 if wanted(p, record):
                     chosen.append((p, record))
         return chosen
@@ -136,7 +136,7 @@ class SearchTools(ReadOnlyMemory):
         result = self._find(given, file=relative_to_project(self._banks, given["filePath"]))
         sessions: dict[str, Object] = {}
         for bank, session in result.pop("touched"):
-            digest = self._reader.digest_of(bank, session)
+            digest = self._reader.sessions.digest(bank, session)
             if digest is not None:
                 sessions.setdefault(session, index_entry(self._reader, digest))
         return result | {"sessions": fit(sessions.values(), _MAX_FILE_SESSION_CHARS)[0]}
@@ -148,7 +148,7 @@ class SearchTools(ReadOnlyMemory):
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         filters = [RecordFilter(file.strip(), concept.strip(), type) for type in types]
-        found = [r for f in filters for r in self._reader.filter_records(bank, f, _MAX_FILTERED)]
+        found = [r for f in filters for r in self._reader.records.filter(bank, f, _MAX_FILTERED)]
         whole = sorted(found, key=_start_time, reverse=True)
         inside = [record for record in whole if span.contains(_start_time(record))]
         if given.get("orderBy") == "date_asc":
@@ -178,12 +178,12 @@ class SearchTools(ReadOnlyMemory):
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
         sessions: list[Object] = []
-        for passage in self._reader.recent_passages(
+        for passage in self._reader.passages.recent(
             bank, "digest", given.get("limit", DEFAULT_SESSIONS)
         ):
-            for digest in self._reader.find(passage.bank, "digest", passage.id, 1):
+            for digest in self._reader.records.find(passage.bank, "digest", passage.id, 1):
                 entry = index_entry(self._reader, digest, True)
-                exchanges = self._reader.exchanges(passage.bank, passage.session)
+                exchanges = self._reader.sessions.exchanges(passage.bank, passage.session)
                 entry["observations"] = [
                     index_entry(self._reader, one) for one in exchanges[-_MAX_SESSION_EXCHANGES:]
                 ]

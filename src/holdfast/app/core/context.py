@@ -80,7 +80,7 @@ def resolve_bank(reader: Reader, banks: Banks, name: str = "") -> str | None:
 
 def missing_bank_hint(reader: Reader) -> str:
     """What to tell a user whose folder has no bank."""
-    names = list(dict.fromkeys(bank.name for bank in reader.banks()))
+    names = list(dict.fromkeys(bank.name for bank in reader.banks.all()))
     if not names:
         return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
     return (
@@ -139,7 +139,7 @@ class Context:
     def bank_ids(self, bank: str | None = None) -> list[str]:
         """The ids of every bank that is meant: one, or all."""
         id = self.bank_id(bank)
-        return [known.id for known in self.store.banks()] if id is None else [id]
+        return [known.id for known in self.store.banks.all()] if id is None else [id]
 
     def one_bank_id(self, bank: str | None = None) -> str:
         """The id of a single bank, "" where the project has none yet; "all" is refused."""
@@ -159,7 +159,7 @@ class Context:
         id = self.bank_id(bank)
         if id is None:
             raise InputError("This is asked of one bank.", "Name it: --bank NAME.")
-        found = self.store.bank(id)
+        found = self.store.banks.get(id)
         if found is None:
             raise NotFoundError("This folder has no bank yet.", self.missing_bank_hint())
         return found
@@ -168,12 +168,12 @@ class Context:
         """The name of a bank by its id; "all" for None, the project's name for ""."""
         if id is None:
             return ALL_BANKS
-        found = self.store.bank(id)
+        found = self.store.banks.get(id)
         return found.name if found else self.banks.project(current_folder()).name
 
     def bank_names(self) -> dict[str, str]:
         """The names of all banks, by id."""
-        return {bank.id: bank.name for bank in self.store.banks()}
+        return {bank.id: bank.name for bank in self.store.banks.all()}
 
     def missing_bank_hint(self, id: str | None = "") -> str:
         """What to tell a user if `id` (from `bank_id`) says there is no bank yet, else ""."""

@@ -57,7 +57,7 @@ class BankProfiles:
 
     def undo_change(self, entry: Curation) -> None:
         """Set a bank back to what it was before a logged change."""
-        known = self._context.store.banks.gets.get(entry.bank)
+        known = self._context.store.banks.get(entry.bank)
         if known is not None:
             self._context.store.banks.update(undo_change(known, entry))
 

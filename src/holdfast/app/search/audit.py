@@ -102,24 +102,24 @@ def _stale_record(record: Record, time: str, found: CodeAnchor) -> StaleRecord:
 
 
 def _records(reader: Reader, bank: str) -> Iterator[Record]:
-    yield from (fact for fact in reader.facts(bank) if fact.status not in ENDED_STATUSES)
-    yield from reader.rules(bank)
-    yield from reader.remembered(bank, _MAX_RECORDS)
+    yield from (fact for fact in reader.facts.all(bank) if fact.status not in ENDED_STATUSES)
+    yield from reader.rules.all(bank)
+    yield from reader.memories.remembered(bank, _MAX_RECORDS)
     yield from (
-        m for m in reader.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES
+        m for m in reader.memories.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES
     )
     yield from _decisions(reader, bank)
 
 
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
-    decided = {claim.exchange for claim in reader.claims(bank) if claim.kind in _DECISION_KINDS}
-    filtered = reader.filter_records(
+    decided = {claim.exchange for claim in reader.facts.claims(bank) if claim.kind in _DECISION_KINDS}
+    filtered = reader.records.filter(
         bank, RecordFilter(type=ExchangeType.DECISION.value), _MAX_RECORDS
     )
     seen = {x.id: x for x in filtered if isinstance(x, Exchange)}
     for id in sorted(decided - seen.keys())[:_MAX_RECORDS]:
-        for found in reader.find(bank, "exchange", id, 1):
+        for found in reader.records.find(bank, "exchange", id, 1):
             if isinstance(found, Exchange):
                 seen[found.id] = found
     yield from seen.values()

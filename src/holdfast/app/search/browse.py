@@ -78,7 +78,7 @@ class Browse:
         hits = recall(query, bank, plan._replace(layers=layers)).hits
         hits = hits or (() if kinds else recall(query, bank, plan).hits)
         for hit in hits:
-            for record in self._context.store.find(
+            for record in self._context.store.records.find(
                 hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1
             ):
                 if hit.time:
@@ -104,18 +104,18 @@ class Browse:
 
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
         """The facts of a bank, latest first: those in force, or with `all` every one."""
-        found = self._context.store.facts(self._context.bank_id(bank))
+        found = self._context.store.facts.all(self._context.bank_id(bank))
         found = [fact for fact in found if kind in ("", fact.kind.value)]
         return found if all else [fact for fact in found if fact.status not in ENDED_STATUSES]
 
     def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
         """Facts that a person should decide about; with `all` also those decided already."""
-        found = self._context.store.reviews(self._context.bank_id(bank))
+        found = self._context.store.facts.reviews(self._context.bank_id(bank))
         return [review for review in found if all or review.state is ReviewState.OPEN]
 
     def concepts(self, bank: str | None = None, limit: int = 20) -> list[Concept]:
         """The concepts of a bank, the most recently changed first."""
-        return self._context.store.concepts(self._context.bank_id(bank), limit)
+        return self._context.store.concepts.latest(self._context.bank_id(bank), limit)
 
     def concept(self, name: str, bank: str | None = None) -> Concept:
         """The concept with a name, an id or the start of one; of several with that name, the most
@@ -124,7 +124,7 @@ class Browse:
 
     def keywords(self, bank: str | None = None, limit: int = 50) -> list[Keyword]:
         """The keywords of a bank, the most frequent first."""
-        return self._context.store.keywords(self._context.bank_id(bank), limit)
+        return self._context.store.concepts.keywords(self._context.bank_id(bank), limit)
 
     def keyword(self, words: str, bank: str | None = None, limit: int = 20) -> KeywordHits:
         """The facts, concepts and exchanges that have these words as keywords."""
@@ -136,7 +136,7 @@ class Browse:
 
     def entities(self, bank: str | None = None, kind: str = "", limit: int = 50) -> list[Entity]:
         """The entities of a bank, those in most records first."""
-        found = self._context.store.entities(self._context.bank_id(bank), _NO_LIMIT)
+        found = self._context.store.graph.entities(self._context.bank_id(bank), _NO_LIMIT)
         return [entity for entity in found if kind in ("", entity.kind)][:limit]
 
     def entity(self, name: str, bank: str | None = None) -> Entity:

@@ -87,7 +87,7 @@ def _import(
     if any(one.scope is Scope.ORGANISATION and not one.gone for one in records):
         with store.transaction():
             store.banks.add(Bank(ORGANISATION_BANK, _ORGANISATION_NAME, memory.now()))
-    banks = (bank, ORGANISATION_BANK) if store.banks.gets.get(ORGANISATION_BANK) else (bank,)
+    banks = (bank, ORGANISATION_BANK) if store.banks.get(ORGANISATION_BANK) else (bank,)
     for one_bank in dict.fromkeys(banks):
         wanted: dict[str, SharedRecord] = {}
         for record in records:
@@ -119,7 +119,7 @@ def recall_shared(memory: Holdfast, question: str, bank: str, limit: int) -> lis
     plan = RecallPlan((Layer.TEAM,), limit, Budget.MID, kinds=("shared",), anchors=False)
     found: list[SharedHit] = []
     for id in (_shared_bank_id(memory, bank), ORGANISATION_BANK):
-        if memory.reader.banks.gets.get(id) is None:
+        if memory.reader.banks.get(id) is None:
             continue
         hits = memory.search.recall_by_words_first(question, id, plan).hits
         found += _shared_hits(memory, id, hits)

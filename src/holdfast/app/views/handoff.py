@@ -52,7 +52,7 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
     if what.startswith(SCHEME):
         record = find_record(reader, None, what)
         if isinstance(record, Turn | Exchange | Digest):
-            return reader.sessions.gets.get(record.bank, record.session)
+            return reader.sessions.get(record.bank, record.session)
         if not isinstance(record, Session):
             raise InputError(
                 f"{what} is no part of one session.", "Name a session, or a topic in words."

@@ -78,8 +78,7 @@ class InstallRecord:
         if before is not None:
             now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             name = f"{path.name.lstrip('.')}.{now}.{fingerprint(before)[:8]}"
-            self._make_folder()
-            write_atomically(self.folder / name, before, 0o600)
+            self._save(self.folder / name, before)
         self.files[str(path)] = Entry(name, fingerprint(after))
         self._write()
 
@@ -98,11 +97,11 @@ class InstallRecord:
             (self.folder / entry.before).unlink(missing_ok=True)
         self._write()
 
-    def _make_folder(self) -> None:
+    def _save(self, path: Path, content: bytes) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, content, 0o600)
 
     def _write(self) -> None:
-        self._make_folder()
         if not self.files:
             self._path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
@@ -110,4 +109,4 @@ class InstallRecord:
             return
         files = {path: entry._asdict() for path, entry in self.files.items()}
         content = json.dumps({"v": _VERSION, "files": files}, indent=1)
-        write_atomically(self._path, content.encode(), 0o600)
+        self._save(self._path, content.encode())

@@ -44,12 +44,12 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
     """The latest sessions, the rules, and what the project is about."""
     if bank == "":
         return []
-    latest = reader.sessions(bank, _LIMITS.sessions)
-    rules = reader.rules(bank)[: _LIMITS.rules] if bank else []
+    latest = reader.sessions.latest(bank, _LIMITS.sessions)
+    rules = reader.rules.all(bank)[: _LIMITS.rules] if bank else []
     return [
-        *(_resource(reader.digest_of(s.bank, s.id) or s, "session", s.id) for s in latest),
+        *(_resource(reader.sessions.digest(s.bank, s.id) or s, "session", s.id) for s in latest),
         *(_resource(rule, "rule", rule.id) for rule in rules),
-        *(_resource(one, "concept", one.id) for one in reader.concepts(bank, _LIMITS.concepts)),
+        *(_resource(one, "concept", one.id) for one in reader.concepts.latest(bank, _LIMITS.concepts)),
     ]
 
 

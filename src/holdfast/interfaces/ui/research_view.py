@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from holdfast.model.query import Answer, Citation
+from holdfast.model.query import Answer
 from holdfast.research.journal_lines import answer_from_json
-
-
-class Around(NamedTuple):
-    """A cited record or a neighbour: the speaker, the text, and whether it is the cited one."""
-
-    who: str
-    text: str
-    cited: bool
-
-
-class Cited(NamedTuple):
-    """A citation with its record and the neighbours of it; `there` is False if the record is not
-    shown any more."""
-
-    citation: Citation
-    kind: str
-    around: tuple[Around, ...]
-    there: bool
 
 
 class ResearchQuestion(NamedTuple):

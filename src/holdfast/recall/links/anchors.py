@@ -102,7 +102,7 @@ def subject_of(reader: Reader, record: Record) -> Subject:
 
 
 def _of_exchange(reader: Reader, x: Exchange) -> Subject:
-    session = reader.sessions.gets.get(x.bank, x.session)
+    session = reader.sessions.get(x.bank, x.session)
     until = max(session.ended, x.ended) if session else x.ended
     own = frozenset(reader.git.session_commits(x.bank, x.session))
     files = (x.files_modified or x.files_read)[:MAX_FILES]

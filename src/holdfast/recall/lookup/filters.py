@@ -108,7 +108,7 @@ def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
     kind, (title, time) = record_kind(record), describe_record(record)
     name = uri(kind, record.id)
     if isinstance(record, Exchange):
-        session = reader.sessions.gets.get(record.bank, record.session)
+        session = reader.sessions.get(record.bank, record.session)
         host, type = session.host if session else record.session, record.type.value
         files, read = record.files_modified, record.files_read
         return Finding(name, kind, time, type, title, files, read, host, record.bank)

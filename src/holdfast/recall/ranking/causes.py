@@ -57,7 +57,7 @@ def follow_causes(
         if not _mentions(reader, bank, start, named[bank], direction):
             continue
         steps = _walk(reader, bank, start, direction, hops)
-        own = dict(reader.node_passages(bank, [start.node])) if steps else {}
+        own = dict(reader.graph.node_passages(bank, [start.node])) if steps else {}
         if start.node in own:
             return candidate, [Step(own[start.node], 0, 1.0), *steps]
     return None, []
@@ -66,10 +66,10 @@ def follow_causes(
 def _graph_record(reader: Reader, passage: Passage) -> GraphRecord | None:
     """The graph record of a passage; for a turn, that of its exchange."""
     if passage.kind != "turn":
-        return reader.graph_record(passage.bank, passage.kind, passage.id)
-    for exchange in reader.exchanges(passage.bank, passage.session):
+        return reader.graph.record(passage.bank, passage.kind, passage.id)
+    for exchange in reader.sessions.exchanges(passage.bank, passage.session):
         if exchange.first_seq <= passage.seq <= exchange.last_seq:
-            return reader.graph_record(passage.bank, "exchange", exchange.id)
+            return reader.graph.record(passage.bank, "exchange", exchange.id)
     return None
 
 
@@ -79,7 +79,7 @@ def _mentions(
     """Whether a record mentions an entity of the query in a role that has causes, or effects."""
     to_causes = direction is CauseDirection.TO_CAUSES
     wanted = _ROLES_WITH_CAUSES if to_causes else _ROLES_WITH_EFFECTS
-    mentions = reader.mentions_in(bank, [record.node])
+    mentions = reader.graph.mentions_in(bank, [record.node])
     return any(m.entity in named and m.roles & wanted for m in mentions)
 
 
@@ -107,7 +107,7 @@ def _walk(
 def _first_with_passage(
     reader: Reader, bank: str, edges: Sequence[Edge]
 ) -> tuple[Edge, Passage] | None:
-    passages = dict(reader.node_passages(bank, [edge.other.node for edge in edges]))
+    passages = dict(reader.graph.node_passages(bank, [edge.other.node for edge in edges]))
     for edge in edges:
         if edge.other.node in passages:
             return edge, passages[edge.other.node]

@@ -24,7 +24,7 @@ _UNLABELLED_AGENTS = ("claude-code", "conversation")
 def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     """The hit for a candidate; with `as_of`, as it was at that time."""
     passage = candidate.passage
-    session = reader.sessions.gets.get(passage.bank, passage.session) if passage.session else None
+    session = reader.sessions.get(passage.bank, passage.session) if passage.session else None
     shared, imported = _origin_notes(reader, passage)
     made = Hit(
         uri=uri(passage.kind, passage.id),

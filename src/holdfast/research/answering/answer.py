@@ -419,5 +419,5 @@ def _session_page(reader: Reader, bank: str, found: Sequence[object], host: str)
     """The session whose page shows a record: by the agent's own id or, since a subagent shares
     that with the session that started it, by the subagent's."""
     own = str(getattr(found[0], "session", ""))
-    session = reader.sessions.gets.get(bank, own) if own else None
+    session = reader.sessions.get(bank, own) if own else None
     return own if session is not None and session.parent else host

@@ -160,7 +160,7 @@ def follow_lead(reader: Reader, request: AskRequest, lead: Lead) -> list[Hit]:
     passages: list[Passage] = []
     for passage in _passages(reader, request, lead):
         if passage.session not in in_session:
-            session = reader.sessions.gets.get(passage.bank, passage.session)
+            session = reader.sessions.get(passage.bank, passage.session)
             in_session[passage.session] = session is not None and session.host == lead.session
         inside = not lead.session or in_session[passage.session]
         if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):

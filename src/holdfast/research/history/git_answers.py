@@ -165,7 +165,7 @@ class HistoryAnswers:
         since, until = (when.start, when.end) if when is not None else ("", "")
         until = min(filter(None, (until, self._request.until)), default="")
         if _SHA.match(topic.lower()):
-            named = self._reader.find(bank, "commit", topic.lower(), 2)
+            named = self._reader.records.find(bank, "commit", topic.lower(), 2)
             commits = [c for c in named if isinstance(c, Commit)]
             return FoundCommits(commits if len(commits) == 1 else [], 1.0)
         if _PATH.match(topic):
@@ -179,7 +179,7 @@ class HistoryAnswers:
         asked = self._weigh(topic)
         team = [Layer.TEAM.value]
         found: list[tuple[float, Commit]] = []
-        for match in self._reader.search(
+        for match in self._reader.passages.search(
             self._request.bank, asked.terms.all, team, _LIMITS.passages, *span
         ):
             passage = match.passage
@@ -201,7 +201,7 @@ class HistoryAnswers:
         return _WeighedWords(terms, weights)
 
     def _find_commit(self, bank: str | None, id: str) -> Commit | None:
-        found = self._reader.find(bank, "commit", id, 1)
+        found = self._reader.records.find(bank, "commit", id, 1)
         return next((record for record in found if isinstance(record, Commit)), None)
 
     def _hit_of(self, commit: Commit) -> Hit:
@@ -243,13 +243,13 @@ class HistoryAnswers:
         return self._compose(quotes, found.confidence, notes)
 
     def _reverts_of(self, commit: Commit) -> list[Commit]:
-        ids = self._reader.reverted_by(commit.bank, commit.id)
+        ids = self._reader.git.reverted_by(commit.bank, commit.id)
         found = (self._find_commit(commit.bank, id) for id in ids)
         return [c for c in found if c is not None and self._request.covers_time(c.time)]
 
     def _unmerged(self, commits: Sequence[Commit]) -> list[str]:
         """A caveat if the checked-out branch does not contain some of the commits."""
-        count = sum(bool(self._reader.unmerged_commits(c.bank, [c.id])) for c in commits)
+        count = sum(bool(self._reader.git.unmerged_commits(c.bank, [c.id])) for c in commits)
         caveat = f"What is checked out does not contain {count} of {len(commits)} of these commits."
         return [caveat] if count else []
 
@@ -326,11 +326,12 @@ class HistoryAnswers:
         asked = self._weigh(topic)
         bank, layers = self._request.bank, [Layer.TRANSCRIPTS.value]
         found: list[tuple[str, Quote]] = []
-        for match in self._reader.search(
+        for match in self._reader.passages.search(
             bank, asked.terms.all, layers, _LIMITS.turns, until=self._request.until
         ):
             turn = next(
-                iter(self._reader.find(match.passage.bank, "turn", match.passage.id, 1)), None
+                iter(self._reader.records.find(match.passage.bank, "turn", match.passage.id, 1)),
+                None,
             )
             if not isinstance(turn, Turn) or turn.tool is not None:
                 continue
@@ -378,8 +379,8 @@ class HistoryAnswers:
         if reasons:
             lead = f"{_BECAUSE}says its message: "
             return [Quote(hit, truncate(reasons[0], MAX_SENTENCE_CHARS), 0.0, hit.score, lead)]
-        for made in self._reader.authorship(commit.bank, commit=commit.id)[:1]:
-            for exchange in self._reader.find(commit.bank, "exchange", made.exchange, 1):
+        for made in self._reader.git.authorship(commit.bank, commit=commit.id)[:1]:
+            for exchange in self._reader.records.find(commit.bank, "exchange", made.exchange, 1):
                 if isinstance(exchange, Exchange):
                     return self._reason_in_exchange(exchange)
         return []
@@ -387,7 +388,7 @@ class HistoryAnswers:
     def _reason_in_exchange(self, x: Exchange) -> list[Quote]:
         """The first reason given in an exchange, a person's before the agent's; at most one."""
         found: list[tuple[bool, str, Turn, str]] = []
-        for turn in self._reader.turns(x.bank, x.session, x.first_seq, x.last_seq):
+        for turn in self._reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq):
             if turn.tool is None and self._request.covers_time(turn.time):
                 sentence = next((s for s in sentences(turn.text) if _is_reason(s)), "")
                 if sentence:

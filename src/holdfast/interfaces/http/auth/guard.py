@@ -215,7 +215,8 @@ class Guard:
             return self._admit(scope, known, cookie) or (
                 None if is_from_own_page else _WRONG_ORIGIN
             )
-        if too_many := self._anonymous.take(_address(scope)):
+        client = scope.get("client")
+        if too_many := self._anonymous.take(str(client[0]) if client else ""):
             return too_many
         if self._rules.is_public(scope["path"]):
             return None if is_from_own_page else _WRONG_ORIGIN
@@ -229,11 +230,6 @@ class Guard:
             return too_many
         limit = self._rules.max_concurrent
         return _TOO_MANY_AT_ONCE if limit and self._running[known.key] >= limit else None
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return str(client[0]) if client else ""
 
 
 def _bearer_token(headers: Headers) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from time import perf_counter
@@ -142,25 +142,18 @@ class MemoryPool:
     def _run_task(self, queue: str, task: Task[T], who: Principal) -> T:
         """Run a task with a memory that is scoped to `who`. Nothing else hands out a memory."""
         begun = perf_counter()
-        with self._track_running():
+        with self._lock:
+            self._running += 1
+        try:
             memory = self._open_memory()
             with memory.scoped_to(who):
                 try:
                     return task(memory)
-                except UnicodeEncodeError as error:
-                    raise InputError(
-                        "The text holds half a character.", "Send whole ones."
-                    ) from error
                 finally:
                     self.durations_ms[queue].append((perf_counter() - begun) * 1000)
                     self._update_review_count(memory, who.banks)
-
-    @contextmanager
-    def _track_running(self) -> Generator[None]:
-        with self._lock:
-            self._running += 1
-        try:
-            yield
+        except UnicodeEncodeError as error:
+            raise InputError("The text holds half a character.", "Send whole ones.") from error
         except StoreError as error:
             self.store_failures[type(error).__name__] += 1
             raise

@@ -86,7 +86,7 @@ async def post(api: ApiRequestDep, request: Request, bank: Bank = "") -> Respons
     _check(request)
     messages = _read(await request.body())
     sessions: SessionTable = request.app.state.web.mcp_sessions
-    incoming = Post(messages, request.headers, sessions, _owner())
+    incoming = Post(messages, request.headers, sessions, principal().key)
     answering = _Answering(api, incoming.session, bank)
     if incoming.wants_events:
         return api.streams.respond(answering.events(messages))
@@ -102,7 +102,7 @@ async def delete(request: Request) -> Response:
     """End a session."""
     _check(request)
     sessions: SessionTable = request.app.state.web.mcp_sessions
-    sessions.end(request.headers, _owner())
+    sessions.end(request.headers, principal().key)
     return Response(status_code=204)
 
 
@@ -123,11 +123,6 @@ def _read(body: bytes) -> list[Message]:
     if len(messages) > LIMITS.messages_per_request:
         raise InputError(f"At most {LIMITS.messages_per_request} messages are taken at once.")
     return messages
-
-
-def _owner() -> str:
-    """The owner of the session: a key, or "" for whoever runs the server."""
-    return principal().key
 
 
 class _Answering:

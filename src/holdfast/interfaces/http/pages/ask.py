@@ -14,7 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
-from holdfast.interfaces.ui.research_view import Around, Cited, ResearchQuestion, read_questions
+from holdfast.interfaces.ui.research_view import ResearchQuestion, read_questions
 from holdfast.language import truncate
 from holdfast.model.bank import Bank
 from holdfast.model.kinds import record_kind
@@ -132,29 +132,28 @@ def _research_view(
     }
 
 
-def _open_citation(memory: Holdfast, citation: Citation) -> Cited:
-    """A citation with its record; of a turn also the turns before and after."""
+def _open_citation(memory: Holdfast, citation: Citation) -> Shown:
+    """The record of a citation, if it is still shown; of a turn also the turns before and after."""
     named = parse_uri(citation.uri)
-    if named is None or named.kind == "provided":
-        return Cited(citation, named.kind if named else "", (), False)
-    found = [
-        r for r in memory.reader.records.find(None, named.kind, named.id, 1) if r.id == named.id
-    ]
-    if not found:
-        return Cited(citation, named.kind, (), False)
+    kind = named.kind if named else ""
+    # What plugins say is not kept.
+    found = memory.reader.records.find(None, *named, 1) if named and kind != "provided" else []
+    if named is None or not found or found[0].id != named.id:
+        return {"kind": kind, "there": False, "around": []}
     record = found[0]
     if not isinstance(record, Turn):
-        shown = Around("", truncate(main_text(record), _MAX_CONTEXT_CHARS), True)
-        return Cited(citation, record_kind(record), (shown,), True)
+        text = truncate(main_text(record), _MAX_CONTEXT_CHARS)
+        around = [{"who": "", "text": text, "cited": True}]
+        return {"kind": record_kind(record), "there": True, "around": around}
     near = memory.reader.turns.of_session(
         record.bank, record.session, record.seq - 1, record.seq + 1
     )
     around = [
-        Around(
-            turn.speaker or turn.role.value,
-            truncate(turn_text(turn), _MAX_CONTEXT_CHARS),
-            turn.id == record.id,
-        )
+        {
+            "who": turn.speaker or turn.role.value,
+            "text": truncate(turn_text(turn), _MAX_CONTEXT_CHARS),
+            "cited": turn.id == record.id,
+        }
         for turn in near
     ]
-    return Cited(citation, "turn", tuple(around), True)
+    return {"kind": "turn", "there": True, "around": around}

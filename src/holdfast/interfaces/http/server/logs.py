@@ -95,12 +95,11 @@ class Log:
 
     def _line(self, event: str, fields: dict[str, object]) -> str:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        record = {"time": now, "event": event, **{k: v for k, v in fields.items() if v != ""}}
+        known = {name: value for name, value in fields.items() if value != ""}
         if self._format == JSON:
+            record = {"time": now, "event": event, **known}
             return json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n"
-        rest = " ".join(
-            f"{name}={_text_value(value)}" for name, value in fields.items() if value != ""
-        )
+        rest = " ".join(f"{name}={_text_value(value)}" for name, value in known.items())
         return f"{now} {event} {rest}\n"
 
 
