@@ -57,11 +57,15 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters.update(_FILTERS)
-        # What `base.html` needs on every page.
-        self._templates.globals.update(
-            title="", path="", form_key="", waiting=0, searched="", places=PLACES
-        )
 
     def render(self, template: str, **shown: Any) -> str:
-        """A page. Missing names are an error."""
-        return self._templates.get_template(template).render(shown)
+        """A page. Missing names are an error, except those that `base.html` always needs."""
+        usual = {
+            "title": "",
+            "path": "",
+            "form_key": "",
+            "waiting": 0,
+            "searched": "",
+            "places": PLACES,
+        }
+        return self._templates.get_template(template).render({**usual, **shown})
