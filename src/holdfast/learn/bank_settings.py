@@ -22,6 +22,7 @@ from holdfast.model.bank import Bank, Disposition
 from holdfast.model.curation import Action, Curation
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader, Writer
+from holdfast.times import format_time
 
 # Skepticism, literalism and empathy for common uses. Reviews need proof in exact words; support
 # needs what people felt.
@@ -190,8 +191,7 @@ def apply_retention(writer: Writer, bank: Bank, now: Callable[[], str]) -> tuple
     oldest = ""
     if bank.retention:
         days = bank.retention * _DAYS_PER_MONTH
-        oldest_time = datetime.fromisoformat(now()) - timedelta(days=days)
-        oldest = oldest_time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        oldest = format_time(datetime.fromisoformat(now()) - timedelta(days=days))
     restored = [pair for pair in _hidden_sessions(writer, bank) if pair[1] >= oldest][
         :_SESSIONS_AT_ONCE
     ]

@@ -24,7 +24,7 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
-from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.refine.core.passages import date_words, memory_passage, split_identifiers
 from holdfast.refine.memories.stances import PREFERENCE, group_by_target
 from holdfast.store.protocol import Writer
@@ -280,8 +280,8 @@ def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     """Update an opinion that no stance supports. One that a reflection formed fades slowly while
     all of its evidence exists; any other is removed. Returns whether it was removed."""
     if opinion.author:
-        parsed = [parse_uri(name) for name in opinion.evidence_for + opinion.evidence_against]
-        if parsed and all(n and writer.records.find(opinion.bank, n.kind, n.id, 1) for n in parsed):
+        names = opinion.evidence_for + opinion.evidence_against
+        if names and all(find_by_uri(writer, opinion.bank, name) for name in names):
             history = writer.opinions.history(opinion.bank, opinion.id)
             faded = fade(opinion, now, history)
             if faded != opinion:

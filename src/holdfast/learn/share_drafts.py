@@ -26,6 +26,7 @@ from holdfast.regex import regex
 from holdfast.sources.share_format import share_key, strip_hidden
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
+from holdfast.times import format_time
 
 # What others still read; also bounds the size of a shared file.
 MAX_TEXT_CHARS = 12_000
@@ -196,8 +197,7 @@ def dated_after(shared: SharedRecord, known: SharedRecord | None) -> SharedRecor
     if known is None or shared.shared > known.shared:
         return shared
     time = datetime.fromisoformat(known.shared) + timedelta(milliseconds=1)
-    timestamp = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return replace(shared, shared=timestamp)
+    return replace(shared, shared=format_time(time))
 
 
 def same_content(one: SharedRecord, other: SharedRecord) -> bool:

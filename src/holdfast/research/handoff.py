@@ -25,7 +25,8 @@ from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
-from holdfast.model.uris import SCHEME, parse_uri, uri
+from holdfast.model.uris import SCHEME, uri
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source
 from holdfast.store.across_tables.lookup import Record
@@ -101,11 +102,9 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
 
 def pack_topic(reader: Reader, bank: str, name: str, topic: str, hits: Sequence[Hit]) -> Pack:
     """The pack of a topic, made from hits, best first; `name` is the bank's name for people."""
-    found: list[Record] = []
-    best = max((hit.score for hit in hits), default=0.0)
-    for hit in hits:
-        named = parse_uri(hit.uri) if hit.score >= _LIMITS.min_share_of_best * best else None
-        found += reader.records.find(hit.bank, named.kind, named.id, 1) if named else []
+    least = _LIMITS.min_share_of_best * max((hit.score for hit in hits), default=0.0)
+    good = [hit for hit in hits if hit.score >= least]
+    found = [r for hit in good if (r := find_by_uri(reader, hit.bank, hit.uri)) is not None]
     work = {x.id: x for record in found for x in _work_of(reader, record)}
     facts = {f.id: f for f in found if isinstance(f, Fact)}
     facts |= {f.id: f for x in work.values() for f in _facts_on(reader, x)}
@@ -145,8 +144,7 @@ def _work_of(reader: Reader, record: Record) -> list[Exchange]:
         return [x for x in within if x.first_seq <= record.seq <= x.last_seq]
     if isinstance(record, Concept | Memory):
         names = record.members if isinstance(record, Concept) else record.evidence_for
-        named = [parse_uri(name) for name in names]
-        found = [r for n in named if n for r in reader.records.find(record.bank, n.kind, n.id, 1)]
+        found = [find_by_uri(reader, record.bank, name) for name in names]
         return [x for r in found if isinstance(r, Exchange | Turn) for x in _work_of(reader, r)]
     return []
 

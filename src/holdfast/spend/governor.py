@@ -31,6 +31,7 @@ from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
 from holdfast.spend.prices import price_of
 from holdfast.store.protocol import Store
+from holdfast.times import format_time
 
 # Attempts for one question. Each is paid for, and a service that fails three times is paused.
 MAX_ATTEMPTS = 3
@@ -280,7 +281,7 @@ class Governor:
             attempts = known.attempts + 1 if known else 1
             length = first_s * 2 ** min(attempts - 1, 20)
             length = exact_s if exact_s is not None else min(length, _TIMES.longest_pause)
-            problem = f"{error.message} {error.remedy}".strip()[:_MAX_PROBLEM_CHARACTERS]
+            problem = error.full_text[:_MAX_PROBLEM_CHARACTERS]
             until = add_seconds(now, length)
             self._calls.pause_service(ServicePause(self.model, until, attempts, problem, now))
 
@@ -288,4 +289,4 @@ class Governor:
 def add_seconds(time: str, seconds: float) -> str:
     """The time so many seconds after another, in the format of records."""
     at = datetime.fromisoformat(time) + timedelta(seconds=min(seconds, 366 * 86400.0))
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(at)

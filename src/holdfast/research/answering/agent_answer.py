@@ -103,7 +103,7 @@ class LookupTools:
         try:
             result = self._call(name, arguments)
         except HoldfastError as error:
-            return self._spend(f"{error.message} {error.remedy}".strip())
+            return self._spend(error.full_text)
         with self._lock:
             fitting = _fit(result, min(LIMITS.call_chars, self._chars_left))
             before = len(self.shown)

@@ -1,12 +1,17 @@
-"""The lines in which lists of records name a record, and a record that is shared."""
+"""The lines in which lists of records name a record, and a record that is shared. `holdfast recall`
+imports this module, so it imports little."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.interfaces.cli.screen import Screen, day, number, short
-from holdfast.model.team import SharedRecord
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+
+if TYPE_CHECKING:
+    from holdfast.model.team import SharedRecord
 
 
 def print_record_head(screen: Screen, head: str, uri: str) -> None:

@@ -67,10 +67,10 @@ def configure(parser: Parser) -> None:
         "change a number of the ranking, such as weights.words=0.3; may be given again",
         metavar="NAME=VALUE",
     )
-    what = "write every ranking, one JSON object a line, to be scored anew"
-    options.add_path(parser, "--out", "FILE", what)
-    what = "keep what was read in this folder, and use it again"
-    options.add_path(parser, "--keep", "HOME", what)
+    for_ranks = "write every ranking, one JSON object a line, to be scored anew"
+    options.add_path(parser, "--out", "FILE", for_ranks)
+    for_home = "keep what was read in this folder, and use it again"
+    options.add_path(parser, "--keep", "HOME", for_home)
     parser.option(
         "--store",
         "URL",
