@@ -189,7 +189,9 @@ def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
 def test_it_is_given_nothing_that_writes(settings: Settings) -> None:
     with MemoryTools.open(settings, "all") as tools:
         store = tools.reader
-        parts = {name: type(getattr(store, name)) for name in PARTS if hasattr(store, name)}
+        parts: dict[str, type] = {
+            name: getattr(store, name).__class__ for name in PARTS if hasattr(store, name)
+        }
         assert parts == READER_PARTS
         writes = {name for name in dir(Store) if not name.startswith("_")} - set(dir(ReadStore))
         assert {"erasure", "transaction"} <= writes

@@ -12,6 +12,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.learn.share_drafts import Sharer, TextCleaner, dated_after, draft_shares, same_content
 from holdfast.model.trust import Trust
+from holdfast.store.protocol import Reader
 
 ANN = Sharer("Ann", "ann@x.org", "2026-11-01T00:00:00.000Z", "mind this")
 WORDS = TextCleaner(Redactor(), "/srv/proj")
@@ -68,9 +69,8 @@ def test_every_kind_that_says_something_can_be_shared(tmp_path: Path) -> None:
             draft_shares(memory.reader, "another bank", names, WORDS, ANN)
 
 
-def _some(reader: object, bank: str, word: str) -> list[str]:
-    found = getattr(reader, "find")(bank, word, "")  # noqa: B009
-    return [record.id for record in found]
+def _some(reader: Reader, bank: str, kind: str) -> list[str]:
+    return [record.id for record in reader.records.find(bank, kind, "")]
 
 
 def test_what_is_said_anew_is_later_whatever_the_clock_says(tmp_path: Path) -> None:

@@ -106,14 +106,18 @@ def _records(reader: Reader, bank: str) -> Iterator[Record]:
     yield from reader.rules.all(bank)
     yield from reader.memories.remembered(bank, _MAX_RECORDS)
     yield from (
-        m for m in reader.memories.retained(bank, limit=_MAX_RECORDS) if m.status not in ENDED_STATUSES
+        m
+        for m in reader.memories.retained(bank, limit=_MAX_RECORDS)
+        if m.status not in ENDED_STATUSES
     )
     yield from _decisions(reader, bank)
 
 
 def _decisions(reader: Reader, bank: str) -> Iterator[Exchange]:
     """The exchanges in which something was decided."""
-    decided = {claim.exchange for claim in reader.facts.claims(bank) if claim.kind in _DECISION_KINDS}
+    decided = {
+        claim.exchange for claim in reader.facts.claims(bank) if claim.kind in _DECISION_KINDS
+    }
     filtered = reader.records.filter(
         bank, RecordFilter(type=ExchangeType.DECISION.value), _MAX_RECORDS
     )

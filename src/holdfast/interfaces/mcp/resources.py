@@ -46,10 +46,11 @@ def list_resources(reader: Reader, bank: str | None) -> list[Object]:
         return []
     latest = reader.sessions.latest(bank, _LIMITS.sessions)
     rules = reader.rules.all(bank)[: _LIMITS.rules] if bank else []
+    concepts = reader.concepts.latest(bank, _LIMITS.concepts)
     return [
         *(_resource(reader.sessions.digest(s.bank, s.id) or s, "session", s.id) for s in latest),
         *(_resource(rule, "rule", rule.id) for rule in rules),
-        *(_resource(one, "concept", one.id) for one in reader.concepts.latest(bank, _LIMITS.concepts)),
+        *(_resource(one, "concept", one.id) for one in concepts),
     ]
 
 

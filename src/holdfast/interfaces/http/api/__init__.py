@@ -1,9 +1,10 @@
 """The REST API under `/api/v1`: what the command line can do, for programs, one module for each
 kind of thing.
 
-To add a route: write it in a module here (a new module goes into `PARTS` below), with a summary and
-a docstring, which the OpenAPI description shows, and enter it in
-`interfaces/http/auth/permissions`. The name of the function is part of the operation id.
+To add a route: write a function of the memory in a module here (a new module goes into `PARTS`
+below) and make it a route with `router.task`; its summary and its docstring are shown in the
+OpenAPI description, and its name is part of the operation id. Enter it in
+`interfaces/http/auth/permissions`.
 """
 
 from __future__ import annotations
