@@ -369,18 +369,15 @@ def test_two_threads_may_write_the_file_at_once(
     assert the_file(folder).suffix == ".vectors"
 
 
-class BreaksOff(SqliteStore):
-    """A store that is interrupted while vectors are being read."""
-
-    def vectors_after(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
+def test_a_store_that_breaks_off_leaves_no_half_file(
+    store: SqliteStore, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*given: object) -> list[StoredVector]:
         raise StoreError("interrupted")
 
-
-def test_a_store_that_breaks_off_leaves_no_half_file(
-    store: SqliteStore, folder: Path, tmp_path: Path
-) -> None:
     put(store, MANY)
-    breaking = BreaksOff(tmp_path / "home" / "memory.db")
+    breaking = SqliteStore(tmp_path / "home" / "memory.db")
+    monkeypatch.setattr(breaking.vectors, "after", interrupt)
     with closing(breaking), pytest.raises(StoreError):
         matrix(folder).scan(breaking, made_up(1)[0], 5)
     assert list(folder.iterdir()) == []
