@@ -20,7 +20,8 @@ from holdfast.model.graph import Entity, EntityKind, Mention, MentionRole, Node,
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.causes import CauseDirection, follow_causes
+from holdfast.recall.query.query import CauseDirection
+from holdfast.recall.ranking.causes import follow_causes
 from holdfast.recall.retrievers.graph import graph_retriever
 from holdfast.store.index.passages import Match
 from holdfast.store.knowledge.graph import ResolvedEntity

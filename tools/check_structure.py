@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -203,17 +203,14 @@ def _depth(node: ast.ClassDef, classes: _Classes, seen: frozenset[str]) -> int:
     return 1 + below
 
 
-def check(
-    package: Path, allowed_lazy: dict[str, str], exceptions: Collection[str] = ()
-) -> list[str]:
-    """Every violation, as a line with its place and what to do. Sizes and hierarchies are not
-    checked in the packages that `exceptions` names."""
+def check(package: Path, allowed_lazy: dict[str, str]) -> list[str]:
+    """Every violation, as a line with its place and what to do."""
     modules = read_modules(package)
-    shapes = [*check_package_sizes(modules), *check_classes(modules)]
     return [
         *check_string_imports(modules, package.name),
         *check_lazy_imports(modules, allowed_lazy),
-        *(line for line in shapes if not line.startswith(tuple(exceptions))),
+        *check_package_sizes(modules),
+        *check_classes(modules),
     ]
 
 
@@ -221,9 +218,7 @@ def main() -> int:
     """Check this repository; returns the exit status."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     ours = settings["tool"]["holdfast"]
-    found = check(
-        ROOT / "src" / "holdfast", ours["lazy-imports"], ours["structure-exceptions"].keys()
-    )
+    found = check(ROOT / "src" / "holdfast", ours["lazy-imports"])
     for line in found:
         sys.stderr.write(f"{line}\n")
     return 1 if found else 0

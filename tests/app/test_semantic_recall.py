@@ -223,7 +223,7 @@ def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -
             missed = semantic(asking.recall("zymurgy", bank="proj"))
             assert missed is not None and missed.problem == arm.problem
             assert semantic(asking.recall("retry wrapper", "proj", budget=Budget.LOW)) is None
-            assert arm in asking.search.rank("retry wrapper", "proj").strategies
+            assert arm in asking.search.rank("retry wrapper", "proj").reports
             answer = asking.ask("why did the rows double", bank="proj")
             assert answer.citations and any(arm.problem in caveat for caveat in answer.caveats)
 

@@ -25,7 +25,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
-from holdfast.refine.sessions.exchanges import COMMITTED, is_commit
+from holdfast.refine.core.signals import COMMITTED, is_commit
 
 
 class ItemWeights(NamedTuple):

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.bank import Bank
-from holdfast.model.ids import content_id
 from holdfast.paths import comparable_path
 from holdfast.settings import Settings
 from holdfast.sources.project import Project, base_name, identify_project
@@ -173,7 +172,7 @@ class BankMaker(Banks):
         project = self.project(folder)
         bank = find_known_bank(writer, project)
         if bank is None:
-            bank = content_id("bank", min(project.aliases, key=alias_rank))
+            bank = _bank_id(min(project.aliases, key=alias_rank))
             writer.banks.add(Bank(bank, project.name or base_name(folder), self._now()))
         for alias in project.aliases:
             writer.banks.add_alias(bank, alias)
@@ -187,9 +186,15 @@ class BankMaker(Banks):
         known = writer.banks.id_by_alias(f"name:{name}") or (exact[0] if len(exact) == 1 else None)
         if known is not None:
             return known
-        bank = content_id("bank", f"name:{name}")
+        bank = _bank_id(f"name:{name}")
         try:
             writer.banks.add(Bank(bank, name, self._now(), aliases=(f"name:{name}",)))
         except NotFoundError as error:  # a principal limited to some banks may not create others
             raise NotFoundError(f"There is no bank {name!r}.", error.remedy) from error
         return bank
+
+
+def _bank_id(alias: str) -> str:
+    from holdfast.model.ids import content_id
+
+    return content_id("bank", alias)

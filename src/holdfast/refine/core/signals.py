@@ -74,6 +74,8 @@ _TEST_COMMAND = re.compile(
     r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"
     r"rspec|phpunit|ctest|make (?:test|check)|tox|gradlew? test|mvn test|dotnet test)\b"
 )
+# How a fact of an exchange begins that is the message of a commit.
+COMMITTED = "Committed: "
 _COMMIT_COMMAND = re.compile(r"git (?:-C \S+ )?commit\b")
 _COMMIT_MESSAGE = re.compile(
     r"-m\s*(?:\"\$\(cat <<'?EOF'?\n\s*(?P<here>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
@@ -194,6 +196,11 @@ def ran_tests(turn: Turn) -> bool:
 def is_failed_command(turn: Turn) -> bool:
     """Whether a turn is a shell command that failed."""
     return any(call.ok is False for call in tool_calls([turn], SHELL_TOOLS))
+
+
+def is_commit(fact: str) -> bool:
+    """Whether a fact of an exchange is the message of a commit made in it."""
+    return fact.startswith(COMMITTED)
 
 
 def commit_message(turn: Turn) -> str:

@@ -84,7 +84,7 @@ def _spoken_claims(x: Exchange, turns: Sequence[Turn], asked_by_agent: bool) -> 
     is_debugging = hypotheses.is_debugging(turns)
     for turn in turns:
         if message := signals.commit_message(turn):
-            yield _claim(x, turn, ClaimKind.AGREEMENT, f"Committed: {message}")
+            yield _claim(x, turn, ClaimKind.AGREEMENT, signals.COMMITTED + message)
         if turn.tool is not None or not turn.text or signals.is_interruption(turn):
             continue
         if _is_by_person(turn, asked_by_agent):

@@ -12,7 +12,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Session
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
-from holdfast.refine.sessions.exchanges import is_commit
+from holdfast.refine.core.signals import is_commit
 
 
 class DigestLimits(NamedTuple):

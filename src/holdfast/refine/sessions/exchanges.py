@@ -70,7 +70,6 @@ class ExchangeLimits(NamedTuple):
 
 
 LIMITS = ExchangeLimits()
-COMMITTED = "Committed: "
 
 _COURTESY = re.compile(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
@@ -128,11 +127,6 @@ def exchange_id(first: Turn) -> str:
     return content_id("exchange", first.session, first.id)
 
 
-def is_commit(fact: str) -> bool:
-    """Whether a fact of an exchange is the message of a commit made in it."""
-    return fact.startswith(COMMITTED)
-
-
 def build_exchange(turns: Sequence[Turn]) -> Exchange:
     """The exchange of a group of turns."""
     request = "\n\n".join(
@@ -154,7 +148,7 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
     found = signals.notable_sentences(turns, LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
     notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
-    facts = [COMMITTED + message for message in commits[: LIMITS.commits]] + notable
+    facts = [signals.COMMITTED + message for message in commits[: LIMITS.commits]] + notable
     first, last = turns[0], turns[-1]
     times = [turn.time for turn in turns if turn.time]
     return Exchange(

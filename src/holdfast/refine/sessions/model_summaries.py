@@ -16,10 +16,11 @@ from holdfast.language import truncate
 from holdfast.model.ids import content_id
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
+from holdfast.refine.core.signals import is_commit
 from holdfast.refine.model_output.evidence import FACT_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.responses import DigestDraft, ExchangeDraft
 from holdfast.refine.sessions.digests import LIMITS as DIGEST_LIMITS
-from holdfast.refine.sessions.exchanges import LIMITS, is_commit
+from holdfast.refine.sessions.exchanges import LIMITS
 
 _MAX_KEYWORDS = 10
 # A longer keyword is a phrase.

@@ -1,1 +1,1 @@
-""""""
+"""What is made of sessions: memories, opinions, concepts, facts, the graph, rules."""

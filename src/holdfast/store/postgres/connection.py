@@ -37,7 +37,7 @@ class PostgresConnection:
     """One way to a memory; threads use it one at a time.
 
     The statements that both engines run come through `all` to `run_many`, with `?` for values;
-    those of PostgreSQL alone through `query`, `execute` and `execute_many`, with `%s`."""
+    those of PostgreSQL alone through `query` and `execute_many`, with `%s`."""
 
     dialect = POSTGRES
 
@@ -120,12 +120,8 @@ class PostgresConnection:
         self._run(_with_percent(sql), [_cells(row) for row in rows], many=True)
 
     def query(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        """The rows of a query of PostgreSQL's."""
+        """Run a statement of PostgreSQL's; returns its rows, if it has any."""
         return self._run(sql, [_cells(values)], many=False).rows
-
-    def execute(self, sql: str, values: Sequence[object] = ()) -> None:
-        """Run a statement of PostgreSQL's."""
-        self._run(sql, [_cells(values)], many=False)
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run it once for each row of values."""

@@ -95,7 +95,7 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
     if version:
         _check_owned(connection)
     with connection.schema_change():
-        connection.execute(_LOCK, (connection.schema,))
+        connection.query(_LOCK, (connection.schema,))
         version = version_of(connection)
         if version == 0:
             connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
@@ -120,7 +120,7 @@ def _apply(connection: PostgresConnection, number: int, name: str, script: str) 
             "The memory is as it was. Please report this message, and go back to the version of "
             "Holdfast that you had.",
         ) from error
-    connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
+    connection.query("INSERT INTO migration VALUES (%s, %s)", (number, name))
 
 
 def _check_owned(connection: PostgresConnection) -> None:

@@ -136,10 +136,10 @@ class PostgresStore(WriterParts):
         """The rows of a query, fetched a few at a time; within a transaction."""
         self._streams += 1
         name = f"stream_{self._streams}"
-        self._server.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
+        self._server.query(f"DECLARE {name} NO SCROLL CURSOR FOR {statement}")
         while some := self._server.query(f"FETCH {_FETCH_ROWS} FROM {name}"):
             yield from some
-        self._server.execute(f"CLOSE {name}")
+        self._server.query(f"CLOSE {name}")
 
     def clear(self) -> None:
         """Empty all tables, also the append-only log."""
