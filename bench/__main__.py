@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from bench import (
     abstention,
     answers,
@@ -24,7 +26,7 @@ from bench import (
     storm,
 )
 
-for module in (
+ALL = (
     startup,
     servers,
     refine,
@@ -44,6 +46,10 @@ for module in (
     pages,
     browse_load,
     serve_load,
-):
-    for line in module.run():
-        print(line, flush=True)
+)
+# Names on the command line choose some: `python -m bench startup hooks`.
+chosen = sys.argv[1:]
+for module in ALL:
+    if not chosen or module.__name__.removeprefix("bench.") in chosen:
+        for line in module.run():
+            print(line, flush=True)
