@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from bench import (
     abstention,
     answers,
@@ -26,7 +24,7 @@ from bench import (
     storm,
 )
 
-ALL = (
+for module in (
     startup,
     servers,
     refine,
@@ -46,10 +44,6 @@ ALL = (
     pages,
     browse_load,
     serve_load,
-)
-# Names on the command line choose some: `python -m bench startup hooks`.
-chosen = sys.argv[1:]
-for module in ALL:
-    if not chosen or module.__name__.removeprefix("bench.") in chosen:
-        for line in module.run():
-            print(line, flush=True)
+):
+    for line in module.run():
+        print(line, flush=True)
