@@ -35,7 +35,7 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.across_tables.derived import HiddenTurn
 from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.knowledge.facts import DerivedKnowledge, FactWithPassage
+from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 
 LATER = "2026-03-02T12:00:00.000Z"
 _RULE = "Never moor at the north pier."
@@ -102,12 +102,12 @@ def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -
 def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            known = DerivedKnowledge(
+            known = DerivedFacts(
                 [_known(a_fact()), _known(a_fact("f2"))], _LIVES, _BEARINGS, [_REVIEW],
                 [("short", 2)],
             )  # fmt: skip
             store.facts.replace(BANK, known)
-            store.facts.replace(OTHER, DerivedKnowledge([_known(a_fact("f1", OTHER))]))
+            store.facts.replace(OTHER, DerivedFacts([_known(a_fact("f1", OTHER))]))
         expect(store.facts.all(BANK), [a_fact(), a_fact("f2")], "the facts")
         expect(store.records.find(BANK, "fact", "f1"), [a_fact()], "a fact by its id")
         expect(store.records.counts(BANK).facts, 2, "their number")
@@ -128,7 +128,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(len(store.passages.search(BANK, ["moor"])), 2, "the facts by their words")
         with store.transaction():
             store.facts.replace(
-                BANK, DerivedKnowledge([_known(a_fact("f2"))._replace(passage=None)])
+                BANK, DerivedFacts([_known(a_fact("f2"))._replace(passage=None)])
             )
         expect(store.facts.all(BANK), [a_fact("f2")], "the facts that are left")
         expect(store.passages.search(BANK, ["moor"]), [], "a fact without a passage")
@@ -140,7 +140,7 @@ def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [a_claim()])
         store.facts.replace(
-            BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW])
+            BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW])
         )
         store.facts.put_advice(BANK, "r1", LATER, "m", "Keep it.")
         for change in store.progress.unseen_changes(BANK, "facts", 1):
@@ -151,7 +151,7 @@ def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
         expect(store.facts.reviews(None), [], "the reviews")
         expect(store.passages.search(BANK, ["moor"]), [], "the words of facts")
         expect(store.progress.banks_behind("facts", 1), [BANK], "the banks that are behind")
-        store.facts.replace(BANK, DerivedKnowledge(reviews=[_REVIEW]))
+        store.facts.replace(BANK, DerivedFacts(reviews=[_REVIEW]))
         expect(
             [r.advice for r in store.facts.reviews(BANK)], ["Keep it."], "advice that was paid for"
         )
@@ -201,7 +201,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
 
 def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.facts.replace(BANK, DerivedKnowledge([_known(a_fact())], _LIVES, _BEARINGS))
+        store.facts.replace(BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS))
         lives, bearings = (
             store.facts.status_changes(BANK, [("fact", "f1")]),
             store.facts.evidence(BANK, "f1"),

@@ -24,7 +24,7 @@ from holdfast.refine.core.statement_similarity import jaccard, statement_feature
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
-from holdfast.store.knowledge.facts import DerivedKnowledge, FactWithPassage
+from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Writer
 
 NAME = "facts"
@@ -64,10 +64,10 @@ def update_bank_facts(writer: Writer, bank: str) -> None:
             last = changes[-1].number
             writer.progress.mark_seen(bank, NAME, VERSION, last)
         if last:
-            writer.facts.replace(bank, _build_knowledge(writer, bank))
+            writer.facts.replace(bank, _build_facts(writer, bank))
 
 
-def _build_knowledge(writer: Writer, bank: str) -> DerivedKnowledge:
+def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     claims = writer.facts.claims(bank)
     decisions = writer.curation.states_in_session(bank, "")
     builder = FactBuilder(decisions)
@@ -83,7 +83,7 @@ def _build_knowledge(writer: Writer, bank: str) -> DerivedKnowledge:
     for draft in drafts:
         _end_claims(outcomes, draft)
     facts = [draft.to_fact(bank) for draft in drafts]
-    return DerivedKnowledge(
+    return DerivedFacts(
         [
             FactWithPassage(fact, fact_passage(fact) if draft.was_said_in_session else None)
             for fact, draft in zip(facts, drafts, strict=True)

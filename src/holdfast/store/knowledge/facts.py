@@ -39,7 +39,7 @@ class FactWithPassage(NamedTuple):
     passage: Passage | None
 
 
-class DerivedKnowledge(NamedTuple):
+class DerivedFacts(NamedTuple):
     """All that is derived from the claims of a bank. `dropped` counts claims that are no facts, by
     reason."""
 
@@ -131,7 +131,7 @@ def _review_of(row: rows.Row) -> Review:
     return Review(bank, id, kind, target, reason, opened, names, verdict, decided, by, advice or "")
 
 
-def _life_of(row: rows.Row) -> StatusChange:
+def _status_change_of(row: rows.Row) -> StatusChange:
     kind, id, time, status, because = row
     return StatusChange(kind, id, time, Status(status), because)
 
@@ -173,7 +173,7 @@ class FactReader:
                 f"(VALUES {', '.join('(?, ?)' for _ in some)}) ORDER BY time",
                 (bank, *(part for name in some for part in name)),
             )
-        return [_life_of(row) for row in found]
+        return [_status_change_of(row) for row in found]
 
     def evidence(self, bank: str, fact: str) -> list[FactEvidence]:
         """The evidence for and against a fact, by time."""
@@ -239,32 +239,32 @@ class FactWriter(FactReader):
         """Keep a claim."""
         self._db.run(upsert("claim", CLAIM, "bank, id"), claim_row(claim))
 
-    def replace(self, bank: str, knowledge: DerivedKnowledge) -> None:
+    def replace(self, bank: str, derived: DerivedFacts) -> None:
         """Replace what is derived from the claims of a bank; unchanged rows are not written."""
-        self._put_facts(bank, knowledge)
+        self._put_facts(bank, derived)
         for table in ("status_period", "fact_evidence", "review", "dropped_claim_count"):
             self._db.run(f"DELETE FROM {table} WHERE bank = ?", (bank,))
         self._db.run_many(
             insert_missing("status_period", "bank, kind, id, time, status, because"),
             [
                 (bank, life.kind, life.id, life.time, life.status.value, life.because)
-                for life in knowledge.status_changes
+                for life in derived.status_changes
             ],
         )
         self._db.run_many(
             insert_missing("fact_evidence", "bank, fact, time, uri, how"),
-            [(bank, b.fact, b.time, b.uri, b.how.value) for b in knowledge.evidence],
+            [(bank, b.fact, b.time, b.uri, b.how.value) for b in derived.evidence],
         )
         self._db.run_many(
             insert("review", REVIEW),
-            [_review_row(review) for review in knowledge.reviews],
+            [_review_row(review) for review in derived.reviews],
         )
         self._db.run_many(
             "INSERT INTO dropped_claim_count VALUES (?, ?, ?)",
-            [(bank, reason, number) for reason, number in knowledge.dropped if number],
+            [(bank, reason, number) for reason, number in derived.dropped if number],
         )
 
-    def _put_facts(self, bank: str, knowledge: DerivedKnowledge) -> None:
+    def _put_facts(self, bank: str, derived: DerivedFacts) -> None:
         """Write the facts that are new or changed, so that the index changes little."""
         found = self._db.all(f"SELECT {FACT} FROM fact WHERE bank = ?", (bank,))
         held = {row[1]: tuple(row) for row in found}
@@ -272,7 +272,7 @@ class FactWriter(FactReader):
             f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'fact'", (bank,)
         )
         passages = {row[2]: rows.passage_of(row) for row in bodies}
-        wanted = {known.fact.id: known for known in knowledge.facts}
+        wanted = {known.fact.id: known for known in derived.facts}
         for id in held.keys() - wanted.keys():
             self._db.run("DELETE FROM fact WHERE bank = ? AND id = ?", (bank, id))
         for id in passages.keys() - wanted.keys():
