@@ -1,6 +1,6 @@
 """Changes numbers of the ranking for one evaluation, to compare settings.
 
-A number is named by its record in a `Plan` and its field: `weights.words=0.3`,
+A number is named by its record in a `RecallPlan` and its field: `weights.words=0.3`,
 `thresholds.by_words=0.5`, `rerank.read_length=600`.
 """
 

@@ -283,14 +283,15 @@ class DateReader:
         return SpanAt(Span(saturday, saturday + 2 * DAY, "week"), at + 1)
 
     def _read_last_named(self, at: int, word: str) -> SpanAt | None:
-        """Such as "Last Tuesday", "last March": one that is over, so not today and not this
-        month."""
+        """Such as "last Tuesday", "last Friday morning", "last March": one that is over, so not
+        this month, and never today, whatever part of the day is named."""
         found = (
             self._read_weekday(at, True) or self._read_dated(at, True) or self._read_month(at, True)
         )
-        if not found or word in _THIS or not found.span.cycle or found.span.end <= self.now:
+        if not found or word in _THIS or not found.span.cycle:
             return found
-        return _at(shift_back(found.span, 1), found.after)
+        over = found.span.end <= self.now and found.span.start < self.today
+        return found if over else _at(shift_back(found.span, 1), found.after)
 
     def _read_weekday(self, at: int, after_preposition: bool) -> SpanAt | None:
         word = self.word(at)

@@ -76,10 +76,13 @@ class OverviewReader:
     """Reads them."""
 
     def __init__(self, db: Database, table_sizes: Callable[[], list[TableSize]]) -> None:
-        """`table_sizes` lists the parts of a memory with the bytes that each takes on disk, the
-        largest first; nothing where the engine cannot tell."""
         self._db = db
-        self.table_sizes = table_sizes
+        self._table_sizes = table_sizes
+
+    def table_sizes(self) -> list[TableSize]:
+        """The tables and indexes with their sizes, the largest first; empty where the engine
+        cannot tell."""
+        return self._table_sizes()
 
     def counts_by_period(
         self,
