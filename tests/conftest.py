@@ -1,15 +1,20 @@
-"""What every test run leaves behind: nothing, also not in memory; and what its processes share."""
+"""What holds for every test: what it needs is told by its marks, and it leaves nothing behind."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Generator
 from pathlib import Path
+from types import FunctionType
 
 import pytest
+from tests.support.needs import FIXTURES, MAY_START, ProcessWatch, starts_processes
 
 MEMORY = Path("/dev/shm")
+SLOW_S = 5.0
+WATCH = ProcessWatch()
 
 # The tests start hundreds of processes. Where the environment keeps Python from writing down what
 # it compiled, each of them would compile the whole package anew, for longer than it then works.
@@ -29,3 +34,64 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             continue
         if inbox.parent == MEMORY and inbox.name.startswith("holdfast-"):
             shutil.rmtree(inbox, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with what its code shows that it needs."""
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
+        for fixture, mark in FIXTURES.items():
+            if fixture in item.fixturenames:
+                item.add_marker(mark)
+        if starts_processes(_code_of(item)):
+            item.add_marker("process")
+
+
+def _code_of(item: pytest.Function) -> list[FunctionType]:
+    """A test and its fixtures, without what decorates them."""
+    found: list[object] = [item.function]
+    for definitions in item._fixtureinfo.name2fixturedefs.values():  # pyright: ignore[reportPrivateUsage]
+        found += [definition.func for definition in definitions]
+    bare = [getattr(one, "__wrapped__", one) for one in found]
+    return [one for one in bare if isinstance(one, FunctionType)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """A test that is not marked as one that needs a process must not start one in its fixtures."""
+    yield from _watch(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """A test that is not marked as one that needs a process must not start one."""
+    yield from _watch(item)
+
+
+def _watch(item: pytest.Item) -> Generator[None]:
+    if any(item.get_closest_marker(mark) for mark in MAY_START):
+        return (yield)
+    WATCH.begin()
+    try:
+        result = yield
+    finally:
+        started = WATCH.end()
+    if started:
+        pytest.fail(
+            f"starts a process, and `make quick` runs it because it is not marked: {started[0]}\n"
+            "Add @pytest.mark.process, or do without the process.",
+            pytrace=False,
+        )
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name tests that took longer than a test does that is not marked `slow`. That is no failure:
+    on a busy machine any test may."""
+    for report in terminalreporter.getreports("passed"):
+        if report.duration > SLOW_S and report.when == "call" and "slow" not in report.keywords:
+            terminalreporter.write_line(
+                f"took {report.duration:.0f} s and is not marked slow: {report.nodeid}"
+            )

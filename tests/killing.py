@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
+from typing import Any
+
+from tests.support.waiting import wait_until
 
 
-def kill_amid(process: subprocess.Popen[bytes], database: Path, seconds: float) -> bool:
-    """Kill a process so many seconds after it has begun to write to a database; whether it still
-    ran. Before that it only starts, which takes longer the busier the machine is."""
-    before = _written(database)
-    while process.poll() is None and _written(database) == before:
-        time.sleep(0.002)
+def kill_after(process: subprocess.Popen[Any], seconds: float) -> bool:
+    """Kill a process that is not done after so many seconds; whether it still ran."""
     try:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         return True
     return False
+
+
+def kill_amid(process: subprocess.Popen[Any], database: Path, seconds: float) -> bool:
+    """Kill a process so many seconds after it has begun to write to a database; whether it still
+    ran. Before that it only starts, which takes longer the busier the machine is."""
+    before = _written(database)
+    wait_until(
+        lambda: process.poll() is not None or _written(database) != before,
+        "the process writes or ends",
+        every_s=0.002,
+    )
+    return kill_after(process, seconds)
 
 
 def _written(database: Path) -> list[tuple[int, int]]:

@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import time
 
 import psutil
+from tests.support.waiting import wait_until
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import EVENT_NAMES
@@ -99,10 +100,9 @@ def processes_of(home: Path) -> list[psutil.Process]:
 
 def wait_until_quiet(home: Path, seconds: float = 60.0) -> None:
     """Wait for every process of a home to leave."""
-    give_up = monotonic() + seconds
-    while left := processes_of(home):
-        assert monotonic() < give_up, left
-        sleep(0.1)
+    wait_until(
+        lambda: not processes_of(home), f"every process of {home} has left", seconds, every_s=0.1
+    )
 
 
 def make_old(path: Path, seconds: float) -> None:

@@ -3,12 +3,10 @@ from __future__ import annotations
 import os
 import random
 import re
-import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +16,8 @@ from tests.app.homes import environment
 from tests.dump import dump
 from tests.learn.sample_memory import sample_session
 from tests.support.transcripts import Script, bug_hunt
+from tests.killing import kill_after
+from tests.support.seeds import seeded_random
 
 from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.worker import WorkerOptions, run_worker
@@ -280,7 +280,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
         "print('go', flush=True);"
         f"[restore(settings, Path(p)) for _ in range(99) for p in {[str(first), str(second)]}]"
     )
-    chance = random.Random(3)
+    chance = seeded_random()
     for _ in range(5):
         process = subprocess.Popen(
             [sys.executable, "-c", program],
@@ -289,9 +289,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
         )
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(chance.random() * KILLED_S)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert kill_after(process, chance.random() * KILLED_S)
         process.stdout.close()
         assert dump(settings.database) in (then, now)
         with open_memory(settings) as memory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import socket
 import sqlite3
@@ -27,6 +26,9 @@ from tests.dump import dump
 from tests.hooked import SESSION as HOOKED
 from tests.hooked import Home
 from tests.support.transcripts import bug_hunt
+from tests.killing import kill_after
+from tests.support.seeds import seeded_random
+from tests.support.waiting import wait_until
 
 from holdfast.capture import inbox, journal
 from holdfast.capture.home_paths import HomePaths
@@ -44,7 +46,7 @@ def test_hooks_killed_at_random_points_lose_only_themselves(tmp_path: Path) -> N
         (home.places.hooks / name).write_bytes(content)
     home.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     home.places.worker_pid.write_text(f"{os.getpid()}\n")  # no worker comes between
-    rng = random.Random(5)
+    rng = seeded_random()
     whole: set[str] = set()
     landed = number = 0
     usual = 0.02
@@ -83,7 +85,7 @@ def _killed(home: Home, event: str, text: str, after_s: float) -> bool:
         process.wait(timeout=after_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         return True
     return False
 
@@ -93,7 +95,7 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     assert run(home, "worker").returncode == 0
     before = dump(home / "memory.db")
-    rng = random.Random(6)
+    rng = seeded_random()
     asked = {"name": "memory_recall", "arguments": {"query": "what was the bug", "budget": "low"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     for round in range(8):
@@ -101,8 +103,7 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
         assert server.stdin is not None
         server.stdin.write(json.dumps(call).encode() + b"\n")
         server.stdin.flush()
-        time.sleep(rng.uniform(0.05, 1.2))
-        server.kill()
+        assert kill_after(server, rng.uniform(0.05, 1.2))
         server.communicate()
         began = time.monotonic()
         hook(home, "UserPromptSubmit", f"after-{round}", {"prompt": "x" * 20, "cwd": "/nowhere"})
@@ -111,7 +112,7 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     # Whatever the dead ones left in the way, the next one is there to be asked.
     last = _serve(home)
     _wait_for_answer(home)
-    last.communicate(timeout=20)
+    last.communicate(timeout=60)
     assert run(home, "doctor").returncode == 0
     hook(home, "SessionEnd", SESSION)
     wait_until_quiet(home)
@@ -131,15 +132,16 @@ def _serve(home: Path) -> subprocess.Popen[bytes]:
 
 def _wait_for_answer(home: Path) -> None:
     path = HomePaths(home).socket()
-    give_up = time.monotonic() + 30
-    answer = b""
-    while not answer and time.monotonic() < give_up:
+
+    def ask() -> bytes:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking, suppress(OSError):
-            asking.settimeout(10)
+            asking.settimeout(60)
             asking.connect(str(path))
             asking.sendall(b'{"v":1,"op":"nothing"}\n')
-            answer = asking.recv(1000)
-    assert json.loads(answer)["text"] == ""
+            return asking.recv(1000)
+        return b""
+
+    assert json.loads(wait_until(ask, "the server answers"))["text"] == ""
 
 
 def test_an_older_program_leaves_a_newer_home_alone_and_loses_no_event(tmp_path: Path) -> None:

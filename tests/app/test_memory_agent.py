@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from tests.claude_code.api import Api, Step, Use
 from tests.claude_code.lab import find_claude
 from tests.inference.services import running
 from tests.support.transcripts import bug_hunt
+from tests.support.waiting import wait_until
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.memory_agent import AgentRequest, MemoryAgent, is_enabled
@@ -250,10 +250,9 @@ def test_claude_code_ends_at_once_when_nobody_waits(
     try:
         *_, event = agent.run(AgentRequest(told, "all", is_cancelled=asked.is_set))
         assert event.answer is not None and event.answer.caveats[-1] == "By rules alone: Stopped."
-        until = monotonic() + 20
-        while list(tmp_path.glob("holdfast-*")) and monotonic() < until:
-            sleep(0.02)
-        assert not list(tmp_path.glob("holdfast-*"))  # which the program stood in
+        wait_until(
+            lambda: not list(tmp_path.glob("holdfast-*")), "the folder of the program is gone"
+        )
         spent = memory.store.model_calls.total_spent("")
         assert spent.calls == 1 and 0 < spent.tokens < 40_000  # of six times, one was under way
     finally:

@@ -14,13 +14,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from tests.app.homes import MAIN
 from tests.app.services import EXCHANGE, Json, Service, User, asking, completion, serving
 from tests.dump import dump
 from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
 
 from holdfast.app.background import rebuild
 from holdfast.app.ingest import stages as knowing
@@ -168,7 +168,7 @@ def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
     def hold() -> tuple[int, Json]:
         if len(service.asked) == call:
             arrived.set()
-            let_go.wait(30)
+            let_go.wait(120)
         return better()
 
     service.answer = hold
@@ -178,11 +178,11 @@ def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
         [sys.executable, "-c", heeding, "refine", "--stale", "--yes"], env=user.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    assert arrived.wait(30)
+    assert arrived.wait(60)
     # Whoever asks meanwhile gets an answer, of what was done or of what was there before.
     assert user.run("recall", WORDS, "--bank", "all")
     refine.send_signal(how)
-    assert refine.wait(10) == (130 if how is signal.SIGINT else -signal.SIGKILL)
+    assert refine.wait(60) == (130 if how is signal.SIGINT else -signal.SIGKILL)
     let_go.set()
     user.run("refine", "--stale", "--yes")
     assert len(service.asked) == 4 + 1 and titles(user) == [BETTER] * 2
@@ -249,18 +249,15 @@ def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Pa
     age(user, rules=True)
     refine = subprocess.Popen(user.command("refine", "--stale"), env=user.env,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    give_up = monotonic() + 60
+    done = "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
     with closing(sqlite3.connect(user.database)) as raw:
-        while (
-            raw.execute(
-                "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
-            ).fetchone()[0]
-            < 3
-        ):
-            assert monotonic() < give_up and refine.poll() is None
-            sleep(0.002)
+        wait_until(
+            lambda: refine.poll() is not None or raw.execute(done).fetchone()[0] >= 3,
+            "three sessions are brought up to date",
+            every_s=0.002,
+        )
     refine.send_signal(signal.SIGKILL)
-    refine.wait(10)
+    assert refine.wait(60) == -signal.SIGKILL
     left = json.loads(user.run("status", "--json"))["older"]["rules"]
     assert 0 < left < 20
     assert f"{left} sessions brought up to date." in user.run("refine", "--stale")

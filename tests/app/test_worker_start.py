@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+
+from tests.support.waiting import wait_until
 
 from holdfast.app.background.worker_start import start_worker_if_due
 from holdfast.capture.home_paths import HomePaths
@@ -28,9 +29,7 @@ def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> N
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
 
     assert start_worker_if_due(settings)
-    until = time.monotonic() + 20
-    while not said.exists() and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(said.exists, "the worker was started")
     assert said.read_text() == "-I -m holdfast worker --nudged\n"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.support.waiting import wait_until
 
 from holdfast.app.search.plugin_search import Providers
 from holdfast.settings import Settings, load_settings
@@ -86,10 +87,5 @@ def processes_of(notes: Path) -> list[int]:
     return [int(line.split()[1]) for line in lines if line.startswith(("started", "child"))]
 
 
-def wait_until_gone(pids: Sequence[int], seconds: float = 20.0) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if not any(map(is_alive, pids)):
-            return True
-        time.sleep(0.02)
-    return False
+def wait_until_gone(pids: Sequence[int]) -> None:
+    wait_until(lambda: not any(map(is_alive, pids)), f"the processes {pids} are gone")

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
 from tests.providers.plugins import make_plugin, processes_of, stranger, wait_until_gone, write
+from tests.support.waiting import wait_until
 
 QUESTION = "When do the retries of the importer stop?"
 
@@ -117,10 +117,9 @@ def test_nothing_is_left_of_a_provider_when_we_are_killed(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    until = time.monotonic() + 30
-    while time.monotonic() < until and not (notes.exists() and "asked" in notes.read_text()):
-        time.sleep(0.01)
+    wait_until(lambda: notes.exists() and "asked" in notes.read_text(), "the provider is asked")
     process.send_signal(number)
-    process.wait(20)
+    process.wait(60)
     started = processes_of(notes)
-    assert len(started) == 3 and wait_until_gone(started)
+    assert len(started) == 3
+    wait_until_gone(started)

@@ -80,7 +80,8 @@ def test_a_provider_that_hangs_is_given_up_in_time_and_ended(tmp_path: Path, mod
 def test_everything_that_a_provider_started_goes_with_it(tmp_path: Path, mode: str) -> None:
     assert len(ask(meet(tmp_path, mode))) == 1
     left = processes_of(tmp_path / "notes")
-    assert len(left) == 3 and wait_until_gone(left)
+    assert len(left) == 3
+    wait_until_gone(left)
 
 
 def test_a_provider_that_lies_about_ids_is_heard_only_where_it_answers(tmp_path: Path) -> None:

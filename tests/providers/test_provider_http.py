@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.interfaces.test_cli import holdfast
 from tests.providers.plugins import SERVERS, make_plugin, providers_for, write
+from tests.support.waiting import wait_until
 
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import ProviderError
@@ -33,17 +34,16 @@ def official_server() -> Generator[str]:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(SERVERS / "official.py"), str(port)])
     try:
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+        wait_until(lambda: _listens(port), "the server listens")
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager

@@ -68,4 +68,6 @@ def test_a_book_that_is_not_in_order_knows_nothing(tmp_path: Path, junk: str) ->
 
 def test_a_book_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
-    ReliabilityFile(tmp_path / "home").record("wiki@m", NOON, 10.0)
+    book = ReliabilityFile(tmp_path / "home")
+    assert book.record("wiki@m", NOON, 10.0) == Reliability() and book.read() == {}
+    assert (tmp_path / "home").read_text() == "a file"

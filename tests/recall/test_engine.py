@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,15 @@ from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Passage, RecallResult
 from holdfast.model.trust import Status
-from holdfast.recall.core.candidates import Candidate
+from holdfast.recall import engine
+from holdfast.recall.core.candidates import Candidate, ScoredPassage
+from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.tuning import AbstentionThresholds, RankingWeights
 from holdfast.recall.ranking import boosts
 from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
+from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
 
 QUERIES = (
@@ -120,6 +124,27 @@ def test_a_plan_can_vary_the_abstention_threshold(shop: Holdfast) -> None:
     assert shop.search.recall_with_plan(query, "shop", lower).hits
 
 
+@pytest.mark.parametrize("name", ["plugin wiki", "remote acme"])
+def test_the_threshold_of_a_plan_holds_for_plugins_and_team_servers(
+    tmp_path: Path, name: str
+) -> None:
+    text = Passage("", "provided", "wiki/1", "", "", "A session was held.")
+
+    def answer(reader: Reader) -> RetrieverResult:
+        return RetrieverResult([ScoredPassage(text, 0.9)])
+
+    def hits(thresholds: AbstentionThresholds) -> int:
+        plan = RecallPlan(budget=Budget.LOW, thresholds=thresholds)
+        with closing(SqliteStore(tmp_path / "memory.db")) as store:
+            asked = [Retriever(name, answer, is_external=True)]
+            found = engine.recall(store, None, "session zymurgy", plan, lambda: NOW, external=asked)
+        return len(found.hits)
+
+    # The text has half of the query's weight.
+    assert hits(AbstentionThresholds(by_words=0.4, shown_fraction=1.0)) == 1
+    assert hits(AbstentionThresholds(by_words=0.6, shown_fraction=1.0)) == 0
+
+
 def test_a_plan_can_vary_the_ranking_weights(shop: Holdfast) -> None:
     query, plan = "which editor theme do I like?", RecallPlan(budget=Budget.LOW)
     even = plan._replace(weights=RankingWeights(other_role=1.0))
@@ -195,7 +220,10 @@ def test_no_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> Non
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("piece", ["session cookies ", "x", "a.b/c_d ", "日本 ", '"', "🙂", "\n"])
 def test_a_megabyte_is_only_a_long_query(shop: Holdfast, piece: str, budget: Budget) -> None:
-    shop.recall(piece * (1_000_000 // len(piece.encode())), "shop", budget=budget)
+    query = piece * (1_000_000 // len(piece.encode()))
+    found = shop.recall(query, "shop", budget=budget)
+    assert found.query == query and found.abstained is not bool(found.hits)
+    assert piece != "session cookies " or found.hits
 
 
 def test_nothing_was_changed_by_asking(shop: Holdfast) -> None:

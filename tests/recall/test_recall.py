@@ -93,7 +93,8 @@ def test_a_bank_that_is_not_there_is_named_in_the_error(memory: Holdfast) -> Non
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200))
 def test_any_query_is_only_words(memory: Holdfast, query: str) -> None:
-    memory.recall(query, bank="all")
+    found = memory.recall(query, bank="all")
+    assert found.query == query and found.abstained is not bool(found.hits)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +106,11 @@ def test_any_query_is_only_words(memory: Holdfast, query: str) -> None:
     ],
 )  # fmt: skip
 def test_awkward_queries_are_safe(memory: Holdfast, query: str) -> None:
-    memory.recall(query, bank="all")
-    memory.ask(query, bank="all")
+    before = memory.inventory.counts("all")
+    found = memory.recall(query, bank="all")
+    assert found.query == query and found.abstained is not bool(found.hits)
+    assert memory.ask(query, bank="all").question == query
+    assert memory.inventory.counts("all") == before and before.turns > 5
 
 
 def test_a_pasted_text_is_cut_to_what_it_is_about() -> None:

@@ -21,6 +21,7 @@ from holdfast.recall.core.relevance import (
     weigh_terms,
     worth_showing,
 )
+from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 
 WEIGHT = st.dictionaries(st.sampled_from(["cach", "retri", "row", "importer"]), st.floats(0.1, 9))
 TEXT = st.lists(st.sampled_from("caching retries rows importer the of 日本".split())).map(" ".join)
@@ -76,8 +77,9 @@ def test_what_stood_before_helps_but_is_told_apart() -> None:
     candidate = Candidate(passage)
     measure_relevance(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
     assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
-    assert reaches_threshold([candidate]) and worth_showing(candidate)
-    assert not reaches_threshold([])
+    assert reaches_threshold([candidate], DEFAULT_THRESHOLDS)
+    assert worth_showing(candidate, DEFAULT_THRESHOLDS)
+    assert not reaches_threshold([], DEFAULT_THRESHOLDS)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

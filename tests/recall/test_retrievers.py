@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
+from tests.support.waiting import wait_until
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import ModelError
@@ -270,8 +271,9 @@ def test_a_retriever_that_is_too_slow_is_named_and_the_others_stand(
         left.set()
         return RetrieverResult(())
 
+    found = direct(bank, query.terms, (), 30).run(store)
     good, slow = run_retrievers(
-        store, [direct(bank, query.terms, (), 30), Retriever("slow", dawdle)], 0.05
+        store, [Retriever("good", lambda reader: found), Retriever("slow", dawdle)], 0.05
     )
     released.set()
     assert good.result.passages
@@ -302,12 +304,13 @@ def test_a_search_that_does_not_end_is_broken_off(store: SqliteStore) -> None:
         store, [Retriever("quick", quick), Retriever("endless", endless)], 0.1
     )
     assert not first.failed and slow.report.timed_out
-    assert ended.wait(30)
+    assert ended.wait(60)
 
 
 def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     def endless(reader: Reader) -> RetrieverResult:
         assert isinstance(reader, SqliteStore)
+        wait_until(lambda: not _is_running("quick"), "the other search has ended")
         reader.database.all(ENDLESS)
         return RetrieverResult(())
 
@@ -320,6 +323,34 @@ def test_the_first_search_is_broken_off_too(store: SqliteStore) -> None:
     ):
         slow, *others = run_retrievers(store, retrievers, 0.2)
         assert slow.report.timed_out and not any(other.failed for other in others)
+    assert store.banks.all(), "the store can be asked again"
+
+
+def _is_running(name: str) -> bool:
+    return any(thread.name == name for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["first", "beside"])
+def test_a_search_that_asks_only_after_its_time_is_up_is_broken_off(
+    store: SqliteStore, place: int
+) -> None:
+    """An interrupt that comes while nothing is asked does not end what is asked next."""
+    ended = threading.Event()
+
+    def endless(reader: Reader) -> RetrieverResult:
+        assert isinstance(reader, SqliteStore)
+        threading.Event().wait(0.3)
+        try:
+            reader.database.all(ENDLESS)
+        finally:
+            ended.set()
+        return RetrieverResult(())
+
+    retrievers = [Retriever("quick", lambda reader: RetrieverResult(()))]
+    retrievers.insert(place, Retriever("endless", endless))
+    runs = run_retrievers(store, retrievers, 0.05)
+    assert runs[place].report.timed_out
+    assert ended.wait(60)
     assert store.banks.all(), "the store can be asked again"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.model.ledgers.lines import FailureReason
+from holdfast.model.ledgers.lines import FailureReason, LineOutcome
 from holdfast.refine.ingest.turns import PrivacyRules, RefinedLines, RefinedTurn, refine_lines
 from holdfast.sources.claude_code.records import describe_session, read_record
 from holdfast.sources.draft import FileInfo
@@ -138,18 +138,24 @@ def test_an_odd_value_in_a_known_field_never_raises(field: str, value: object, k
     assert list(refined.sessions) == [turn.session]
 
 
+def check_reading(record: dict[str, Any]) -> None:
+    """A record gives turns or results, or the reason why not; its session has an id."""
+    read, session = read_record(record, FILE), describe_session(record, FILE)
+    assert (read.outcome is LineOutcome.CAPTURED) == bool(read.turns or read.results or read.title)
+    assert bool(read.reason) != (read.outcome is LineOutcome.CAPTURED)
+    assert session.id and session.host and isinstance(session.cwd, str)
+
+
 @settings(max_examples=100, deadline=None)
 @given(record=st.dictionaries(KEYS, JSON, max_size=6))
 def test_reading_any_object_never_raises(record: dict[str, Any]) -> None:
-    read_record(record, FILE)
-    describe_session(record, FILE)
+    check_reading(record)
 
 
 @settings(max_examples=100, deadline=None)
 @given(record=damaged_records())
 def test_reading_a_real_record_with_any_damage_never_raises(record: dict[str, Any]) -> None:
-    read_record(record, FILE)
-    describe_session(record, FILE)
+    check_reading(record)
 
 
 @settings(max_examples=100, deadline=None)

@@ -191,8 +191,8 @@ def rank(
         query,
         candidates,
         tuple(reports),
-        external_hits.rank_plugin_texts(query, plugin_runs),
-        external_hits.rank_remote_texts(query, remote_runs),
+        external_hits.rank_plugin_texts(query, plugin_runs, plan.thresholds),
+        external_hits.rank_remote_texts(query, remote_runs, plan.thresholds),
         plan.thresholds,
     )
 

@@ -17,6 +17,11 @@ from holdfast.store.protocol import Reader, ReadStore
 
 # Ends a retriever that hangs. Lower, and a slow machine loses results; higher, and people wait.
 RETRIEVER_TIMEOUT_S = 5.0
+# An interrupt ends the statement that is running, and nothing where none is: a retriever that is
+# between two statements starts the next one. So it is repeated, less and less often, until the
+# retriever has ended.
+_FIRST_PAUSE_S = 0.02
+_LONGEST_PAUSE_S = 1.0
 
 
 class RetrieverResult(NamedTuple):
@@ -73,46 +78,69 @@ class _RetrieverThread:
         self._reader: ReadStore | None = None
         self._run: RetrieverRun | None = None
         self._thread = threading.Thread(target=self._main, name=retriever.name, daemon=True)
+        self._over = threading.Event()
         self._started = perf_counter()
 
     def start(self) -> None:
         self._thread.start()
 
     def run_inline(self, timeout_s: float) -> None:
-        alarm = threading.Timer(timeout_s, self._store.interrupt)
-        alarm.daemon = True
-        alarm.start()
+        self._reader = self._store
+        timed_out = threading.Event()
+
+        def watch() -> None:
+            if not self._over.wait(timeout_s):
+                timed_out.set()
+                self._interrupt_until_over()
+
+        watching = threading.Thread(target=watch, name=f"{self._retriever.name} limit", daemon=True)
+        watching.start()
         try:
             run = _run(self._retriever, self._store)
         finally:
-            alarm.cancel()
-        if run.failed and run.report.ms >= timeout_s * 1000:
+            self._over.set()
+            watching.join()  # an interrupt that comes later would end what the store is asked next
+        if run.failed and timed_out.is_set():
             run = run._replace(report=run.report._replace(timed_out=True, problem=""))
         self._run = run
 
+    def _interrupt_until_over(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while not self._over.is_set():
+            if self._reader is not None:
+                self._reader.interrupt()
+            self._over.wait(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
     def _main(self) -> None:
+        try:
+            self._run = self._run_with_reader()
+        finally:
+            self._over.set()
+
+    def _run_with_reader(self) -> RetrieverRun | None:
         if self._retriever.is_external:
-            self._run = _run(self._retriever, self._store)
-            return
+            return _run(self._retriever, self._store)
         try:
             self._reader = self._store.borrow_reader()
         except HoldfastError as error:
-            self._run = _failed(self._retriever, self._started, str(error))
-            return
+            return _failed(self._retriever, self._started, str(error))
         if self._reader is None:
-            return  # nothing is stored yet, so there is nothing to find
-        self._run = _run(self._retriever, self._reader)
+            return None  # nothing is stored yet, so there is nothing to find
+        return _run(self._retriever, self._reader)
 
     def wait(self, timeout_s: float) -> RetrieverRun:
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
+        late = self._thread.is_alive()  # asked before the result, which may come in between
         if self._run is not None:
-            if self._reader is not None:
+            if self._reader is not None and self._reader is not self._store:
                 self._store.return_reader(self._reader)
             return self._run
-        late = self._thread.is_alive()
-        if late and self._reader is not None:
-            self._reader.interrupt()
+        if late and not self._retriever.is_external:
+            threading.Thread(
+                target=self._interrupt_until_over, name=f"{self._retriever.name} limit", daemon=True
+            ).start()
         problem = "" if late or self._reader is None else "it broke off"
         report = RetrieverReport(self._retriever.name, _ms_since(self._started), 0, late, problem)
         return RetrieverRun(report, _NO_RESULT)

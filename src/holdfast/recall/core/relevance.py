@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.language import IRREGULAR_WORDS, stem, words
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds
+from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.store.protocol import Reader
 
 # Counting stops here: a word in more passages than this is common, however many there are.
@@ -65,9 +65,7 @@ def combine(coverage: float, cosine: float) -> float:
     return (coverage + 2 * cosine) / 3 if cosine else coverage
 
 
-def reaches_threshold(
-    ranked: Sequence[Candidate], thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
-) -> bool:
+def reaches_threshold(ranked: Sequence[Candidate], thresholds: AbstentionThresholds) -> bool:
     """Whether a ranking answers the query at all; if not, the search abstains."""
     best = ranked[: thresholds.best_considered]
     covered = max((c.coverage for c in best), default=0.0)
@@ -75,9 +73,7 @@ def reaches_threshold(
     return combine(covered, cosine) >= thresholds.minimum(cosine)
 
 
-def worth_showing(
-    candidate: Candidate, thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
-) -> bool:
+def worth_showing(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
     """Whether a candidate of a ranking that answers the query should be shown."""
     minimum = thresholds.shown_fraction * thresholds.minimum(candidate.cosine)
     return candidate.notes["relevance"] >= minimum

@@ -1,8 +1,8 @@
 """The numbers that decide how a search ranks, and when it abstains.
 
-Every search takes them from its `RecallPlan`, so an evaluation can vary one and compare. They were chosen
-on the development halves of LoCoMo, BEAM-100K and a set of coding sessions ("archaeology"); the
-measurements are in `bench/RESULTS.md`, the reasoning in `docs/decisions/0006`. No set is served
+Every search takes them from its `RecallPlan`, so an evaluation can vary one and compare. They were
+chosen on the development halves of LoCoMo, BEAM-100K and a set of coding sessions ("archaeology");
+the measurements are in `bench/RESULTS.md`, the reasoning in `docs/decisions/0006`. No set is served
 best by these values, and each is served well. Where a comment names no measurement, none is known.
 """
 

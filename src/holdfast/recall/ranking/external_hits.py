@@ -18,6 +18,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
 from holdfast.recall.core.relevance import measure_relevance, reaches_threshold, worth_showing
+from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.recall.query.query import Query
 
 REMOTE_KIND = "remote"
@@ -35,7 +36,9 @@ def is_remote(run: RetrieverRun) -> bool:
     return run.report.name.startswith(RETRIEVER_PREFIX)
 
 
-def rank_remote_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
+def rank_remote_texts(
+    query: Query, runs: Iterable[RetrieverRun], thresholds: AbstentionThresholds
+) -> tuple[Candidate, ...]:
     """The servers' texts that are relevant, best first."""
     found: list[Candidate] = []
     for run in runs:
@@ -43,20 +46,23 @@ def rank_remote_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candi
             candidate = Candidate(text.passage, {run.report.name: rank}, shared_by=text.shared_by)
             measure_relevance(candidate, query.stem_weights)
             candidate.score = text.score * candidate.coverage
-            if worth_showing(candidate):
+            if worth_showing(candidate, thresholds):
                 found.append(candidate)
     return tuple(sorted(found, key=lambda candidate: -candidate.score)[:MAX_EXTERNAL_HITS])
 
 
-def rank_plugin_texts(query: Query, runs: Iterable[RetrieverRun]) -> tuple[Candidate, ...]:
+def rank_plugin_texts(
+    query: Query, runs: Iterable[RetrieverRun], thresholds: AbstentionThresholds
+) -> tuple[Candidate, ...]:
     """The plugins' texts that are relevant, best first; ties in the order they were returned."""
     found = [Candidate(text.passage) for run in runs for text in run.result.passages]
     for candidate in found:
         measure_relevance(candidate, query.stem_weights)
         candidate.score = _PLUGIN_SCORE * candidate.coverage
     ranked = sorted(found, key=lambda c: -c.coverage)
-    relevant = [c for c in ranked if worth_showing(c)] if reaches_threshold(ranked) else []
-    return tuple(relevant[:MAX_EXTERNAL_HITS])
+    if not reaches_threshold(ranked, thresholds):
+        return ()
+    return tuple([c for c in ranked if worth_showing(c, thresholds)][:MAX_EXTERNAL_HITS])
 
 
 def merge_remote_hits(

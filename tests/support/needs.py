@@ -1,0 +1,117 @@
+"""What a test needs beyond this process: told from its code, and kept true while it runs.
+
+A test is marked when it is collected: `postgres`, `browser` and `claude` by the fixtures that it
+asks for, `process` by what its code and that of its fixtures reach in `tests`. Where only the
+product starts a process, the test says so itself: `@pytest.mark.process`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterable
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+# Fixtures that start what a mark is called after.
+FIXTURES = {"postgres": "postgres", "browser": "browser", "program": "claude"}
+# Modules with which tests start processes.
+STARTERS = frozenset({"subprocess", "multiprocessing", "concurrent.futures.process"})
+# The marks of a test that may start a process.
+MAY_START = ("process", *FIXTURES.values())
+_EVENTS = frozenset(
+    {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
+)
+
+
+def starts_processes(functions: Iterable[FunctionType]) -> bool:
+    """Whether functions use a module that starts processes, by themselves or by way of others in
+    `tests`. What the product does is not looked at."""
+    return any(not STARTERS.isdisjoint(_modules_of(function)) for function in functions)
+
+
+@cache
+def _modules_of(start: FunctionType) -> frozenset[str]:
+    """The names of all modules that a function uses, also by way of others in `tests`."""
+    modules: set[str] = set()
+    seen: set[FunctionType] = set()
+    waiting = [start]
+    while waiting:
+        function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        for thing in _used_by(function):
+            module = thing.__name__ if isinstance(thing, ModuleType) else _home(thing)
+            modules.add(module)
+            if _is_of_tests(module) and not isinstance(thing, ModuleType):
+                waiting += _functions_of(thing)
+    return frozenset(modules)
+
+
+@cache
+def _used_by(function: FunctionType) -> list[object]:
+    """What the names in a function stand for in its module, and in modules of tests it names."""
+    names = _names_in(function.__code__)
+    scope: dict[str, Any] = function.__globals__
+    used: list[object] = [scope[name] for name in names if name in scope]
+    for thing in used[:]:
+        if isinstance(thing, ModuleType) and _is_of_tests(thing.__name__):
+            used += [vars(thing)[name] for name in names if name in vars(thing)]
+    return used
+
+
+def _names_in(code: CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names_in(constant)
+    return names
+
+
+def _functions_of(thing: object) -> list[FunctionType]:
+    """A function itself, without what decorates it, or the methods of a class."""
+    bare = getattr(thing, "__wrapped__", thing)
+    if isinstance(bare, FunctionType):
+        return [bare]
+    members = vars(bare).values() if isinstance(bare, type) else ()
+    return [one for one in members if isinstance(one, FunctionType)]
+
+
+def _home(thing: object) -> str:
+    return str(getattr(thing, "__module__", ""))
+
+
+def _is_of_tests(module: str) -> bool:
+    return module.startswith(("tests.", "test_"))
+
+
+class ProcessWatch:
+    """Takes note of the processes that are started while a test runs that may start none.
+
+    Threads that ran before the test are not its own: what they start is not counted.
+    """
+
+    def __init__(self) -> None:
+        self._watching = False
+        self._older: set[int | None] = set()
+        self._started: list[str] = []
+        sys.addaudithook(self._hear)
+
+    def begin(self) -> None:
+        """Take note from here on."""
+        here = threading.current_thread()
+        self._older = {one.ident for one in threading.enumerate() if one is not here}
+        self._started = []
+        self._watching = True
+
+    def end(self) -> list[str]:
+        """Take note no more; what was started."""
+        self._watching = False
+        return self._started
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._watching and event in _EVENTS and threading.get_ident() not in self._older:
+            command = arguments[1] if event == "subprocess.Popen" else arguments[:1]
+            self._started.append(f"{event} {command}")
