@@ -10,7 +10,8 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
-from tests.support.needs import FIXTURES, MAY_START, ProcessWatch, starts_processes
+
+from tests.support.needs import MAY_START, ProcessWatch, marks_for
 
 MEMORY = Path("/dev/shm")
 SLOW_S = 5.0
@@ -40,13 +41,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with what its code shows that it needs."""
     for item in items:
-        if not isinstance(item, pytest.Function):
-            continue
-        for fixture, mark in FIXTURES.items():
-            if fixture in item.fixturenames:
+        if isinstance(item, pytest.Function):
+            for mark in sorted(marks_for(_code_of(item))):
                 item.add_marker(mark)
-        if starts_processes(_code_of(item)):
-            item.add_marker("process")
 
 
 def _code_of(item: pytest.Function) -> list[FunctionType]:
@@ -61,13 +58,13 @@ def _code_of(item: pytest.Function) -> list[FunctionType]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """A test that is not marked as one that needs a process must not start one in its fixtures."""
-    yield from _watch(item)
+    return (yield from _watch(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """A test that is not marked as one that needs a process must not start one."""
-    yield from _watch(item)
+    return (yield from _watch(item))
 
 
 def _watch(item: pytest.Item) -> Generator[None]:

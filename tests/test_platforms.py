@@ -10,7 +10,6 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 from hypothesis import given
@@ -23,6 +22,7 @@ from holdfast.locks import LOCKED_BYTE_OFFSET, ByteLocking, is_locked, lock_file
 from holdfast.paths import comparable_path
 from holdfast.windows_command_line import join_words_for_cmd, split_words
 from tests.app.homes import make_home
+from tests.support.waiting import wait_until
 
 # Everything but what no command line of Windows can hold.
 TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=20)
@@ -205,10 +205,7 @@ def test_a_hook_without_a_shell_starts_a_worker(home: Path) -> None:
     program.chmod(0o700)
     (home / "hooks" / "python").write_text(f"{program}\n-B\n")
     assert hook(home, "Stop", b"{}").returncode == 0
-    give_up = monotonic() + 20
-    while not (seen.exists() and seen.read_text()):
-        assert monotonic() < give_up
-        sleep(0.05)
+    wait_until(lambda: seen.exists() and seen.read_text(), "the worker was started")
     assert seen.read_text().split() == ["-B", "-m", "holdfast", "worker", "--nudged", str(home)]
 
 

@@ -29,6 +29,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -258,6 +259,11 @@ def choose_faults(package: Path, count: int, seed: int, within: str = "") -> lis
     return chosen
 
 
+@cache
+def _faults_of(path: Path) -> list[Fault]:
+    return find_faults(path, path.read_bytes())
+
+
 def _choose_from(
     paths: list[Path],
     rng: random.Random,
@@ -267,8 +273,8 @@ def _choose_from(
 ) -> Fault | None:
     """A fault of the kind seen least so far, from the first of these modules that has one left."""
     while paths:
-        faults = [f for f in find_faults(paths[0], paths[0].read_bytes()) if f not in chosen]
         path = paths.pop(0)
+        faults = [fault for fault in _faults_of(path) if fault not in chosen]
         if not faults:
             continue
         if not one_each:
@@ -343,6 +349,14 @@ class TestFiles:
 # Running
 
 
+class Limits(NamedTuple):
+    """How much may be run for one fault; `tests` are test files instead of the closest ones."""
+
+    files: int = 6
+    seconds: float = 180.0
+    tests: tuple[str, ...] = ()
+
+
 class Scratch:
     """A copy of the repository in which faults are planted and tests run."""
 
@@ -374,16 +388,15 @@ class Scratch:
         if not done.stdout.startswith(str(self.root)):
             raise RuntimeError(f"the copy is not what tests import: {done.stdout}{done.stderr}")
 
-    def judge(self, fault: Fault, limit_s: float, max_files: int) -> Result:
+    def judge(self, fault: Fault, limits: Limits) -> Result:
         """Plant a fault, run the tests that concern its module, take the fault out again."""
         began = time.monotonic()
         source = fault.path.read_bytes()
         passed: list[str] = []
-        for path in self.tests.closest(module_name(fault.path, self.package), max_files):
-            left = limit_s - (time.monotonic() - began)
+        for name in limits.tests or self._closest(fault.path, limits.files):
+            left = limits.seconds - (time.monotonic() - began)
             if left <= 0:
                 break
-            name = str(path.relative_to(self.root))
             fault.path.write_bytes(fault.plant(source))
             try:
                 failed = self._first_failure(name, left)
@@ -393,7 +406,7 @@ class Scratch:
                 passed.append(name)
                 continue
             by, rerun = failed
-            sound = self._first_failure(rerun, limit_s) is None
+            sound = self._first_failure(rerun, limits.seconds) is None
             outcome = Outcome.KILLED if sound else Outcome.UNDECIDED
             if not sound:
                 by += " (which also fails without the fault)"
@@ -401,6 +414,10 @@ class Scratch:
         outcome = Outcome.SURVIVED if passed else Outcome.UNDECIDED
         by = ", ".join(passed) or "no test file concerns this module"
         return Result(fault, outcome, by, time.monotonic() - began)
+
+    def _closest(self, module: Path, limit: int) -> list[str]:
+        paths = self.tests.closest(module_name(module, self.package), limit)
+        return [str(path.relative_to(self.root)) for path in paths]
 
     def _first_failure(self, target: str, limit_s: float) -> tuple[str, str] | None:
         """What fails and what to run to see it again, or None if everything passes."""
@@ -418,9 +435,11 @@ class Scratch:
         try:
             output, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
             return f"{target} (did not end within {limit_s:.0f} s)", target
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
         if process.returncode in (0, 5):  # 5: nothing collected, as where every test is skipped
             return None
         named = re.search(r"^(?:FAILED|ERROR) (\S+?::[^\n]+?)(?: - .*)?$", output, re.MULTILINE)
@@ -462,8 +481,7 @@ def _short(text: str, length: int) -> str:
 def run_all(
     scratch: Scratch,
     faults: list[Fault],
-    limit_s: float,
-    max_files: int,
+    limits: Limits,
     tell: Callable[[str], object],
 ) -> list[Result]:
     """Judge faults one after another and say after each how it went."""
@@ -471,10 +489,20 @@ def run_all(
     for number, fault in enumerate(faults, 1):
         where = f"{fault.path.relative_to(scratch.package)}:{fault.line}"
         tell(f"[{number}/{len(faults)}] {where}  {describe(fault)}\n")
-        result = scratch.judge(fault, limit_s, max_files)
+        result = scratch.judge(fault, limits)
         results.append(result)
         tell(f"        {result.outcome} in {result.seconds:.0f} s: {_short(result.by, 200)}\n")
     return results
+
+
+def tell(text: str) -> None:
+    """Progress, for whoever waits at the terminal."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _stop(number: int, frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -484,10 +512,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=20, help="how many faults (default: 20)")
     parser.add_argument("--within", default="", help="only this module or package (dotted name)")
     parser.add_argument("--files", type=int, default=6, help="test files for a fault (default: 6)")
+    parser.add_argument("--tests", nargs="*", default=[], help="these test files for every fault")
     parser.add_argument("--limit-s", type=float, default=180.0, help="seconds for a fault")
     parser.add_argument("--report", type=Path, help="write the Markdown report to this file")
     parser.add_argument("--list", action="store_true", help="name the faults, run nothing")
     options = parser.parse_args(arguments)
+    # So that the scratch copy and running tests go when this is stopped.
+    signal.signal(signal.SIGTERM, _stop)
     with tempfile.TemporaryDirectory(prefix="holdfast-mutate-") as folder:
         scratch = Scratch(ROOT, Path(folder))
         faults = choose_faults(scratch.package, options.count, options.seed, options.within)
@@ -496,7 +527,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 where = f"{fault.path.relative_to(scratch.package)}:{fault.line}"
                 sys.stdout.write(f"{where}  {describe(fault)}\n")
             return 0
-        results = run_all(scratch, faults, options.limit_s, options.files, sys.stderr.write)
+        limits = Limits(options.files, options.limit_s, tuple(options.tests))
+        results = run_all(scratch, faults, limits, tell)
         report = render_report(results, scratch.package, options.seed)
     if options.report:
         options.report.write_text(report, "utf-8")

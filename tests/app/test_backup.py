@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from tests.app.homes import environment
 from tests.dump import dump
-from tests.learn.sample_memory import sample_session
-from tests.support.transcripts import Script, bug_hunt
 from tests.killing import kill_after
+from tests.learn.sample_memory import sample_session
 from tests.support.seeds import seeded_random
+from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.background.step_runner import Step, WorkerPass
 from holdfast.app.background.worker import WorkerOptions, run_worker
@@ -36,7 +36,7 @@ from holdfast.errors import (
 from holdfast.interfaces.mcp.memory_source import ReopeningMemory
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.migrate import back_up as copy_before_a_step
-from holdfast.store.sqlite.schema import MIGRATIONS, VERSION
+from holdfast.store.sqlite.schema import VERSION, migrations
 
 KILLED_S = 1.0
 
@@ -289,7 +289,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
         )
         assert process.stdout is not None
         process.stdout.readline()
-        assert kill_after(process, chance.random() * KILLED_S)
+        kill_after(process, chance.random() * KILLED_S)
         process.stdout.close()
         assert dump(settings.database) in (then, now)
         with open_memory(settings) as memory:
@@ -432,6 +432,6 @@ def test_a_change_in_any_canonical_table_of_a_backup_is_noticed(tmp_path: Path) 
 
 
 def canonical_tables() -> list[str]:
-    script = (MIGRATIONS / "001_baseline.sql").read_text("utf-8")
+    script = "\n".join(step.script for step in migrations())
     mark = r"^-- (?:C\b|D, but).*\n(?:--.*\n)*CREATE TABLE (\w+)"
     return re.findall(mark, script, re.MULTILINE)

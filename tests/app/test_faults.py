@@ -25,9 +25,9 @@ from tests.app.homes import (
 from tests.dump import dump
 from tests.hooked import SESSION as HOOKED
 from tests.hooked import Home
-from tests.support.transcripts import bug_hunt
 from tests.killing import kill_after
 from tests.support.seeds import seeded_random
+from tests.support.transcripts import bug_hunt
 from tests.support.waiting import wait_until
 
 from holdfast.capture import inbox, journal
@@ -173,7 +173,7 @@ def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path)
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     assert run(home, "worker").returncode == 0
-    newer = [*migrations(), ("002_next", "CREATE TABLE next_thing (id TEXT) STRICT;")]
+    newer = [*migrations(), (f"{VERSION + 1:03}_next", "CREATE TABLE next_thing (id TEXT) STRICT;")]
     with closing(SqliteStore(home / "memory.db")) as older:
         SqliteStore(home / "memory.db", newer).close()
         bank = older.banks.all()[0].id

@@ -4,6 +4,7 @@ stands where the service does not do."""
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 

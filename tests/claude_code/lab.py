@@ -8,19 +8,19 @@ import os
 import subprocess
 import sys
 import sysconfig
-import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 from tests.claude_code.api import Api, Plays
+from tests.support.waiting import wait_until
 
 import holdfast
 from holdfast.capture.home_paths import HomePaths
 
 Json = dict[str, Any]
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 def find_claude() -> Path | None:
@@ -167,29 +167,51 @@ class Lab:
         self._lock = os.open(self.places.worker_lock, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
-    def wait_until(self, there: Callable[[], object]) -> None:
-        """Wait for something that is about to happen."""
-        give_up = time.monotonic() + PATIENCE_S
-        while not there():
-            assert time.monotonic() < give_up, "it did not happen"
-            time.sleep(0.05)
+    def release_worker(self) -> None:
+        """Let workers start again."""
+        assert self._lock is not None
+        self.places.worker_pid.unlink()
+        os.close(self._lock)
+        self._lock = None
+
+    def transcripts(self) -> list[Path]:
+        """What the program wrote about its sessions."""
+        return sorted((self.claude_dir / "projects").glob("*/*.jsonl"))
+
+    def wait_until_quiet(self) -> None:
+        """Wait for the program, its hooks and workers to leave. A worker that was started just now
+        has no lease yet, and one that comes after it would leave everything to it."""
+        wait_until(lambda: not self._processes(), "every process of this user has left", PATIENCE_S)
+
+    def _processes(self) -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if self._is_ours(process)]
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get("HOLDFAST_HOME") == str(self.places.home)
+        except psutil.Error:
+            return False
 
     def wait_for_worker(self) -> None:
         """Let the worker that a hook started finish: the inbox is empty, and it has left."""
         inbox = self.places.inbox()
         assert inbox is not None
-        self.wait_until(lambda: not any(inbox.glob("1.*")) and not self.places.worker_pid.exists())
+        wait_until(
+            lambda: not any(inbox.glob("1.*")) and not self.places.worker_pid.exists(),
+            "the worker has emptied the inbox and left",
+            PATIENCE_S,
+        )
 
     def events(self, wait_for: str = "") -> list[Event]:
         """What hooks left, in the order in which they left it; `wait_for` names an event that
         must come, because a hook of a killed program may still be on its way."""
-        give_up = time.monotonic() + PATIENCE_S
-        while True:
-            found = self._events()
-            if not wait_for or any(event.name == wait_for for event in found):
-                return found
-            assert time.monotonic() < give_up, f"no {wait_for} among {found}"
-            time.sleep(0.05)
+        if wait_for:
+            wait_until(
+                lambda: any(event.name == wait_for for event in self._events()),
+                f"a hook has left {wait_for}",
+                PATIENCE_S,
+            )
+        return self._events()
 
     def _events(self) -> list[Event]:
         inbox = self.places.inbox()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
-import psutil
 import pytest
 from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.lab import Lab
 from tests.claude_code.test_capture import FILE, TOOLS, WORK, talk
 from tests.support.transcripts import Script
+from tests.support.waiting import wait_until
 
 from holdfast.sources.claude_code.prompts import OWN_TAG
 
@@ -119,28 +121,47 @@ def test_an_empty_memory_says_little_and_then_nothing(lab: Lab) -> None:
 
 def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
     running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
-    lab.wait_until((lab.project / "hello.sh").exists)
+    wait_until((lab.project / "hello.sh").exists, "it works")
+    # The program writes its transcript a moment after it has done what stands in it.
+    wait_until(
+        lambda: any("PLAY:work" in path.read_text("utf-8") for path in lab.transcripts()),
+        "the prompt is in the transcript",
+    )
     running.kill()
-    running.communicate(timeout=10)
-    # One that the start of the session began may still be at it.
-    lab.wait_until(lambda: not lab.places.worker_pid.exists())
+    running.communicate(timeout=60)
+    lab.wait_until_quiet()
     assert lab.holdfast("worker").status == 0
     told = status(lab)
     assert told["ledger"]["balanced"] and told["turns"] > 0
 
 
+def test_a_session_killed_before_its_transcript_was_written_is_read_from_its_events(
+    lab: Lab,
+) -> None:
+    lab.hold_worker()
+    running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
+    lab.events(wait_for="PostToolUse")
+    running.kill()
+    running.communicate(timeout=60)
+    lab.wait_until_quiet()
+    for path in lab.transcripts():
+        path.unlink()
+    lab.release_worker()
+    two_hours_ago = time.time() - 7200  # without an event for an hour, a session is over
+    inbox = lab.places.inbox()
+    assert inbox is not None
+    for path in inbox.glob("1.*"):
+        os.utime(path, (two_hours_ago, two_hours_ago))
+    assert lab.holdfast("worker").status == 0
+    told = status(lab)
+    assert told["ledger"]["balanced"] and told["turns"] > 0
+    assert any("PLAY:work" in hit["text"] for hit in recall(lab, "Work"))
+
+
 def test_no_process_is_left(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
-    mine = str(lab.places.home)
-    lab.wait_until(lambda: not [p for p in psutil.process_iter() if belongs(p, mine)])
-
-
-def belongs(process: psutil.Process, home: str) -> bool:
-    try:
-        return process.environ().get("HOLDFAST_HOME") == home
-    except psutil.Error:
-        return False
+    lab.wait_until_quiet()
 
 
 def test_a_file_about_to_be_edited_is_captured_with_its_session(lab: Lab) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.brief import scenarios
+from tests.support.waiting import wait_until
 
 import holdfast
 from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
@@ -314,9 +315,7 @@ def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> 
     assert not ran.exists(), "nothing waits but what this session just left"
     (home.inbox / "1.Stop.another.1").touch()
     subprocess.run(script, input=data, check=True, capture_output=True, timeout=60)
-    until = time.monotonic() + 20
-    while not ran.exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(ran.exists, "the worker was started")
     assert ran.read_text().split() == [
         str(home.settings.home), "/", "-I", "-m", "holdfast", "worker", "--nudged"
     ]  # fmt: skip

@@ -102,7 +102,6 @@ def test_nobody_comes_in_without_a_key_that_holds(
         assert (got.status, code(got)) == (401, "no_key"), wrong
         assert got.headers["www-authenticate"] == "Bearer"
     short = new_key(env, "--name", "short", "--all-banks", "--expires", "1h")
-    time.sleep(1.1)
     assert team.ask("/api/v1/me", short).status == 200
     with sqlite3.connect(Path(env["HOLDFAST_HOME"]) / "memory.db") as database:
         database.execute("UPDATE api_key SET expires = '2026-01-01' WHERE name = 'short'")
@@ -121,7 +120,6 @@ def test_a_key_opens_as_soon_as_it_is_made(
 
 def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str]) -> None:
     key = new_key(env, "--name", "gone", "--bank", OURS)
-    time.sleep(1.1)
     assert team.ask("/api/v1/me", key).status == 200
     assert cli(env, "key", "revoke", key[3:11]).returncode == 0
     time.sleep(1.1)

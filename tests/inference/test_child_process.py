@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.support.waiting import wait_until
 
 from holdfast.inference.child_process import supervise
 
@@ -20,13 +20,6 @@ with supervise("/bin/sleep") as program:
     print(running.pid, program.work_folder.parent, flush=True)
     running.wait()
 """
-
-
-def soon(what: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 20
-    while not what() and time.monotonic() < until:
-        time.sleep(0.01)
-    return what()
 
 
 def is_gone(pid: int) -> bool:
@@ -44,7 +37,8 @@ def test_a_program_goes_with_whoever_is_killed() -> None:
         pid, folder = held.stdout.readline().split(" ", 1)
         assert not is_gone(int(pid))
         held.send_signal(signal.SIGKILL)
-    assert soon(lambda: is_gone(int(pid))) and soon(lambda: not Path(folder.strip()).exists())
+    wait_until(lambda: is_gone(int(pid)), "the program is gone")
+    wait_until(lambda: not Path(folder.strip()).exists(), "its folder is gone")
 
 
 def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go() -> None:
@@ -52,7 +46,7 @@ def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go()
         running = subprocess.Popen([program.command, "60"], cwd=program.work_folder)
         assert list(program.work_folder.iterdir()) == []
         program.kill()
-        assert running.wait(20) == -signal.SIGKILL
+        assert running.wait(60) == -signal.SIGKILL
     with supervise("/bin/echo") as program:
         done = subprocess.run([program.command, "a b", "$c"], capture_output=True, text=True)
         program.release()

@@ -6,11 +6,11 @@ import json
 import os
 import socket
 import subprocess
-import time
 import urllib.request
 from contextlib import suppress
 
 import pytest
+from tests.support.waiting import wait_until
 
 from holdfast.inference.chat import Question
 from holdfast.inference.http_chat import CompletionsChat
@@ -22,6 +22,12 @@ FORM = {
     "additionalProperties": False,
 }
 QUESTION = Question("Sum it up.", "The pump was fixed.", FORM, 100)
+
+
+def _answers(url: str) -> bool:
+    with suppress(OSError), urllib.request.urlopen(f"{url}/models", timeout=2):
+        return True
+    return False
 
 
 def test_a_real_model_answers_in_the_form() -> None:
@@ -39,12 +45,7 @@ def test_a_real_model_answers_in_the_form() -> None:
     )
     url = f"http://127.0.0.1:{port}/v1"
     try:
-        give_up = time.monotonic() + 120
-        while True:
-            assert server.poll() is None and time.monotonic() < give_up, "the server did not start"
-            with suppress(OSError), urllib.request.urlopen(f"{url}/models", timeout=2):
-                break
-            time.sleep(0.2)
+        wait_until(lambda: server.poll() is not None or _answers(url), "it answers", 120, 0.2)
         chat = CompletionsChat("local", "", url, timeout_s=300)
         reply = chat.ask(QUESTION)
     finally:

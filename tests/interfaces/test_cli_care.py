@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.interfaces.test_cli import holdfast, read_json
 from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
 
 from holdfast.interfaces.cli.commands.ask import recall
 from holdfast.model.query import Hit, Layer
@@ -177,12 +177,11 @@ def test_interrupting_an_ingest_says_one_sentence(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    give_up = time.monotonic() + 30
     database = tmp_path / "home" / "memory.db-wal"
-    while not database.exists() and time.monotonic() < give_up:
-        pass
-    os.killpg(process.pid, signal.SIGINT)
-    _, complaint = process.communicate(timeout=30)
+    wait_until(lambda: database.exists() or process.poll() is not None, "it writes", every_s=0.001)
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
     assert "Traceback" not in complaint
     assert process.returncode in (0, 130)
     if process.returncode == 130:

@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic
 
 import pytest
+from tests.support.waiting import wait_until
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.cli.completion import bash, fish, zsh
@@ -178,11 +178,13 @@ class Terminal:
 
     def expect(self, wanted: str) -> None:
         """Wait until it is seen."""
-        give_up = monotonic() + 30
-        while wanted not in self._seen:
-            assert monotonic() < give_up, f"{wanted!r} is not in {self._seen!r}"
-            if select.select([self._ours], [], [], 0.2)[0]:
-                self._seen += os.read(self._ours, 4096).decode("utf-8", "replace")
+        wait_until(lambda: wanted in self._read(), f"the terminal shows {wanted!r}")
+
+    def _read(self) -> str:
+        """What was seen so far, and what comes in a moment."""
+        if select.select([self._ours], [], [], 0.2)[0]:
+            self._seen += os.read(self._ours, 4096).decode("utf-8", "replace")
+        return self._seen
 
 
 def test_names_for_completion_need_no_memory(env: dict[str, str], tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from tests.interfaces.test_cli import holdfast
 from tests.interfaces.test_mcp import learn
+from tests.support.waiting import wait_until
 
 from holdfast.app.core.token import read_or_make_token, token_file
 from holdfast.errors import InputError
@@ -239,9 +239,7 @@ def test_a_call_that_is_cancelled_ends() -> None:
         try:
             with ThreadPoolExecutor(1) as pool:
                 waiting = pool.submit(send, server, SLOW, Mcp_Session_Id=id)
-                until = time.monotonic() + 20
-                while not calls and time.monotonic() < until:
-                    time.sleep(0.005)
+                wait_until(lambda: len(calls), "the call is under way")
                 _, told = send(server, SLOW, Mcp_Session_Id=id)
                 assert "in use" in told.decode()
                 params = {"requestId": "slow"}
@@ -280,14 +278,9 @@ def test_a_call_of_a_client_that_hangs_up_is_taken_back(meta: Json) -> None:
             }
             connection = HTTPConnection("127.0.0.1", server.server_port)
             connection.request("POST", "/mcp", body, headers)
-            until = time.monotonic() + 20
-            while not calls and time.monotonic() < until:
-                time.sleep(0.005)
-            assert len(calls) == 1
+            assert wait_until(lambda: len(calls), "the call is under way") == 1
             connection.close()
-            while calls and time.monotonic() < until:
-                time.sleep(0.005)
-            assert not calls
+            wait_until(lambda: not len(calls), "the call is taken back")
         finally:
             free.set()
 

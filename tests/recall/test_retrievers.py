@@ -272,9 +272,11 @@ def test_a_retriever_that_is_too_slow_is_named_and_the_others_stand(
         return RetrieverResult(())
 
     found = direct(bank, query.terms, (), 30).run(store)
-    good, slow = run_retrievers(
-        store, [Retriever("good", lambda reader: found), Retriever("slow", dawdle)], 0.05
-    )
+
+    def find(reader: Reader) -> RetrieverResult:
+        return found
+
+    good, slow = run_retrievers(store, [Retriever("good", find), Retriever("slow", dawdle)], 0.05)
     released.set()
     assert good.result.passages
     assert slow.report.name == "slow" and slow.report.timed_out
@@ -346,7 +348,10 @@ def test_a_search_that_asks_only_after_its_time_is_up_is_broken_off(
             ended.set()
         return RetrieverResult(())
 
-    retrievers = [Retriever("quick", lambda reader: RetrieverResult(()))]
+    def quick(reader: Reader) -> RetrieverResult:
+        return RetrieverResult(())
+
+    retrievers = [Retriever("quick", quick)]
     retrievers.insert(place, Retriever("endless", endless))
     runs = run_retrievers(store, retrievers, 0.05)
     assert runs[place].report.timed_out

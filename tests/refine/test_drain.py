@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,9 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from tests.hooked import NOON_S, RECORDED, SESSION, Home, recorded
+from tests.killing import kill_after
+from tests.support.seeds import seeded_random
+from tests.support.waiting import wait_until
 
 from holdfast.capture import journal
 from holdfast.capture.inbox import list_events
@@ -309,10 +310,17 @@ def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(
         assert balance.lines == balance.accounted == lines
 
 
+def _journaled(home: Home) -> int:
+    return sum(path.stat().st_size for path in home.places.journals.glob("*"))
+
+
 DRAIN = """
 import sys
 from pathlib import Path
 from tests.hooked import Home
+from tests.killing import kill_after
+from tests.support.seeds import seeded_random
+from tests.support.waiting import wait_until
 print(Home(Path(sys.argv[1])).drain().events)
 """
 
@@ -323,24 +331,19 @@ def test_killed_at_random_points_draining_loses_and_duplicates_nothing(tmp_path:
         session = f"session-{number % 7}"
         home.put("UserPromptSubmit", {"prompt": f"prompt {number}"}, session=session)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    rng = random.Random(3)
+    rng = seeded_random()
     landed = 0
     while list_events(home.inbox).events and landed < 5:
         process = subprocess.Popen(
             [sys.executable, "-c", DRAIN, str(tmp_path)], env=env, stdout=subprocess.DEVNULL
         )
-        journals = home.places.journals
-        give_up = time.monotonic() + 30
-        before = sum(path.stat().st_size for path in journals.glob("*"))
-        while process.poll() is None and time.monotonic() < give_up:
-            if sum(path.stat().st_size for path in journals.glob("*")) > before:
-                break
-            time.sleep(0.001)
-        time.sleep(rng.uniform(0, 0.03))
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            landed += 1
-        process.wait(timeout=10)
+        before = _journaled(home)
+        wait_until(
+            lambda p=process, b=before: p.poll() is not None or _journaled(home) > b,
+            "it writes or ends",
+            every_s=0.001,
+        )
+        landed += kill_after(process, rng.uniform(0, 0.03))
     home.drain()
     found = [line["text"] for n in range(7) for line in home.journal(f"session-{n}")]
     assert sorted(found) == sorted(f"prompt {n}" for n in range(1200))

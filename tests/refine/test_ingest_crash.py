@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 import time
@@ -11,7 +10,9 @@ import psutil
 import pytest
 from tests.dump import dump
 from tests.killing import kill_amid
+from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
 
 ROUNDS = 3
 KILLS = 5
@@ -66,7 +67,7 @@ def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
     ingest(corpus, tmp_path / "calm", workers, model)
     whole = time.monotonic() - started
     calm = dump(tmp_path / "calm" / "memory.db")
-    rng = random.Random(workers)
+    rng = seeded_random()
     landed = 0
     for round in range(ROUNDS // workers):
         home = tmp_path / f"home{round}"
@@ -113,11 +114,15 @@ def test_no_process_is_left_behind_when_ingest_is_killed(tmp_path: Path) -> None
         stderr=subprocess.DEVNULL,
     )
     family: list[psutil.Process] = []
-    give_up = time.monotonic() + 30
-    while len(family) < 2 and process.poll() is None and time.monotonic() < give_up:
-        family = psutil.Process(process.pid).children(recursive=True)
+
+    def has_children() -> bool:
+        if process.poll() is None:
+            family[:] = psutil.Process(process.pid).children(recursive=True)
+        return len(family) >= 2 or process.returncode is not None
+
+    wait_until(has_children, "the workers were started", every_s=0.001)
     assert len(family) >= 2, "the workers must have been started"
     process.kill()
-    process.wait(timeout=10)
-    _, alive = psutil.wait_procs(family, timeout=10)
+    process.wait(timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=60)
     assert alive == []

@@ -6,9 +6,11 @@ import fcntl
 import os
 import threading
 from pathlib import Path
-from time import sleep, time
+from time import time
 
+import psutil
 from tests.hooked import SESSION, Home
+from tests.support.waiting import wait_until
 
 from holdfast.capture import journal
 from holdfast.model.ledgers.lines import SourceState
@@ -96,9 +98,13 @@ def test_lines_appended_during_removal_are_in_the_next_journal(tmp_path: Path) -
         fcntl.flock(held, fcntl.LOCK_EX)
         waiting = threading.Thread(target=journal.append, args=(path, [{"v": 1, "id": "b"}]))
         waiting.start()
-        sleep(0.2)
+        opened = psutil.Process().open_files
+        wait_until(
+            lambda: [file.path for file in opened()].count(str(path)) == 2,
+            "the other thread has opened it too",
+        )
         path.unlink()
-    waiting.join(10)
+    waiting.join(60)
     assert [event["id"] for event in journal.read(path)] == ["b"]
     assert not journal.remove(path, lambda stat: False) and path.exists()
     assert journal.remove(path, lambda stat: stat.st_size > 0) and not path.exists()

@@ -22,7 +22,7 @@ from holdfast.model.ledgers.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
 from holdfast.store.postgres import nearest
-from holdfast.store.postgres.schema import migrations
+from holdfast.store.postgres.schema import VERSION, migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 
@@ -177,7 +177,7 @@ def test_whoever_does_not_own_the_tables_is_told_who_brings_them_up_to_date(
     postgres: Server, url: str
 ) -> None:
     member = postgres.member(url)
-    newer = [*migrations(), ("002_next", "CREATE TABLE next_thing (bank text);")]
+    newer = [*migrations(), (f"{VERSION + 1:03}_next", "CREATE TABLE next_thing (bank text);")]
     with pytest.raises(StoreError, match="older version") as raised:
         PostgresStore(member, newer)
     assert "owner's address" in raised.value.remedy

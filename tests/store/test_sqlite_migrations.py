@@ -8,9 +8,9 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from time import sleep
 
 import pytest
+from tests.killing import kill_after
 
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.model.bank import Bank
@@ -182,9 +182,7 @@ def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishe
             text=True,
         )
         assert program.stdout is not None and program.stdout.readline() == "go\n"
-        sleep(wait)
-        program.kill()
-        program.wait()
+        kill_after(program, wait)
         program.stdout.close()
         with closing(sqlite3.connect(path)) as raw:
             (version,) = raw.execute("PRAGMA user_version").fetchone()
@@ -362,7 +360,7 @@ def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: P
 
 @pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])
 def test_the_schema_says_of_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
-    script = (folder / "001_baseline.sql").read_text("utf-8")
+    script = "\n".join(step.script for step in read_migrations(folder))
     create = r'CREATE (?:VIRTUAL )?TABLE "?(\w+)'
     marked = re.findall(rf"^-- ([CD])\b.*\n(?:--.*\n)*{create}", script, re.MULTILINE)
     # The counter of changes holds nothing that could be lost.

@@ -1,8 +1,7 @@
 """What a test needs beyond this process: told from its code, and kept true while it runs.
 
-A test is marked when it is collected: `postgres`, `browser` and `claude` by the fixtures that it
-asks for, `process` by what its code and that of its fixtures reach in `tests`. Where only the
-product starts a process, the test says so itself: `@pytest.mark.process`.
+A test is marked when it is collected, by what its code and that of its fixtures use in `tests`.
+Where only the product starts a process, the test says so itself: `@pytest.mark.process`.
 """
 
 from __future__ import annotations
@@ -14,27 +13,31 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-# Fixtures that start what a mark is called after.
-FIXTURES = {"postgres": "postgres", "browser": "browser", "program": "claude"}
-# Modules with which tests start processes.
-STARTERS = frozenset({"subprocess", "multiprocessing", "concurrent.futures.process"})
+# A module, or a function or class in one, and the mark of a test that uses it.
+USES = {
+    "subprocess": "process",
+    "multiprocessing": "process",
+    "concurrent.futures.process": "process",
+    "tests.http.browser.browsing": "browser",
+    "tests.store.postgres_server": "postgres",
+    "tests.claude_code.lab.find_claude": "claude",
+}
 # The marks of a test that may start a process.
-MAY_START = ("process", *FIXTURES.values())
+MAY_START = frozenset(USES.values())
 _EVENTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
 )
 
 
-def starts_processes(functions: Iterable[FunctionType]) -> bool:
-    """Whether functions use a module that starts processes, by themselves or by way of others in
-    `tests`. What the product does is not looked at."""
-    return any(not STARTERS.isdisjoint(_modules_of(function)) for function in functions)
+def marks_for(functions: Iterable[FunctionType]) -> set[str]:
+    """The marks of a test that runs these functions: for what they use, by themselves or by way of
+    others in `tests`. What the product does is not looked at."""
+    return set[str]().union(*(_marks_for(function) for function in functions))
 
 
 @cache
-def _modules_of(start: FunctionType) -> frozenset[str]:
-    """The names of all modules that a function uses, also by way of others in `tests`."""
-    modules: set[str] = set()
+def _marks_for(start: FunctionType) -> frozenset[str]:
+    marks: set[str] = set()
     seen: set[FunctionType] = set()
     waiting = [start]
     while waiting:
@@ -43,11 +46,18 @@ def _modules_of(start: FunctionType) -> frozenset[str]:
             continue
         seen.add(function)
         for thing in _used_by(function):
-            module = thing.__name__ if isinstance(thing, ModuleType) else _home(thing)
-            modules.add(module)
-            if _is_of_tests(module) and not isinstance(thing, ModuleType):
+            if isinstance(thing, ModuleType):
+                marks |= _marks_of(thing.__name__)
+                continue
+            module = str(getattr(thing, "__module__", ""))
+            marks |= _marks_of(module, str(getattr(thing, "__qualname__", "")))
+            if _is_of_tests(module):
                 waiting += _functions_of(thing)
-    return frozenset(modules)
+    return frozenset(marks)
+
+
+def _marks_of(module: str, name: str = "") -> set[str]:
+    return {USES[use] for use in (module, f"{module}.{name}") if use in USES}
 
 
 @cache
@@ -77,10 +87,6 @@ def _functions_of(thing: object) -> list[FunctionType]:
         return [bare]
     members = vars(bare).values() if isinstance(bare, type) else ()
     return [one for one in members if isinstance(one, FunctionType)]
-
-
-def _home(thing: object) -> str:
-    return str(getattr(thing, "__module__", ""))
 
 
 def _is_of_tests(module: str) -> bool:

@@ -1,9 +1,10 @@
 """What an agent's module must provide, so that its sessions can be read.
 
-Each agent is one module of `sources/agents` that sets `AGENT`; nothing else names it. Records are
-read one by one, without state from the record before, so that any part of a file may be read by
-any process. An agent that keeps a document or a database instead of a file of lines provides a
-`LineLayout`, which converts it to lines, oldest first, so that later content is added at the end.
+Each agent is one module of `sources/agents` that sets `AGENT`; no other code names it (the package
+lists the documents that do). Records are read one by one, without state from the record before, so
+that any part of a file may be read by any process. An agent that keeps a document or a database
+instead of a file of lines provides a `LineLayout`, which converts it to lines, oldest first, so
+that later content is added at the end.
 """
 
 from __future__ import annotations

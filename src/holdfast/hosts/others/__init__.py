@@ -8,7 +8,7 @@ To add an agent, write `NAME.py` in this package and set `HOST = Host(...)` with
   a `SettingsChange` yourself, as `codex.py` does for TOML;
 - `notes`: what the user must still do, if anything.
 
-`hosts/registry.py` imports every module in here; nothing else names an agent.
+`hosts/registry.py` imports every module in here; no other code names an agent.
 `tests/hosts/test_other_agents.py` installs and removes each one and compares bytes. Hooks of these
 agents run `claude_code/scripts/other_agents.py`.
 """

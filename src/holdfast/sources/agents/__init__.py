@@ -9,7 +9,10 @@ To add an agent:
    person's text from a program's.
 3. Put a recorded sample into `tests/recorded/agents/NAME/`. `tests/sources/test_agents.py` checks
    it for everything that all agents promise; test the particulars in `tests/sources/test_NAME.py`.
-4. If `holdfast setup` should configure the agent, add `hosts/others/NAME.py` (see there).
+4. If `holdfast setup` should configure the agent, add `hosts/others/NAME.py` (see there). An agent
+   that is only read needs none.
+5. Run `make docs`, add a row to the tables of `docs/agents.md`, and name the agent in `README.md`
+   and `CHANGELOG.md`.
 
-Nothing else names an agent. `docs/adding-an-agent.md` has the details.
+No other code names an agent. `docs/adding-an-agent.md` has the details.
 """

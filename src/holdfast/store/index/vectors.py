@@ -53,6 +53,14 @@ class VectorIndex(Protocol):
         """As `VectorReader.unindexed`."""
         ...
 
+    def problem(self) -> str:
+        """As `VectorReader.problem`."""
+        ...
+
+    def try_again(self) -> str:
+        """As `VectorWriter.try_again`."""
+        ...
+
     def put(self, bank: str, model: str, vectors: Sequence[tuple[str, int, bytes]]) -> bool:
         """Store vectors and index them; False where that cannot be done."""
         ...
@@ -127,6 +135,11 @@ class VectorReader:
     def unindexed(self, bank: str, model: str) -> int | None:
         """How many vectors are missing in the store's own vector index; None where it has none."""
         return None if self._index is None else self._index.unindexed(bank, model)
+
+    def problem(self) -> str:
+        """Why the store's own vector search is not used although it has one; "" if nothing is
+        wrong."""
+        return "" if self._index is None else self._index.problem()
 
     def passages(self, bank: str, model: str, numbers: Sequence[int]) -> list[tuple[int, Passage]]:
         """The passages that the vectors with these numbers belong to, each with the number."""
@@ -211,6 +224,11 @@ class VectorWriter(VectorReader):
         """Add all vectors of a model to the store's own index, in transactions of its own, and
         build what large banks need; False where the store has no index of its own."""
         return self._index is not None and self._index.index(model)
+
+    def try_again(self) -> str:
+        """Try the store's own vector search, after what was wrong with it was mended; returns the
+        problem that is left. If it crashes the server, all connections to it are lost once."""
+        return "" if self._index is None else self._index.try_again()
 
     def prune(self, keep: str) -> int:
         """Remove vectors of other models than `keep`, and of texts that no passage has any more;

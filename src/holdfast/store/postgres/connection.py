@@ -28,7 +28,13 @@ from holdfast.store.postgres.pool import (
     release_pool,
     shared_pool,
 )
-from holdfast.store.postgres.transaction import ReplayableTransaction, Result, Rows, run_query
+from holdfast.store.postgres.transaction import (
+    ReplayableTransaction,
+    Result,
+    Rows,
+    cancel,
+    run_query,
+)
 from holdfast.store.sql.connection import Row
 from holdfast.store.sql.dialect import POSTGRES
 
@@ -119,39 +125,50 @@ class PostgresConnection:
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         self._run(_with_percent(sql), [_cells(row) for row in rows], many=True)
 
-    def query(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        """Run a statement of PostgreSQL's; returns its rows, if it has any."""
-        return self._run(sql, [_cells(values)], many=False).rows
+    def query(self, sql: str, values: Sequence[object] = (), guard: str = "") -> list[Row]:
+        """Run a statement of PostgreSQL's; returns its rows, if it has any. With a `guard` it is
+        never repeated (`transaction`), but raises `NotRepeatedError`."""
+        return self._run(sql, [_cells(values)], many=False, guard=guard).rows
 
-    def execute_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+    def execute_many(self, sql: str, rows: Sequence[Sequence[object]], guard: str = "") -> None:
         """Run it once for each row of values."""
-        self._run(sql, [_cells(row) for row in rows], many=True)
+        self._run(sql, [_cells(row) for row in rows], many=True, guard=guard)
 
-    def _run(self, statement: str, rows: Rows, many: bool) -> Result:
-        sql = cast(LiteralString, statement)
+    def _run(self, statement: str, rows: Rows, many: bool, guard: str = "") -> Result:
+        sql, guard = cast(LiteralString, statement), cast(LiteralString, guard)
         try:
             if self._transaction is not None:
-                return self._run_in(self._transaction, sql, rows, many)
+                return self._run_in(self._transaction, sql, rows, many, guard)
             if _is_query(sql):
-                return run_query(self._pool, self._visible_banks, sql, rows, self._track)
-            return self._run_alone(sql, rows, many)
+                return run_query(self._pool, self._visible_banks, sql, rows, self._track, guard)
+            return self._run_alone(sql, rows, many, guard)
         except psycopg.Error as error:
             raise store_error(error, self.place) from error
 
     def _run_in(
-        self, transaction: ReplayableTransaction, sql: LiteralString, rows: Rows, many: bool
+        self,
+        transaction: ReplayableTransaction,
+        sql: LiteralString,
+        rows: Rows,
+        many: bool,
+        guard: LiteralString,
     ) -> Result:
         transaction.set_visible_banks(self._visible_banks)
-        result = transaction.run(sql, rows, many)
+        if guard:
+            result = transaction.run_once(guard, sql, rows, many)
+        else:
+            result = transaction.run(sql, rows, many)
         if not _is_query(sql):
             self._changes += max(0, result.affected)
         return result
 
-    def _run_alone(self, sql: LiteralString, rows: Rows, many: bool) -> Result:
+    def _run_alone(
+        self, sql: LiteralString, rows: Rows, many: bool, guard: LiteralString
+    ) -> Result:
         """Run a statement that writes in a transaction of its own."""
         try:
             transaction = self.begin()
-            result = self._run_in(transaction, sql, rows, many)
+            result = self._run_in(transaction, sql, rows, many, guard)
             self.commit()
             return result
         except BaseException:
@@ -195,14 +212,14 @@ class PostgresConnection:
         self._pool.writing.release()
 
     def interrupt(self) -> None:
-        """Cancel what is running. Its connection is not used again: the cancellation may arrive
-        late and would hit another query."""
+        """Cancel what is running; never raises. Its connection is not used again: the cancellation
+        may arrive late and would hit another query."""
         with self._guard:
             if self._transaction is not None:
                 self._transaction.interrupt()
             elif self._running is not None and not self._running.closed:
                 self._cancelled = True
-                self._running.cancel_safe()
+                cancel(self._running)
 
     def _track(self, raw: PooledConnection | None) -> bool:
         with self._guard:
@@ -229,8 +246,12 @@ class PostgresConnection:
         finally:
             self._transaction = None
 
-    def script(self, statements: str) -> None:
-        """Run several statements at once, without values."""
+    def script(self, statements: str, guard: str = "") -> None:
+        """Run several statements at once, without values; or, outside of a transaction, one that
+        has a `guard`."""
+        if guard:
+            self._run_guarded_script(statements, guard)
+            return
         if self._transaction is not None:
             self._transaction.script(statements)
             return
@@ -240,6 +261,14 @@ class PostgresConnection:
                 raw.execute(cast(LiteralString, statements))
             finally:
                 self._pool.release(raw)
+        except psycopg.Error as error:
+            raise store_error(error, self.place) from error
+
+    def _run_guarded_script(self, statement: str, guard: str) -> None:
+        sql = cast(LiteralString, statement.replace("%", "%%"))
+        guard = cast(LiteralString, guard)
+        try:
+            run_query(self._pool, self._visible_banks, sql, [[]], self._track, guard)
         except psycopg.Error as error:
             raise store_error(error, self.place) from error
 

@@ -35,7 +35,7 @@ _BANK_OF_PARENT = {
     "spelling_equivalence": ("node", "graph_node", "number"),
 }
 # Tables without texts, which every connection may read and write.
-_UNRESTRICTED = ("change_counter", "migration")
+_UNRESTRICTED = ("change_counter", "migration", "extension_trial")
 _WITHOUT_SECURITY = (
     "SELECT c.relname, EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid "
     "AND a.attname = 'bank' AND NOT a.attisdropped) FROM pg_class AS c "

@@ -5,20 +5,31 @@ caller compares the vectors themselves. A bank is scanned as a whole, which is e
 than `EXACT_SCAN_MAX` vectors has an HNSW index of its own. A trigger adds a row for every vector,
 also for one that a program without pgvector wrote; those that have no 16-bit floats yet are
 "unplaced" and are returned with the candidates.
+
+A build of pgvector for another CPU crashes the server. So whatever uses it has a guard and runs
+once (`transaction`), and where it was lost, the caller compares the vectors itself (`extension`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from zlib import crc32
 
 from psycopg import sql
 
 from holdfast.store.index.vectors import StoredVector
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.extension import (
+    create_trials,
+    find_out,
+    guard_of,
+    is_working,
+    read_state,
+    try_again,
+)
 from holdfast.store.postgres.half_vectors import to_half_vector
 from holdfast.store.postgres.partitions import partitioned
+from holdfast.store.postgres.transaction import NotRepeatedError
 
 # A scan finds all. At 100,000 vectors an index took half its time, found 99.6 % of it, and took
 # minutes to make (docs/decisions/0021).
@@ -32,15 +43,6 @@ _CANDIDATES_PER_HIT = 2
 # Vectors of a large bank among which the farthest are looked for, to tell how far apart they are.
 _SAMPLE_ROWS = 1000
 
-_STATE = (
-    "SELECT (SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n "
-    "ON n.oid = e.extnamespace WHERE e.extname = 'vector'), "
-    "EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector'), "
-    "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), "
-    "EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('half_vector') "
-    "AND attname = 'direction' AND NOT attisdropped), "
-    "pg_has_role(current_user, (SELECT nspowner FROM pg_namespace WHERE nspname = %s), 'USAGE')"
-)
 _CREATE = """
 CREATE TABLE half_vector (
     bank text COLLATE "C" NOT NULL,
@@ -110,6 +112,10 @@ _SIZES = (
     "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM half_vector AS n "
     "WHERE n.model = %s AND n.direction IS NOT NULL GROUP BY 1, 2 HAVING count(*) > %s"
 )
+_HNSW_INDEXES = (
+    "SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_am AS a ON a.oid = c.relam "
+    "WHERE a.amname = 'hnsw' AND c.relnamespace = current_schema()::regnamespace"
+)
 _INDEX = (
     "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table} USING hnsw "
     "((direction::{schema}.halfvec({size})) {schema}.halfvec_ip_ops) "
@@ -118,23 +124,28 @@ _INDEX = (
 
 
 def create_half_vectors(connection: PostgresConnection) -> bool:
-    """Make the table, where the extension is there or may be made; returns whether it did."""
-    state = _state(connection)
-    can_install = state.is_available and state.is_superuser
-    if state.has_table or not state.owns_tables or not (state.extension or can_install):
+    """Make the table, where the extension is there or may be made, and works; returns whether it
+    did. Without a working extension no index of vectors stays."""
+    state = read_state(connection)
+    if not state.owns_tables:
+        return False
+    if not state.has_trials:
+        create_trials(connection)
+    if not (state.extension or (state.is_available and state.is_superuser)):
+        return False
+    if not is_working(connection):
+        if state.has_table:
+            _drop_indexes(connection)
+        return False
+    if state.has_table:
         return False
     with connection.schema_change():
         connection.script(
             f"SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext('{connection.schema}'))"
         )
-        state = _state(connection)
+        state = read_state(connection)
         if state.has_table:
             return False
-        if not state.extension:
-            # Not in the schema of our tables, where `vector` is a table.
-            connection.script("CREATE SCHEMA IF NOT EXISTS public")
-            connection.script("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-            state = _state(connection)
         connection.script("DROP TABLE IF EXISTS half_vector")
         connection.script(
             partitioned(_CREATE.format(schema=f'"{state.extension}"'), connection.partitions)
@@ -142,20 +153,10 @@ def create_half_vectors(connection: PostgresConnection) -> bool:
     return True
 
 
-class _State(NamedTuple):
-    """What there is: the schema of the extension (None: not installed), whether it could be
-    installed and by whom, whether the table is there, and whether this role owns the tables."""
-
-    extension: str | None
-    is_available: bool
-    is_superuser: bool
-    has_table: bool
-    owns_tables: bool
-
-
-def _state(connection: PostgresConnection) -> _State:
-    (row,) = connection.query(_STATE, (connection.schema,))
-    return _State(*row)
+def _drop_indexes(connection: PostgresConnection) -> None:
+    """Drop the indexes of vectors: writing to one compares vectors, and so does VACUUM."""
+    for (index,) in connection.query(_HNSW_INDEXES):
+        connection.script(f"DROP INDEX IF EXISTS {index}")
 
 
 class PgVectorIndex:
@@ -192,9 +193,15 @@ class PgVectorIndex:
         else:
             statement = _SCANNED
             values = [wanted, *names, *kind_values, limit * _CANDIDATES_PER_HIT]
-        found = self._server.query(
-            statement.format(of_model=of_model, distance=distance, kinds=kinds_condition), values
-        )
+        try:
+            found = self._server.query(
+                statement.format(of_model=of_model, distance=distance, kinds=kinds_condition),
+                values,
+                self._guard,
+            )
+        except NotRepeatedError:
+            find_out(self._server)
+            return None
         return [*(StoredVector(*row) for row in found), *rest]
 
     def unindexed(self, bank: str, model: str) -> int | None:
@@ -206,14 +213,20 @@ class PgVectorIndex:
         )
         return int(count)
 
+    def problem(self) -> str:
+        self._extension()
+        return self._server.pool.extension.problem
+
+    def try_again(self) -> str:
+        return try_again(self._server)
+
     def _extension(self) -> str:
         """The schema of the extension, quoted for statements; "" where it is not used."""
-        pool = self._server.pool
-        if pool.extension is None:
-            state = _state(self._server)
-            usable = state.extension and state.has_table
-            pool.extension = f'"{state.extension}"' if usable else ""
-        return pool.extension
+        return find_out(self._server)
+
+    @property
+    def _guard(self) -> str:
+        return guard_of(self._server)
 
     def _unplaced(self, bank: str, model: str, number: int, limit: int) -> list[StoredVector]:
         found = self._server.query(_UNPLACED, (bank, model, number, limit))
@@ -232,30 +245,43 @@ class PgVectorIndex:
         schema = self._extension()
         if not schema:
             return False
+        try:
+            self._index(schema, model)
+        except NotRepeatedError:
+            find_out(self._server)
+            return False
+        return True
+
+    def _index(self, schema: str, model: str) -> None:
         for (bank,) in self._server.query(
             "SELECT DISTINCT bank FROM half_vector WHERE model = %s AND direction IS NULL", (model,)
         ):
             self._place(schema, bank, model)
-        if not _state(self._server).owns_tables:
-            return True  # only the owner of the tables can make an index
+        if not read_state(self._server).owns_tables:
+            return  # only the owner of the tables can make an index
         for bank, size, _ in self._server.query(
-            _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX)
+            _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX), self._guard
         ):
             if not self._is_large(bank, model, size):
                 self._build_index(schema, bank, model, size)
-        return True
 
     def put(self, bank: str, model: str, vectors: Sequence[tuple[str, int, bytes]]) -> bool:
         schema = self._extension()
-        if schema:
+        if not schema:
+            return False
+        try:
             self._server.execute_many(
                 _PUT.format(schema=schema),
                 [
                     (bank, model, hash, part, data, to_half_vector(data))
                     for hash, part, data in vectors
                 ],
+                self._guard,
             )
-        return bool(schema)
+        except NotRepeatedError:
+            find_out(self._server)
+            return False
+        return True
 
     def _place(self, schema: str, bank: str, model: str) -> None:
         """Add the 16-bit floats of vectors that have none. Damaged vectors stay unplaced."""
@@ -264,7 +290,9 @@ class PgVectorIndex:
             number = some[-1].number
             halves = [(to_half_vector(vector.data), bank, model, vector.number) for vector in some]
             self._server.execute_many(
-                _PLACE.format(schema=schema), [row for row in halves if row[0] is not None]
+                _PLACE.format(schema=schema),
+                [row for row in halves if row[0] is not None],
+                self._guard,
             )
 
     def _build_index(self, schema: str, bank: str, model: str, size: int) -> None:
@@ -284,7 +312,8 @@ class PgVectorIndex:
                 size=size,
                 bank=_literal(bank),
                 model=_literal(model),
-            )
+            ),
+            self._guard,
         )
 
 

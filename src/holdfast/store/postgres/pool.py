@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -71,6 +72,28 @@ class _Idle(NamedTuple):
     since: float
 
 
+@dataclass
+class ExtensionUse:
+    """What this process knows of pgvector on its server."""
+
+    # Its schema, quoted; "" where it is not used, None before it was looked up.
+    schema: str | None = None
+    # Why it is not used although the server has it.
+    problem: str = ""
+    # The time of the server just before a statement in which the connection was lost, until it is
+    # known whether the server crashed.
+    lost_at: str = ""
+    # How many connections were lost in statements that use it.
+    losses: int = 0
+    # Whether this role can read what is written down of it in the database.
+    reads_trials: bool = False
+
+    def lose(self, server_time: str) -> None:
+        """Do not use it until it is known why the connection was lost."""
+        self.schema, self.lost_at = "", server_time
+        self.losses += 1
+
+
 class Pool:
     """The connections to one memory, and what this process knows of its server."""
 
@@ -79,8 +102,7 @@ class Pool:
         self.wait_s = address.wait_s
         # One thread writes at a time; those that wait for that hold no connection.
         self.writing = threading.Lock()
-        # The schema of pgvector; "" where it is not used, None before it was looked up.
-        self.extension: str | None = None
+        self.extension = ExtensionUse()
         self._url = address.url
         self._settings = dict(settings)
         self._max_connections = address.connections

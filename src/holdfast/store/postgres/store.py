@@ -33,6 +33,8 @@ from holdfast.store.sql.migrations import Migrations, check_still
 
 # Rows that a cursor fetches at a time: few enough to hold, enough to save round trips.
 _FETCH_ROWS = 1000
+# What describes the server and the schema, not what is remembered.
+_KEPT_TABLES = ("migration", "change_counter", "extension_trial")
 _WHOLE_TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
     "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
@@ -145,7 +147,7 @@ class PostgresStore(WriterParts):
         """Empty all tables, also the append-only log."""
         with self.transaction():
             found = [name for (name,) in self._server.query(_WHOLE_TABLES)]
-            tables = [f'"{name}"' for name in found if name not in ("migration", "change_counter")]
+            tables = [f'"{name}"' for name in found if name not in _KEPT_TABLES]
             for table in tables:
                 self._server.script(f"ALTER TABLE {table} DISABLE TRIGGER USER")
             self._server.script(f"TRUNCATE {', '.join(tables)}")

@@ -5,6 +5,9 @@ connection is lost, or the server aborts it in favour of another transaction, al
 on a new connection, and every result must be the same: so a caller that decided something by a
 result decided rightly. Otherwise, or if there was too much to keep, nothing was written and the
 caller gets an error. Where the reply to COMMIT was lost, the server is asked whether it committed.
+
+A statement that may crash the server has a guard and runs once: the guard is asked on the same
+connection just before, so a connection that is lost then was lost in the statement itself.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, LiteralString, NamedTuple, cast
 
 import psycopg
@@ -28,6 +32,9 @@ MAX_REPLAY_BYTES = 16_000_000
 # counts connections that break, and conflicts.
 _MAX_TRIES = 3
 _POLL_S = 0.05
+# How long a cancellation may take. It is sent over a connection of its own; who waits for it has
+# waited too long for the statement already.
+_CANCEL_S = 5.0
 # One writer at a time, as in the file. The number of the transaction, and the timeline of the
 # server that it belongs to, tell later whether it was committed.
 _LOCK = (
@@ -55,6 +62,16 @@ class Result(NamedTuple):
     affected: int
 
 
+class NotRepeatedError(StoreUnavailableError):
+    """The guard of a statement forbade it, or the connection was lost in it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"The server of {place} was not asked to compare vectors again.",
+            "Try again; `holdfast doctor` says why the server does not compare vectors.",
+        )
+
+
 class ReplayableTransaction:
     """One transaction, from BEGIN to COMMIT or ROLLBACK."""
 
@@ -80,8 +97,9 @@ class ReplayableTransaction:
     def interrupt(self) -> None:
         """Cancel the statement that is running."""
         self._interrupted = True
-        if self._raw is not None and not self._raw.closed:
-            self._raw.cancel_safe()
+        raw = self._raw  # another thread may release it meanwhile
+        if raw is not None:
+            cancel(raw)
 
     def script(self, statements: str) -> None:
         """Run several statements at once, without values. A transaction with such a script is not
@@ -105,6 +123,29 @@ class ReplayableTransaction:
                 self._replay(error)
         else:
             result = run_statement(self._connection(), sql, rows, many)
+        self._record(sql, rows, many, result)
+        return result
+
+    def run_once(self, guard: LiteralString, sql: LiteralString, rows: Rows, many: bool) -> Result:
+        """Run a statement if its guard allows it. Where the connection is lost in it, all others
+        run again, and the caller goes on after the `NotRepeatedError`."""
+        for last in (False, False, True):
+            server_time = ""
+            try:
+                server_time = ask_guard(self._connection(), guard, self._pool)
+                result = run_statement(self._connection(), sql, rows, many)
+                break
+            except psycopg.Error as error:
+                lost = bool(server_time) and self._is_lost(error)
+                if lost and not error.sqlstate:
+                    self._pool.extension.lose(server_time)
+                if last and not lost:
+                    raise
+                self._replay(error)
+                if lost:
+                    raise NotRepeatedError(self._pool.place) from error
+        else:
+            raise AssertionError("unreachable")
         self._record(sql, rows, many, result)
         return result
 
@@ -220,20 +261,29 @@ def run_query(
     sql: LiteralString,
     rows: Rows,
     track: Callable[[PooledConnection | None], bool] = lambda raw: True,
+    guard: LiteralString = "",
 ) -> Result:
     """Run a query, which changes nothing, and again where its connection was lost. `track` is given
     the connection while it runs, so that it can be cancelled, then None, and returns whether the
-    connection can be used again."""
+    connection can be used again. With a `guard` it runs once, if the guard allows it."""
     for last in (False, False, True):
         raw = pool.lease(visible_banks)
         sound = False
+        server_time = ""
         try:
             track(raw)
+            if guard:
+                server_time = ask_guard(raw, guard, pool)
             result = run_statement(raw, sql, rows, False)
             sound = True
             return result
         except psycopg.Error as error:
             sound = not raw.closed and not is_unavailable(error)
+            if server_time and not sound:
+                # A server that ends a connection by itself says why.
+                if not error.sqlstate:
+                    pool.extension.lose(server_time)
+                raise NotRepeatedError(pool.place) from error
             if last or (sound and not is_conflict(error)):
                 raise
         finally:
@@ -242,6 +292,21 @@ def run_query(
             if lost:
                 pool.discard_idle()
     raise AssertionError("unreachable")
+
+
+def ask_guard(raw: PooledConnection, guard: LiteralString, pool: Pool) -> str:
+    """The time of the server, if the guard allows a statement; it returns the time and whether."""
+    row = raw.execute(guard).fetchone()
+    if row is None or not row[1] or pool.extension.schema == "":
+        raise NotRepeatedError(pool.place)
+    return str(row[0])
+
+
+def cancel(raw: PooledConnection) -> None:
+    """Cancel what a connection runs. One that is lost, or whose server cannot be reached, has
+    nothing to cancel any more."""
+    with suppress(psycopg.Error, OSError):
+        raw.cancel_safe(timeout=_CANCEL_S)
 
 
 def run_statement(raw: PooledConnection, sql: LiteralString, rows: Rows, many: bool) -> Result:
