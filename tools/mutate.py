@@ -392,7 +392,7 @@ class Scratch:
         """Plant a fault, run the tests that concern its module, take the fault out again."""
         began = time.monotonic()
         source = fault.path.read_bytes()
-        passed: list[str] = []
+        passed, unsound = list[str](), list[str]()
         for name in limits.tests or self._closest(fault.path, limits.files):
             left = limits.seconds - (time.monotonic() - began)
             if left <= 0:
@@ -406,13 +406,11 @@ class Scratch:
                 passed.append(name)
                 continue
             by, rerun = failed
-            sound = self._first_failure(rerun, limits.seconds) is None
-            outcome = Outcome.KILLED if sound else Outcome.UNDECIDED
-            if not sound:
-                by += " (which also fails without the fault)"
-            return Result(fault, outcome, by, time.monotonic() - began)
+            if self._first_failure(rerun, limits.seconds) is None:
+                return Result(fault, Outcome.KILLED, by, time.monotonic() - began)
+            unsound.append(f"{by} fails without the fault as well")
         outcome = Outcome.SURVIVED if passed else Outcome.UNDECIDED
-        by = ", ".join(passed) or "no test file concerns this module"
+        by = ", ".join(passed + unsound) or "no test file concerns this module"
         return Result(fault, outcome, by, time.monotonic() - began)
 
     def _closest(self, module: Path, limit: int) -> list[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 from holdfast.inference import packaged
@@ -9,6 +10,9 @@ from holdfast.model.ledgers.lines import FailureReason, SkipReason
 from holdfast.settings import load_settings
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# Files whose names look like attributes of a memory.
+MEMORY_FILES = ("md", "db", "jsonl")
 
 
 def document(name: str) -> str:
@@ -60,6 +64,35 @@ def test_links_between_documents_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_python_api_that_documents_name_exists() -> None:
+    reference = document("docs/python.md")
+    known = set(re.findall(r"^#### `memory\.([a-z_.]+)\(", reference, re.MULTILINE))
+    known |= set(re.findall(r"^### memory\.([a-z_]+)$", reference, re.MULTILINE))
+    pages = {
+        page.name: page.read_text("utf-8") for page in (*ROOT.glob("*.md"), *DOCS.glob("*.md"))
+    }
+    named = [
+        (page, name)
+        for page, text in pages.items()
+        for name in re.findall(r"(?<![\w./-])memory\.([a-z_.]+)(?:\(|`)", text)
+        if page not in ("python.md", "CHANGELOG.md") and name.split(".")[0] not in MEMORY_FILES
+    ]
+    assert len(known) > 50 and len(named) > 20
+    assert [(page, name) for page, name in named if name not in known] == []
+
+
+def test_the_modules_that_examples_import_are_there() -> None:
+    imported = [
+        (page.name, module, name)
+        for page in (*ROOT.glob("*.md"), *DOCS.glob("*.md"))
+        for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+        for module, names in re.findall(r"^ *from (holdfast\S*) import (.+)$", block, re.MULTILINE)
+        for name in names.split(", ")
+    ]
+    assert len(imported) > 5
+    assert [found for found in imported if not hasattr(import_module(found[1]), found[2])] == []
 
 
 def test_decisions_are_numbered_one_after_another() -> None:

@@ -88,7 +88,7 @@ class ExtensionState(NamedTuple):
 
 def read_state(connection: PostgresConnection) -> ExtensionState:
     """What the server says of the extension and of our tables."""
-    (row,) = connection.query(_STATE, (connection.schema,))
+    (row,) = _read(connection, _STATE, (connection.schema,))
     return ExtensionState(*row)
 
 
@@ -126,7 +126,8 @@ def is_working(connection: PostgresConnection) -> bool:
 def try_again(connection: PostgresConnection) -> str:
     """Forget what was wrong and try the extension; returns what is wrong now."""
     use = connection.pool.extension
-    _write(connection, _FORGET)
+    if _write(connection, _FORGET) and read_state(connection).extension:
+        _try(connection)
     use.schema, use.problem, use.lost_at, use.losses = None, "", "", 0
     find_out(connection)
     return use.problem
@@ -164,13 +165,8 @@ def _explain_loss(connection: PostgresConnection) -> None:
 
 
 def _crashed_since(connection: PostgresConnection, server_time: str) -> bool:
-    try:
-        result = run_query(
-            connection.pool, "", cast(LiteralString, _CRASHED_SINCE), [[server_time, server_time]]
-        )
-    except psycopg.Error as error:
-        raise store_error(error, connection.place) from error
-    return bool(result.rows[0][0])
+    ((crashed,),) = _read(connection, _CRASHED_SINCE, (server_time, server_time))
+    return bool(crashed)
 
 
 def _try(connection: PostgresConnection) -> bool:
@@ -208,34 +204,50 @@ def _trial_problem(connection: PostgresConnection) -> str | None:
             return None
     finally:
         pool.release(raw, usable=False)
+    pool.discard_idle()
     return CRASHED if _crashed_since(connection, server_time) else None
 
 
 def _read_problem(connection: PostgresConnection) -> str | None:
     """What is written down of the extension; None where it was not tried."""
-    found = connection.query(_READ)
+    found = _read(connection, _READ)
     return str(found[0][0]) if found else None
+
+
+def _read(
+    connection: PostgresConnection, query: LiteralString, values: Sequence[str] = ()
+) -> list[Any]:
+    """Run a query beside the transaction that may be open: what it says changes when the server
+    crashes, so it must not be part of what a transaction is replayed with."""
+    try:
+        return run_query(connection.pool, "", query, [values]).rows
+    except psycopg.Error as error:
+        raise store_error(error, connection.place) from error
 
 
 def _write(
     connection: PostgresConnection, statement: LiteralString, values: Sequence[str] = ()
 ) -> bool:
     """Write to the table of trials, at once and for good, whatever transaction is open; returns
-    whether a row was written."""
-    pool = connection.pool
-    raw = pool.lease("")
-    done = False
-    try:
-        # Also by a connection that only reads what is remembered.
-        raw.execute("BEGIN READ WRITE")
-        raw.execute("SET LOCAL synchronous_commit = on")
-        written = raw.execute(statement, values).rowcount
-        raw.execute("COMMIT")
-        done = True
-        return written > 0
-    except psycopg.Error as error:
-        if error.sqlstate in _CANNOT_WRITE:
-            return False
-        raise store_error(error, connection.place) from error
-    finally:
-        pool.release(raw, usable=done)
+    whether a row was written. A connection that was idle for long may be lost, so a second one is
+    tried."""
+    for last in (False, True):
+        raw = connection.pool.lease("")
+        done = False
+        try:
+            # Also by a connection that only reads what is remembered.
+            raw.execute("BEGIN READ WRITE")
+            raw.execute("SET LOCAL synchronous_commit = on")
+            written = raw.execute(statement, values).rowcount
+            raw.execute("COMMIT")
+            done = True
+            return written > 0
+        except psycopg.Error as error:
+            if error.sqlstate in _CANNOT_WRITE:
+                return False
+            if last or not is_unavailable(error):
+                raise store_error(error, connection.place) from error
+        finally:
+            connection.pool.release(raw, usable=done)
+        connection.pool.discard_idle()
+    raise AssertionError("unreachable")
