@@ -40,7 +40,7 @@ from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, to_half_vector
 from holdfast.store.postgres.store import PostgresStore, drop
 from holdfast.store.postgres.tokens import to_tsvector
-from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql import rows
 
 NOW = "2026-11-15T00:00:00.000Z"
 RECORDS = int(os.environ.get("HOLDFAST_BENCH_RECORDS", "1000000"))

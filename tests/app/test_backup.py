@@ -228,13 +228,10 @@ def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) 
     assert list_backups(settings) == []
 
 
-def test_a_worker_at_work_is_not_disturbed(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("holdfast.app.transfer.backup._LEASE_WAIT_S", 0.1)
+def test_a_worker_at_work_is_not_disturbed(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     with take_lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
-        restore(settings, made.path)
+        restore(settings, made.path, lease_wait_s=0.1)
     with closing(sqlite3.connect(settings.database)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError):

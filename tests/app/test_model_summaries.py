@@ -14,6 +14,7 @@ from tests.app.services import EXCHANGE, TITLE, Json, Service, User, asking, com
 from tests.claude_code.api import Api, Say, Use
 from tests.claude_code.lab import find_claude
 from tests.support.transcripts import bug_hunt
+from tests.support.waiting import wait_out_midnight
 
 from holdfast.app.core.model_optin import choose_service
 from holdfast.errors import SettingsError
@@ -73,19 +74,20 @@ def test_a_cap_and_a_busy_service_are_told_with_their_reason(
 def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
     service: Service, tmp_path: Path
 ) -> None:
+    wait_out_midnight()
     user = User(tmp_path, asking(service))
     arrived, let_go = threading.Event(), threading.Event()
 
     def hold() -> tuple[int, Json]:
         arrived.set()
-        let_go.wait(30)
+        let_go.wait(120)
         return 200, completion()
 
     service.answer = hold
     worker = subprocess.Popen(user.command("worker"), env=user.env, stdout=subprocess.DEVNULL)
-    assert arrived.wait(30)
+    assert arrived.wait(60)
     worker.send_signal(signal.SIGKILL)
-    worker.wait(10)
+    worker.wait(60)
     let_go.set()
     assert user.status()["today"]["calls"] == 1 and user.status()["tokens"] > 4000
     service.answer = lambda: (200, completion())
@@ -103,6 +105,7 @@ def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: P
         "answer": ([Use("StructuredOutput", {"exchanges": [EXCHANGE]})], [Say("Done.")]),
         "digest": ([Use("StructuredOutput", digest)], [Say("Done.")]),
     }
+    wait_out_midnight()
     script = bug_hunt()
     script.assistant("The retry wrapper is tested. PLAY:digest")
     script.tool("Bash", "ok", command="echo PLAY:answer")

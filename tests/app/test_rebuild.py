@@ -20,14 +20,13 @@ from tests.app.homes import MAIN
 from tests.app.services import EXCHANGE, Json, Service, User, asking, completion, serving
 from tests.dump import dump
 from tests.support.transcripts import Script, bug_hunt
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_out_midnight, wait_until
 
 from holdfast.app.background import rebuild
 from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.memory_status import count_outdated
 from holdfast.settings import Settings
-from holdfast.store.protocol import Store
 
 BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
 WORDS = "retry wrapper load timeout nightly import"
@@ -192,6 +191,7 @@ def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
 def test_a_cap_on_the_way_stops_it_and_the_older_words_stand(
     service: Service, tmp_path: Path
 ) -> None:
+    wait_out_midnight()
     user = summed_up(tmp_path, service, 2)
     spent = user.status()["tokens"]
     user.set(asking(service, f"day_tokens = {spent + 6500}"))
@@ -272,22 +272,11 @@ def long_talk(number: int) -> Script:
     return script
 
 
-def test_stages_above_the_session_are_named_and_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def run(store: Store, tick: object, now: str) -> int:
-        for bank in store.progress.banks_behind("echo", 2):
-            with store.transaction():
-                last = store.progress.unseen_changes(bank, "echo", 2)[-1]
-                store.progress.mark_seen(bank, "echo", 2, last.number)
-        return 1
-
-    monkeypatch.setattr(knowing, "STAGES", (knowing.Stage("echo", 2, run),))
+def test_stages_above_the_session_are_named_and_brought_up_to_date(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     with Holdfast(settings) as memory:
         found = memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")])
         memory.ingestion.ingest(found, then_know=False)
-        assert count_outdated(memory).stages == ("echo",)
+        assert count_outdated(memory).stages == tuple(stage.name for stage in knowing.STAGES)
         assert rebuild.derive_pending(memory) == 0 and count_outdated(memory).stages == ()
         assert knowing.update_stages(memory.store, memory.now) == {}

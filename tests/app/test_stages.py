@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,7 +25,6 @@ from holdfast.refine.git import commit_authorship
 from holdfast.refine.memories import memory_stage
 from holdfast.refine.rules import pattern_stage
 from holdfast.settings import Settings
-from holdfast.store.protocol import Store
 
 QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)
 
@@ -39,13 +40,17 @@ def at(day: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def fail(store: Store, *rest: object) -> int:
-    raise ValueError("no thought today")
+def break_stages(settings: Settings) -> None:
+    """Let the database refuse that any stage notes how far it has come."""
+    with closing(sqlite3.connect(settings.database)) as database:
+        for event in ("INSERT", "UPDATE"):
+            database.execute(
+                f"CREATE TRIGGER broken_{event} BEFORE {event} ON stage_progress "
+                "BEGIN SELECT RAISE(ABORT, 'no thought today'); END"
+            )
 
 
-def test_a_worker_reflects_at_the_end_of_sessions(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_reflects_at_the_end_of_sessions(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     for number in (1, 2):
         session_on_day(number, "The CI is flaky.").write(folder)
@@ -53,17 +58,16 @@ def test_a_worker_reflects_at_the_end_of_sessions(
     with Holdfast(settings, lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
-    broken = tuple(stage._replace(run=fail) for stage in stages.STAGES)
-    monkeypatch.setattr(stages, "STAGES", broken)
+        assert stages.stages_behind(memory.store) == []
+    break_stages(settings)
     assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), (
         "nothing is to be done"
     )
 
 
-def test_a_reflection_that_fails_holds_nothing_up(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stages, "update_stages", fail)
+def test_a_reflection_that_fails_holds_nothing_up(settings: Settings) -> None:
+    Holdfast(settings).close()
+    break_stages(settings)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know",)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.brief import scenarios
+from tests.support.hook_scripts import give_time
 from tests.support.waiting import wait_until
 
 import holdfast
@@ -89,6 +90,7 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     places = HomePaths(settings.home)
     places.hooks.mkdir(mode=0o700)
     shutil.copy(SCRIPTS / "answer.py", places.hooks)
+    give_time(places.hooks / "answer.py")
     inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
     if not os.access("/dev/shm", os.W_OK):
         inbox = tmp_path / "inbox"
@@ -190,7 +192,7 @@ def test_a_running_server_is_asked_first(home: Home) -> None:
 def wait_for(path: Path) -> None:
     """Until the server answered something, at most a while."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(20)
+        connection.settimeout(60)
         connection.connect(str(path))
         connection.sendall(b'{"v":1,"op":"nothing"}\n')
         assert json.loads(connection.recv(1000)) == {"v": 1, "id": "", "text": "", "records": []}
@@ -211,7 +213,7 @@ def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home)
         b"x" * 300_000,
     ):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(20)
+            connection.settimeout(60)
             connection.connect(str(path))
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(bad)

@@ -18,6 +18,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 from tests.http.server import Got, Server
+from tests.support.waiting import wait_until_async
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import BusyError, NotFoundError
@@ -154,7 +155,7 @@ async def own_site(folder: Path) -> AsyncGenerator[tuple[WebApp, httpx.AsyncClie
     server = uvicorn.Server(uvicorn.Config(app.guard, log_level="critical"))
     running = asyncio.create_task(server.serve([listening]))
     headers = {"Authorization": f"Bearer {'t' * 40}"}
-    async with httpx.AsyncClient(base_url=f"http://{host}", headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=f"http://{host}", headers=headers, timeout=120) as client:
         got = await client.post("/mcp", json=call("initialize", **HELLO))
         client.headers["Mcp-Session-Id"] = got.headers["mcp-session-id"]
         yield app, client
@@ -172,19 +173,20 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
         async with own_site(tmp_path) as (app, client):
             set_principal(owner())
             free = threading.Event()
-            set_principal(owner())
-            busy = asyncio.create_task(app.pool.run(lambda memory: free.wait(30)))
+            calls = app.mcp_sessions.find(client.headers["Mcp-Session-Id"], owner().key).calls
+            busy = asyncio.create_task(app.pool.run(lambda memory: free.wait(120)))
             waiting = asyncio.create_task(client.post("/mcp", json=recall))
-            await asyncio.sleep(0.2)
+            await wait_until_async(lambda: len(calls), "the call is under way")
             again = (await client.post("/mcp", json=recall)).json()
             assert again["error"]["message"] == "This id is in use."
             assert (await client.post("/mcp", json=back)).status_code == 202
             assert (await waiting).json()["error"]["code"] == -32800
-            with pytest.raises(httpx.ReadTimeout):
-                await client.post("/mcp", json=recall, timeout=0.3)
-            await asyncio.sleep(0.2)
+            hanging_up = asyncio.create_task(client.post("/mcp", json=recall))
+            await wait_until_async(lambda: len(calls), "the call is under way again")
+            hanging_up.cancel()
+            await wait_until_async(lambda: not len(calls), "the call is taken back")
             after = asyncio.create_task(client.post("/mcp", json=recall))  # the id is free again
-            await asyncio.sleep(0.2)
+            await wait_until_async(lambda: len(calls), "the last call is under way")
             free.set()
             await busy
             assert "result" in (await after).json()

@@ -8,17 +8,15 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 
-import pytest
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.support.waiting import wait_until
 
-from holdfast.interfaces.http.auth import guard
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules
-from holdfast.interfaces.http.server import slow_clients
+from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol
 
 TOKEN = "t" * 30
 SLOW = "127.0.0.9"
@@ -31,13 +29,24 @@ async def _echo(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse(str(len(body)))(scope, receive, send)
 
 
+class Strict(HeadTimeoutProtocol):
+    head_timeout_s = 1.0
+    max_connections_per_client = 40
+
+
+class Narrow(HeadTimeoutProtocol):
+    max_connections_per_client = 2
+
+
 @contextmanager
-def running(app: ASGIApp) -> Generator[int]:
+def running(
+    app: ASGIApp, protocol: type[HeadTimeoutProtocol] = HeadTimeoutProtocol
+) -> Generator[int]:
     """A server of few connections; its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
             app,
-            http=slow_clients.HeadTimeoutProtocol,
+            http=protocol,
             log_level="critical",
             limit_concurrency=60,
             lifespan="off",
@@ -74,10 +83,8 @@ def ended(line: socket.socket, within_s: float) -> bool:
     return True
 
 
-def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "HEAD_TIMEOUT_S", 1.0)
-    monkeypatch.setattr(slow_clients, "MAX_CONNECTIONS_PER_CLIENT", 40)
-    with running(_echo) as port, ExitStack() as stack:
+def test_heads_that_never_end_hold_nobody_up() -> None:
+    with running(_echo, Strict) as port, ExitStack() as stack:
         lines: list[socket.socket] = []
         for _ in range(100):  # more than the server has room for
             line = socket.create_connection(("127.0.0.1", port), 5, (SLOW, 0))
@@ -85,13 +92,12 @@ def test_heads_that_never_end_hold_nobody_up(monkeypatch: pytest.MonkeyPatch) ->
             with suppress(ConnectionError):
                 line.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
         assert [asked(port, b"abc") for _ in range(20)] == [(200, b"3")] * 20
-        assert all(ended(line, 5) for line in lines)
+        assert all(ended(line, 60) for line in lines)
         assert asked(port) == (200, b"0")
 
 
-def test_a_proxy_speaks_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "MAX_CONNECTIONS_PER_CLIENT", 2)
-    with running(_echo) as port, ExitStack() as stack:
+def test_a_proxy_speaks_for_many() -> None:
+    with running(_echo, Narrow) as port, ExitStack() as stack:
         lines = [
             stack.enter_context(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(5)
         ]
@@ -113,10 +119,9 @@ def slow_line(app: ASGIApp) -> Generator[tuple[int, socket.socket]]:
         yield port, line
 
 
-def test_bodies_that_come_in_drops_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_that_come_in_drops_end() -> None:
     """However regularly something comes: the whole must come in time."""
-    monkeypatch.setattr(guard, "BODY_TIMEOUT_S", 1.0)
-    with slow_line(Guard(_echo, OwnerKeys(TOKEN), GuardRules())) as (port, line):
+    with slow_line(Guard(_echo, OwnerKeys(TOKEN), GuardRules(body_timeout_s=1.0))) as (port, line):
         head = f"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n"
         line.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode())
 

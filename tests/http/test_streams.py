@@ -103,24 +103,20 @@ async def _welcome(who: Principal) -> bool:
     return who.key != "revoked"
 
 
-def test_a_stream_ends_with_the_key_of_whoever_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
-
+def test_a_stream_ends_with_the_key_of_whoever_listens() -> None:
     async def play() -> None:
         set_principal(Principal("a", key="revoked"))
-        streams, gone = EventStreams(_welcome), list[str]()
+        streams, gone = EventStreams(_welcome, heartbeat_s=0.01), list[str]()
         heard = [text async for text in streams.respond(_never(gone)).body_iterator]
         assert heard == [": listening\n\n"] and gone == ["gone"]
 
     asyncio.run(play())
 
 
-def test_whoever_vanishes_frees_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.01)
-
+def test_whoever_vanishes_frees_everything() -> None:
     async def play() -> None:
         set_principal(owner())
-        streams, gone = EventStreams(_welcome), list[str]()
+        streams, gone = EventStreams(_welcome, heartbeat_s=0.01), list[str]()
         answer = streams.respond(_never(gone))
         heard: Any = aiter(answer.body_iterator)
         said = [await anext(heard) for _ in range(4)]

@@ -93,20 +93,18 @@ def test_what_is_no_reranker_is_refused_with_a_remedy(tmp_path: Path) -> None:
         assert caught.value.remedy
 
 
-def test_no_reranker_comes_with_the_package_until_its_file_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_reranker_comes_with_the_package_until_its_file_is_there(tmp_path: Path) -> None:
     path = tmp_path / "reranker" / "model.onnx"
-    monkeypatch.setattr(packaged, "RERANKER", path)
     assert packaged_reranker() is None
+    assert packaged_reranker(path=path) is None
 
     count_of_second(path)
-    monkeypatch.setattr(packaged, "RERANKER_SHA256", "")
-    with pytest.raises(ModelError, match="SHA-256"):
-        packaged_reranker()
+    for wrong in ("", "0" * 64):
+        with pytest.raises(ModelError, match="SHA-256"):
+            packaged_reranker(path=path, expected_sha256=wrong)
 
-    monkeypatch.setattr(packaged, "RERANKER_SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
-    opened = packaged_reranker()
+    right = hashlib.sha256(path.read_bytes()).hexdigest()
+    opened = packaged_reranker(path=path, expected_sha256=right)
     assert opened is not None and opened.score("a", ["b c"]) == [3]
 
 

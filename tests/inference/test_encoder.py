@@ -90,28 +90,23 @@ def test_the_worker_stays_below_300_megabytes() -> None:
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
 def test_a_shipped_file_with_another_hash_is_refused_before_it_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+    tmp_path: Path, file: str
 ) -> None:
     folder = tmp_path / "minilm"
     copytree(packaged.EMBEDDER.parent, folder)
     whole = bytearray((folder / file).read_bytes())
     whole[len(whole) // 2] ^= 1
     (folder / file).write_bytes(whole)
-    monkeypatch.setattr(packaged, "EMBEDDER", folder / "model.onnx")
-    monkeypatch.setattr(packaged, "TOKENIZER", folder / "tokenizer.json")
 
     with pytest.raises(ModelError, match="SHA-256") as caught:
-        packaged_encoder()
+        packaged_encoder(folder=folder)
 
     assert str(folder / file) in caught.value.message and "reinstall" in caught.value.remedy
 
 
-def test_a_shipped_file_that_is_missing_is_an_error_with_a_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(packaged, "TOKENIZER", tmp_path / "tokenizer.json")
+def test_a_shipped_file_that_is_missing_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read") as caught:
-        packaged_encoder()
+        packaged_encoder(folder=tmp_path)
     assert caught.value.remedy
 
 

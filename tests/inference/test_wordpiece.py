@@ -123,10 +123,9 @@ def test_of_a_pair_the_second_text_is_cut_and_the_whole_fits_the_model() -> None
     assert len(ids) == 512 and types.count(1) == 321
 
 
-def test_more_words_than_are_kept_give_the_same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.inference.wordpiece._MAX_CACHED_WORDS", 3)
+def test_more_words_than_are_kept_give_the_same_ids() -> None:
     text = "one two three four five six one two three " * 3
-    assert WordPiece(DESCRIPTION).ids(text, 1000) == expected(text)
+    assert WordPiece(DESCRIPTION, max_cached_words=3).ids(text, 1000) == expected(text)
 
 
 @pytest.mark.parametrize(

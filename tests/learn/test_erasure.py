@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +21,7 @@ from tests.learn.sample_memory import (
     turn_saying,
 )
 from tests.support.embedders import BagOfWords
+from tests.support.waiting import wait_until
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
@@ -249,23 +253,30 @@ def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
         assert journal.append(path, [event]) == 0
 
 
-class BrokenOffError(Exception):
-    pass
+SCRUB = """
+import sys
+from pathlib import Path
+from tests.learn.sample_memory import open_memory
+with open_memory(Path(sys.argv[1])) as memory:
+    memory.erasure.scrub(sys.argv[2])
+"""
 
 
-def break_off() -> None:
-    raise BrokenOffError
-
-
-def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with leaky(tmp_path) as memory:
-        monkeypatch.setattr(memory.store.erasure, "overwrite_deleted", break_off)
-        with pytest.raises(BrokenOffError):
-            memory.erasure.scrub(SECRET)
+@pytest.mark.process
+def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(tmp_path: Path) -> None:
+    leaky(tmp_path).close()
+    with open_memory(tmp_path) as memory, closing(sqlite3.connect(tmp_path / "memory.db")) as other:
+        # While somebody reads the old rows, their file cannot be overwritten.
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM turn").fetchone()
+        erasing = subprocess.Popen([sys.executable, "-c", SCRUB, str(tmp_path), SECRET])
+        wait_until(
+            lambda: is_unfinished(memory.store) or erasing.poll() is not None, "the rows are gone"
+        )
+        erasing.kill()
+        assert erasing.wait() == -signal.SIGKILL
         assert is_unfinished(memory.store)
-        assert anywhere(tmp_path, SECRET)
+    assert anywhere(tmp_path, SECRET)
     settings = replace(memory.settings, embed_model="none")
     run_worker(
         settings,

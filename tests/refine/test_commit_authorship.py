@@ -12,7 +12,6 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.team import Commit
-from holdfast.refine.git import commit_authorship
 from holdfast.refine.git.commit_authorship import link_commits
 from holdfast.settings import Settings
 from holdfast.store.records.git_history import CommitAuthorship
@@ -181,17 +180,23 @@ def test_words_link_if_nothing_else_does_and_the_time_fits(place: Place) -> None
     assert [(m.commit, m.because) for m in place.read(three)] == [(soon, "its words")]
 
 
-def test_links_by_words_beyond_the_limit_of_searches_stay(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_by_words_beyond_the_limit_of_searches_stay(place: Place) -> None:
     pulley = "Let the pulley of the harbour crane brake softly before the load touches ground."
     soon, _ = place.commit("Brake the pulley softly under load", START + timedelta(hours=20))
     assert [made.commit for made in place.read(speak(place, 0, 0, pulley))] == [soon]
-    none_left = commit_authorship.AuthorshipThresholds(max_searches=0)
-    monkeypatch.setattr(commit_authorship, "_THRESHOLDS", none_left)
     # A session of those days may change the result, so the commit is due for another search.
     paint = speak(place, 1, 1, "Paint the office of the port authority in another blue, please.")
-    assert [(m.commit, m.because) for m in place.read(paint)] == [(soon, "its words")]
+    paint.write(place.folder / "claude" / "projects")
+    place.memory.ingestion.ingest(place.memory.ingestion.find([]), then_know=False)
+    (bank,) = place.memory.reader.banks.all()
+    assert link_commits(place.memory.store, bank.id, max_searches=0) == 1
+    (kept,) = place.memory.reader.git.authorship(bank.id)
+    assert (kept.commit, kept.because) == (soon, "its words")
+    # A commit that was never searched for is not linked without a search.
+    other = speak(place, 2, 2, "Let the winch of the harbour crane wind the rope in slowly, too.")
+    other.write(place.folder / "claude" / "projects")
+    place.memory.ingestion.ingest(place.memory.ingestion.find([]), then_know=False)
+    assert link_commits(place.memory.store, bank.id, max_searches=0) == 1
 
 
 def test_a_commit_without_a_time_links_by_name_only(place: Place) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +15,11 @@ import pytest
 from tests.recall.bank import read_in, talk
 
 from holdfast.app.answers.ask import AskOptions
-from holdfast.app.answers.research_sessions import sessions_of, start_in_background
+from holdfast.app.answers.research_sessions import Investigation, sessions_of, start_in_background
 from holdfast.app.memory import Holdfast
 from holdfast.errors import CancelledError, InputError, NotFoundError, StoreError
-from holdfast.model.query import Citation, Layer, RecallResult
+from holdfast.model.query import Citation, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
-from holdfast.recall.core.plan import RecallPlan
-from holdfast.research import session_journal as module
 from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import event_line
 from holdfast.research.session_journal import ResearchSessions, SessionState, new_id
@@ -113,19 +113,23 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
     assert sessions.state(asked.id) is SessionState.CANCELLED and not sessions.cancel(asked.id)
 
 
-def test_who_waits_for_a_cancelled_one_hears_of_it(
-    memory: Holdfast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = memory.answers.investigate(AskOptions(ASKED, "all"))
-    search = memory.search.recall_with_plan
+def test_who_waits_for_a_cancelled_one_hears_of_it(memory: Holdfast) -> None:
+    waiting: list[Investigation] = []
 
-    def cancel_while_searching(query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
-        asked.sessions.cancel(asked.id)
-        return search(query, bank, plan)
+    def now() -> str:
+        """The clock, which is looked at while an investigation is under way."""
+        cancelled.extend(one.sessions.cancel(one.id) for one in waiting)
+        return memory.now()
 
-    monkeypatch.setattr(memory.search, "recall_with_plan", cancel_while_searching)
-    with pytest.raises(CancelledError):
-        asked.answer()
+    cancelled: list[bool] = []
+    with Holdfast(memory.settings, now=now) as other:
+        asked = other.answers.investigate(AskOptions(ASKED, "all"))
+        waiting.append(asked)
+        with pytest.raises(CancelledError):
+            asked.answer()
+        waiting.clear()
+        assert any(cancelled)
+        assert asked.sessions.state(asked.id) is SessionState.CANCELLED
 
 
 def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
@@ -144,18 +148,16 @@ def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
     assert sessions_of(memory.settings).state(asked.id) is SessionState.CANCELLED
 
 
-def test_what_failed_says_so(memory: Holdfast, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*given: object) -> None:
-        raise StoreError("The disk is gone.", "Look for it.")
-
+def test_what_failed_says_so(memory: Holdfast) -> None:
     with pytest.raises(NotFoundError):
         memory.answers.investigate(AskOptions(ASKED, "nowhere"))
-    monkeypatch.setattr(memory.search, "recall_with_plan", fail)
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
-    with pytest.raises(StoreError):
+    with closing(sqlite3.connect(memory.settings.database)) as database:
+        database.execute("DROP TABLE passage")
+    with pytest.raises(StoreError, match="no such table"):
         asked.answer()
     session, told = memory.answers.research_session(asked.id)
-    assert session.state is SessionState.FAILED and "The disk is gone." in told[-1]["text"]
+    assert session.state is SessionState.FAILED and "no such table" in told[-1]["text"]
 
 
 CHILD = """
@@ -220,9 +222,8 @@ def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> 
         sessions_of(memory.settings).lines(id)
 
 
-def test_old_and_many_sessions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_SESSIONS", 3)
-    sessions = ResearchSessions(tmp_path)
+def test_old_and_many_sessions_go(tmp_path: Path) -> None:
+    sessions = ResearchSessions(tmp_path, max_sessions=3)
     made: list[str] = []
     for number in range(5):
         id = f"{new_id()[:-8]}{number:08x}"

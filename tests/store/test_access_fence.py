@@ -20,7 +20,7 @@ from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.postgres.read_only import PostgresReadStore
 from holdfast.store.protocol import Store
-from holdfast.store.sql.rows import records
+from holdfast.store.sql import rows
 from holdfast.store.sqlite.read_only import SqliteReadStore
 from holdfast.store.sqlite.store import SqliteStore
 
@@ -89,7 +89,7 @@ def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name
     own = [one for one in statements if ALL_IDS not in one and not one.startswith(("--", "PRAGMA"))]
     own = [one for one in own if "'main'." not in one]
     assert statements, "no statement was run"
-    assert all(BANK in one or records.bank_word(BANK) in one for one in own), own
+    assert all(BANK in one or rows.bank_word(BANK) in one for one in own), own
 
 
 @pytest.mark.parametrize("name", [*methods_with_bank("str | None"), *methods_with_bank("str")])

@@ -35,3 +35,16 @@ async def wait_until_async(
             raise AssertionError(f"Waited {timeout_s:g} s until {what}; the last answer: {answer}")
         await asyncio.sleep(every_s)
     return answer
+
+
+def wait_out_midnight(needed_s: float = 180.0) -> None:
+    """Return at once, or after midnight (UTC) where it is nearer than `needed_s`: for tests in
+    which other processes count what was done today."""
+    left_s = seconds_to_midnight(time.time())
+    if left_s < needed_s:
+        time.sleep(left_s + 1)
+
+
+def seconds_to_midnight(now_s: float) -> float:
+    """How long the day of a moment still lasts, in UTC."""
+    return 86_400 - now_s % 86_400

@@ -78,13 +78,13 @@ def _single_score(output: Output) -> float:
     return float(output.reshape(-1)[0])
 
 
-def packaged_reranker(threads: int = 2) -> Reranker | None:
+def packaged_reranker(
+    threads: int = 2,
+    path: Path = packaged.RERANKER,
+    expected_sha256: str = packaged.RERANKER_SHA256,
+) -> Reranker | None:
     """The reranker that comes with Holdfast, if there is one."""
-    if not packaged.RERANKER.is_file():
+    if not path.is_file():
         return None
-    return CrossEncoder(
-        packaged.RERANKER,
-        open_tokenizer(packaged.TOKENIZER),
-        packaged.RERANKER_SHA256,
-        threads=threads,
-    )
+    tokenizer = open_tokenizer(packaged.TOKENIZER)
+    return CrossEncoder(path, tokenizer, expected_sha256, threads=threads)

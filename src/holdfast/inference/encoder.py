@@ -90,11 +90,11 @@ def _pooled(output: Output) -> Vectors:
     return output[0]
 
 
-def packaged_encoder(threads: int = 1) -> OnnxEncoder:
+def packaged_encoder(threads: int = 1, folder: Path = packaged.EMBEDDER.parent) -> OnnxEncoder:
     """The model that comes with Holdfast; its files are checked against their hashes."""
-    read_verified(packaged.TOKENIZER, packaged.TOKENIZER_SHA256)
+    read_verified(folder / packaged.TOKENIZER.name, packaged.TOKENIZER_SHA256)
     return OnnxEncoder(
-        packaged.EMBEDDER.parent,
+        folder,
         name=packaged.EMBEDDER_NAME,
         threads=threads,
         dimension=packaged.EMBEDDER_DIMENSION,

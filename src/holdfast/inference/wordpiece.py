@@ -24,7 +24,7 @@ _UNCASED = {
 }
 _UNSUPPORTED_FLAGS = ("normalized", "single_word", "lstrip", "rstrip")
 # Words whose pieces are cached: most texts of a bank repeat a few thousand words.
-_MAX_CACHED_WORDS = 50_000
+MAX_CACHED_WORDS = 50_000
 # Text is normalised in segments, so that the first 256 tokens of a megabyte cost a few kB.
 _SEGMENT_CHARACTERS = 4_000
 # Not `\s`: that contains 0x1c to 0x1f, which the normaliser removes without splitting the word.
@@ -63,11 +63,12 @@ def _separate_punctuation(part: str) -> str:
 class _WordCache(dict[str, list[int]]):
     """The pieces of each word, computed when it first occurs."""
 
-    def __init__(self, cut: Callable[[str], list[int]]) -> None:
+    def __init__(self, cut: Callable[[str], list[int]], max_words: int) -> None:
         self._split_word = cut
+        self._max_words = max_words
 
     def __missing__(self, word: str) -> list[int]:
-        if len(self) >= _MAX_CACHED_WORDS:
+        if len(self) >= self._max_words:
             self.clear()
         pieces = self[word] = self._split_word(word)
         return pieces
@@ -76,7 +77,9 @@ class _WordCache(dict[str, list[int]]):
 class WordPiece:
     """A vocabulary, and how a text is split into its pieces."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
+    def __init__(
+        self, description: dict[str, Any], max_cached_words: int = MAX_CACHED_WORDS
+    ) -> None:
         model = description["model"]
         self._vocabulary: dict[str, int] = model["vocab"]
         self._unknown = self._vocabulary[model["unk_token"]]
@@ -86,7 +89,7 @@ class WordPiece:
         self._special = {token["content"]: token["id"] for token in description["added_tokens"]}
         self._special_pattern = _special_pattern(description["added_tokens"])
         self._start, self._end = _special_ids(description["post_processor"])
-        self._words = _WordCache(self._split_word)
+        self._words = _WordCache(self._split_word, max_cached_words)
 
     @staticmethod
     def understands(description: dict[str, Any]) -> bool:

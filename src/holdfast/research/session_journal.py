@@ -72,11 +72,14 @@ def new_id() -> str:
 class ResearchSessions:
     """The sessions in one folder."""
 
-    def __init__(self, folder: Path, makes_home: bool = False) -> None:
+    def __init__(
+        self, folder: Path, makes_home: bool = False, max_sessions: int = MAX_SESSIONS
+    ) -> None:
         """With `makes_home` the parent folder is made too: a memory on a server may have no home
-        on this machine yet."""
+        on this machine yet. Of more than `max_sessions` the oldest are deleted."""
         self._folder = folder
         self._makes_home = makes_home
+        self._max_sessions = max_sessions
 
     @contextmanager
     def open_session(self, id: str, follow: bool) -> Generator[ActiveSession | None]:
@@ -185,7 +188,7 @@ class ResearchSessions:
         """Delete sessions that are too old or too many. The id has the time, so no file is read."""
         known = self.ids()
         oldest = f"{_PREFIX}{time.time_ns() // 1_000_000 - MAX_AGE_DAYS * _DAY_MS:011x}"
-        for id in [*known[MAX_SESSIONS - 1 :], *(id for id in known if id < oldest)]:
+        for id in [*known[self._max_sessions - 1 :], *(id for id in known if id < oldest)]:
             with suppress(OSError, NotFoundError):
                 if not is_locked(self.journal(id).with_suffix(".run")):
                     self.remove(id)

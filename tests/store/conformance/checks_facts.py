@@ -127,9 +127,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(store.facts.dropped_claims(BANK), {"short": 2}, "what was dropped")
         expect(len(store.passages.search(BANK, ["moor"])), 2, "the facts by their words")
         with store.transaction():
-            store.facts.replace(
-                BANK, DerivedFacts([_known(a_fact("f2"))._replace(passage=None)])
-            )
+            store.facts.replace(BANK, DerivedFacts([_known(a_fact("f2"))._replace(passage=None)]))
         expect(store.facts.all(BANK), [a_fact("f2")], "the facts that are left")
         expect(store.passages.search(BANK, ["moor"]), [], "a fact without a passage")
         expect(store.facts.status_changes(BANK, [("fact", "f1")]), [], "the lives of what is gone")
@@ -139,9 +137,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
 def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [a_claim()])
-        store.facts.replace(
-            BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW])
-        )
+        store.facts.replace(BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
         store.facts.put_advice(BANK, "r1", LATER, "m", "Keep it.")
         for change in store.progress.unseen_changes(BANK, "facts", 1):
             store.progress.mark_seen(BANK, "facts", 1, change.number)

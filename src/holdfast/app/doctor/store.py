@@ -21,6 +21,15 @@ _RESTORE_QUESTION = (
     "is kept, and what transcripts on disk hold is read again; decisions since the backup are lost."
 )
 
+_VECTOR_REMEDY = (
+    "Install a build of pgvector for the server's CPU (docs/postgres.md, Meaning), then run "
+    "`holdfast doctor --fix`, which tries it again."
+)
+_TRY_AGAIN = (
+    "Is pgvector mended on the server? It is tried once; if it still crashes the server, all "
+    "connections to that are lost, and it starts again."
+)
+
 # Seconds that a fix may spend on embedding turns again; the worker embeds the rest.
 _EMBED_TURNS_S = 60.0
 
@@ -33,7 +42,7 @@ def check_store(context: DoctorContext) -> list[Check]:
         return [_damaged(context, error.message)]
     if not context.settings.store and not context.settings.database.exists():
         return [ok("memory", "Nothing is remembered yet.")]
-    return [*_database(context), _balance(context), _vectors(context)]
+    return [*_database(context), _balance(context), _vectors(context), *_vector_search(context)]
 
 
 def _database(context: DoctorContext) -> list[Check]:
@@ -111,6 +120,22 @@ def _stored_vectors(context: DoctorContext) -> Check:
 
     sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."
     return Check("vectors", Grade.WARNING, sentence, FIX, embed)
+
+
+def _vector_search(context: DoctorContext) -> list[Check]:
+    """Whether a server that could compare vectors does so. A file has no such search."""
+    assert context.memory is not None
+    memory = context.memory
+    problem = memory.reader.vectors.problem()
+    if not problem:
+        return []
+
+    def try_again() -> str:
+        left = memory.store.vectors.try_again()
+        return f"Tried, in vain: {left}." if left else "Tried: the server compares vectors again."
+
+    sentence = f"{problem[0].upper()}{problem[1:]}. Vectors are compared on this machine instead."
+    return [Check("vector search", Grade.WARNING, sentence, _VECTOR_REMEDY, try_again, _TRY_AGAIN)]
 
 
 def check_models(context: DoctorContext) -> list[Check]:

@@ -45,7 +45,7 @@ _JOURNALS = "events/"
 _STAGING = ".restoring-"
 # How long a restore waits for a running worker to finish. Longer keeps the user waiting; shorter
 # refuses where the worker would have been done in a moment.
-_LEASE_WAIT_S = 10.0
+LEASE_WAIT_S = 10.0
 # Suffixes of the files in which SQLite keeps changes that are not in the database file yet.
 _LOG_SUFFIXES = ("-wal", "-shm")
 
@@ -228,11 +228,12 @@ def restore(
     now: Callable[[], str] = utc_now,
     with_settings: bool = False,
     busy_s: float = BUSY_S,
+    lease_wait_s: float = LEASE_WAIT_S,
 ) -> RestoreResult:
     """Replace the memory by a backup; the previous memory is kept in the folder of backups. If the
     process is killed at any point, the home has either the old memory or the new one."""
     checked = check_backup(settings, path)
-    with take_lease(HomePaths(settings.home), _LEASE_WAIT_S) as lease:
+    with take_lease(HomePaths(settings.home), lease_wait_s) as lease:
         if lease is None:
             raise StoreBusyError(
                 "Holdfast is at work on this memory just now. Nothing was changed.",

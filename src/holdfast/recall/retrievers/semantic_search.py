@@ -89,7 +89,8 @@ class ModelSemanticSearch:
                 lowest = min(lowest, scanned.lowest) if results else scanned.lowest
             results += found
         results = _best_per_passage(results)[:limit]
-        return RetrieverResult(results, lowest, _damage_note(skipped))
+        notes = [_damage_note(skipped), reader.vectors.problem() if banks else ""]
+        return RetrieverResult(results, lowest, "; ".join(note for note in notes if note))
 
     def similarities(
         self, reader: Reader, query: str, passages: Sequence[Passage]

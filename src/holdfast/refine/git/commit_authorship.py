@@ -88,16 +88,20 @@ class _SessionSpan(NamedTuple):
     end: datetime
 
 
-def link_all_commits(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
+def link_all_commits(
+    writer: Writer,
+    on_progress: Callable[[], None] = lambda: None,
+    max_searches: int = _THRESHOLDS.max_searches,
+) -> int:
     """Link the commits of every bank that has changed; returns how many commits are linked."""
     done = 0
     for bank in writer.progress.banks_behind(NAME, VERSION):
         on_progress()
-        done += link_commits(writer, bank)
+        done += link_commits(writer, bank, max_searches)
     return done
 
 
-def link_commits(writer: Writer, bank: str) -> int:
+def link_commits(writer: Writer, bank: str, max_searches: int = _THRESHOLDS.max_searches) -> int:
     """Link the commits of a bank to sessions again if it has changed; returns how many are."""
     changes = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
     if not changes:
@@ -105,7 +109,8 @@ def link_commits(writer: Writer, bank: str) -> int:
     with writer.transaction():
         changed = {change.session for change in changes}
         has_commits = next(writer.git.commits_uncurated(bank), None) is not None
-        links = _CommitLinker(writer, bank, changed).links() if has_commits else []
+        linker = _CommitLinker(writer, bank, changed, max_searches) if has_commits else None
+        links = linker.links() if linker is not None else []
         writer.git.put_authorship(bank, links)
         writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
     return len({one.commit for one in links})
@@ -115,8 +120,9 @@ class _CommitLinker:
     """Links the commits of one bank; `changed` are the sessions with changes since the last run, ""
     for changes of the bank itself."""
 
-    def __init__(self, reader: Writer, bank: str, changed: Set[str]) -> None:
+    def __init__(self, reader: Writer, bank: str, changed: Set[str], max_searches: int) -> None:
         self._reader = reader
+        self._max_searches = max_searches
         self._bank = bank
         self._sessions = {s.id: s for s in reader.sessions.latest(bank, _NO_LIMIT)}
         known = [a for a in reader.git.authorship(bank) if a.session in self._sessions]
@@ -219,7 +225,7 @@ class _CommitLinker:
             when >= self._latest - _THRESHOLDS.words_recheck_within
         )
         is_due = self._is_first_run or near & self._changed or (self._has_new_commits and recent)
-        if not is_due or self._searches >= _THRESHOLDS.max_searches:
+        if not is_due or self._searches >= self._max_searches:
             return self._known_by_words.get(commit.id)
         self._searches += 1
         found = find_discussing_session(self._reader, self._bank, commit.subject, self._hosts)

@@ -18,12 +18,11 @@ from holdfast.store.knowledge.graph import GraphWriter
 from holdfast.store.knowledge.memories import MemoryWriter
 from holdfast.store.knowledge.rules import RuleWriter
 from holdfast.store.records.curation import CurationWriter
-from holdfast.store.records.sessions import mark_stale
+from holdfast.store.records.sessions import DIGEST, SESSION, digest_row, mark_stale
 from holdfast.store.records.sources import SourceReader
 from holdfast.store.records.turns import TurnWriter
-from holdfast.store.sql import labels
+from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     upsert,
 )
@@ -120,7 +119,7 @@ class DerivedWriter:
             self._db.run(upsert("exchange", rows.EXCHANGE, "bank, id"), rows.exchange_row(item))
             labels.put_labels(self._db, item)
         elif isinstance(item, Digest):
-            self._db.run(upsert("digest", rows.DIGEST, "bank, id"), rows.digest_row(item))
+            self._db.run(upsert("digest", DIGEST, "bank, id"), digest_row(item))
         elif isinstance(item, Claim):
             self._facts.put_claim(item)
         elif isinstance(item, HiddenTurn):
@@ -203,7 +202,7 @@ class DerivedWriter:
 
     def _rebank_session(self, source: int, session: str, old: str, bank: str) -> None:
         """Move the turns that a session has from a source; those from other sources stay."""
-        columns = rows.SESSION.removeprefix("bank, ")
+        columns = SESSION.removeprefix("bank, ")
         self._db.run(
             f"INSERT INTO session (bank, {columns}) "
             f"SELECT CAST(? AS text), {columns} FROM session WHERE bank = ? AND id = ? "

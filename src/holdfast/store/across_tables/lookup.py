@@ -14,29 +14,31 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.store.knowledge.concepts import ConceptReader
 from holdfast.store.knowledge.facts import CLAIM, FACT, claim_of, fact_of
+from holdfast.store.knowledge.graph import ENTITY, entity_of
+from holdfast.store.knowledge.memories import MEMORY, memory_of
+from holdfast.store.knowledge.rules import PATTERN, RULE, pattern_of, rule_of
 from holdfast.store.records import forge, imports
 from holdfast.store.records.curation import CurationReader
 from holdfast.store.records.forge import ForgeReader
+from holdfast.store.records.sessions import DIGEST, SESSION, digest_of, session_of
 from holdfast.store.records.shares import SHARED, shared_of
-from holdfast.store.records.turns import corrected_turns
-from holdfast.store.sql import labels
+from holdfast.store.records.turns import TURN, corrected_turns, turn_of
+from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
-from holdfast.store.sql.rows import rules as rule_rows
 
 _FINDABLE = {
-    "turn": ("visible_turn", rows.TURN, rows.turn_of),
+    "turn": ("visible_turn", TURN, turn_of),
     "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
-    "digest": ("digest", rows.DIGEST, rows.digest_of),
-    "session": ("visible_session", rows.SESSION, rows.session_of),
+    "digest": ("digest", DIGEST, digest_of),
+    "session": ("visible_session", SESSION, session_of),
     "commit": ("visible_commit", rows.COMMIT, rows.commit_of),
-    "memory": ("visible_memory", rows.MEMORY, rows.memory_of),
+    "memory": ("visible_memory", MEMORY, memory_of),
     "shared": ("visible_shared_record", SHARED, shared_of),
-    "rule": ("rule", rule_rows.RULE, rule_rows.rule_of),
-    "pattern": ("pattern", rule_rows.PATTERN, rule_rows.pattern_of),
+    "rule": ("rule", RULE, rule_of),
+    "pattern": ("pattern", PATTERN, pattern_of),
     "fact": ("fact", FACT, fact_of),
     "claim": ("claim", CLAIM, claim_of),
-    "entity": ("entity", rows.ENTITY, rows.entity_of),
+    "entity": ("entity", ENTITY, entity_of),
     **forge.FINDABLE,
     **imports.FINDABLE,
 }

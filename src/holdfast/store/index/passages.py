@@ -12,9 +12,8 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status
-from holdfast.store.sql import labels, timeline
+from holdfast.store.sql import labels, rows, timeline
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     placeholders_for,
 )

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from holdfast.model.query import Passage
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for
 
 
@@ -143,11 +143,11 @@ class VectorReader:
 
     def passages(self, bank: str, model: str, numbers: Sequence[int]) -> list[tuple[int, Passage]]:
         """The passages that the vectors with these numbers belong to, each with the number."""
-        columns = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
+        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
         found: list[tuple[int, Passage]] = []
         for some in batches(numbers):
             found += [
-                (row[0], records.passage_of(row[1:]))
+                (row[0], rows.passage_of(row[1:]))
                 for row in self._db.all(
                     f"SELECT vector.number, {columns} FROM vector {self._db.dialect.ordered_join} "
                     "passage "
@@ -167,11 +167,11 @@ class VectorReader:
         where, values = self._db.in_bank(bank)
         missing_vector, more = _has_no_vector(model, kinds)
         found = self._db.all(
-            f"SELECT {records.PASSAGE} FROM passage WHERE {where} AND {missing_vector} "
+            f"SELECT {rows.PASSAGE} FROM passage WHERE {where} AND {missing_vector} "
             "ORDER BY time DESC, number DESC LIMIT ?",
             (*values, *more, limit),
         )
-        return [records.passage_of(row) for row in found]
+        return [rows.passage_of(row) for row in found]
 
     def count_unembedded(self, model: str, kinds: Sequence[str] = ()) -> int:
         """How many passages have no vector of the model yet."""

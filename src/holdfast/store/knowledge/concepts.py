@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from holdfast.language import words
-from holdfast.model.knowledge import Concept
+from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
 from holdfast.store.index.passages import PassageWriter
-from holdfast.store.sql import labels
+from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import insert, upsert
+
+CONCEPT = "bank, id, name, summary, founded, updated, trust, files, keywords, history"
 
 
 class Keyword(NamedTuple):
@@ -62,6 +64,25 @@ def _stored(passage: Passage | None) -> Passage | None:
     return passage._replace(body=rows.text(passage.body), context=rows.text(passage.context))
 
 
+def concept_of(row: rows.Row, members: Iterable[str] = ()) -> Concept:
+    """`CONCEPT`; its members are in a table of their own."""
+    fields = rows.named_fields(CONCEPT, row)
+    for name in ("files", "keywords"):
+        fields[name] = rows.as_tuple(fields[name])
+    fields["history"] = tuple(ConceptEvent(*event) for event in json.loads(fields["history"]))
+    return Concept(**rows.with_enums(fields), members=tuple(members))
+
+
+def concept_row(concept: Concept) -> rows.Row:
+    """`CONCEPT`."""
+    c = concept
+    history = json.dumps(c.history, ensure_ascii=False, separators=(",", ":"))
+    return (
+        c.bank, c.id, rows.text(c.name), rows.text(c.summary), c.founded, c.updated, c.trust.value,
+        rows.as_list(c.files), rows.as_list(c.keywords), history,
+    )  # fmt: skip
+
+
 class ConceptReader:
     """Reads concepts and keywords."""
 
@@ -72,7 +93,7 @@ class ConceptReader:
         """Concepts, the most recently updated first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} "
+            f"SELECT {CONCEPT} FROM visible_concept WHERE {where} "
             "ORDER BY updated DESC, id, bank LIMIT ?",
             (*values, limit),
         )
@@ -81,7 +102,7 @@ class ConceptReader:
     def of_record(self, bank: str, kind: str, id: str) -> Concept | None:
         """The concept that a record is in."""
         row = self._db.one(
-            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE bank = ? AND id = (SELECT concept "
+            f"SELECT {CONCEPT} FROM visible_concept WHERE bank = ? AND id = (SELECT concept "
             "FROM concept_member WHERE concept_member.bank = ? AND kind = ? "
             "AND concept_member.id = ?)",
             (bank, bank, kind, id),
@@ -93,20 +114,20 @@ class ConceptReader:
             "SELECT kind, id FROM concept_member WHERE bank = ? AND concept = ? ORDER BY position",
             row[:2],
         )
-        return rows.concept_of(row, (uri(kind, id) for kind, id in found))
+        return concept_of(row, (uri(kind, id) for kind, id in found))
 
     def by_id(self, bank: str | None, id: str, limit: int) -> list[Concept]:
         """By id or the start of one; else by the id of a concept that was merged into another."""
         where, values = self._db.in_bank(bank)
         span = (rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._db.all(
-            f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
+            f"SELECT {CONCEPT} FROM visible_concept WHERE {where} AND id >= ? AND id < ? "
             "ORDER BY id LIMIT ?",
             (*values, *span, limit),
         )
         if not found:
             found = self._db.all(
-                f"SELECT {rows.CONCEPT} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
+                f"SELECT {CONCEPT} FROM visible_concept WHERE {where} AND EXISTS (SELECT 1 "
                 "FROM concept_member AS m WHERE m.bank = visible_concept.bank "
                 "AND m.concept = visible_concept.id AND m.alias = ?) LIMIT ?",
                 (*values, rows.text(id), limit),
@@ -142,7 +163,7 @@ class ConceptReader:
         for home, kind, id in latest:
             said = "content" if kind == "fact" else "keywords"
             row = self._db.one(f"SELECT {said} FROM {kind} WHERE bank = ? AND id = ?", (home, id))
-            words_of = (row[0],) if row and kind == "fact" else rows.listed(row[0]) if row else ()
+            words_of = (row[0],) if row and kind == "fact" else rows.as_tuple(row[0]) if row else ()
             # A whole keyword as it is spelled, or the part of one.
             parts = (*(word for word in words_of if word.isalnum()), *words(" ".join(words_of)))
             spelled.update(w for w in parts if labels.keyword_stems(w) == [text])
@@ -181,7 +202,7 @@ class ConceptWriter(ConceptReader):
         written or removed."""
         known = {
             row[1]: row
-            for row in self._db.all(f"SELECT {rows.CONCEPT} FROM concept WHERE bank = ?", (bank,))
+            for row in self._db.all(f"SELECT {CONCEPT} FROM concept WHERE bank = ?", (bank,))
         }
         members = self._members(bank)
         changed = 0
@@ -210,7 +231,7 @@ class ConceptWriter(ConceptReader):
         members: dict[str, list[tuple[str, str, str]]],
     ) -> bool:
         concept, passage, aliases = made
-        row = rows.concept_row(concept)
+        row = concept_row(concept)
         own = [
             (*_named(member), alias) for member, alias in zip(concept.members, aliases, strict=True)
         ]
@@ -222,7 +243,7 @@ class ConceptWriter(ConceptReader):
         if known == row and members.get(concept.id) == own and same:
             return False
         self._remove_concept(concept.bank, concept.id)
-        self._db.run(insert("concept", rows.CONCEPT), row)
+        self._db.run(insert("concept", CONCEPT), row)
         self._db.run_many(
             upsert("concept_member", "bank, kind, id, concept, alias, position", "bank, kind, id"),
             [

@@ -26,9 +26,8 @@ from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.index.passages import PassageWriter
-from holdfast.store.sql import labels
+from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import batches, insert, insert_missing, placeholders_for, upsert
 
 
@@ -68,17 +67,13 @@ _LISTS = ("evidence", "against", "supersedes", "files")
 _NAMES_PER_STATEMENT = 250
 
 
-def _list(values: Iterable[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
-
-
 def claim_row(claim: Claim) -> rows.Row:
     """`CLAIM`."""
     c = claim
     return (
         c.bank, c.id, c.session, c.exchange, c.turn, c.seq, c.time, c.kind.value, c.text,
         c.trust.value, int(c.by_person), c.status.value, c.changed, c.because, c.share, c.told,
-        c.problem, c.signature, c.attempts, _list(c.files),
+        c.problem, c.signature, c.attempts, rows.as_list(c.files),
     )  # fmt: skip
 
 
@@ -99,8 +94,8 @@ def fact_row(fact: Fact) -> rows.Row:
     return (
         f.bank, f.id, f.kind.value, f.content, f.confidence, f.trust.value, f.problem, f.attempts,
         f.contradictions, f.last_validated, f.status.value, f.validity.since, f.validity.until,
-        f.validity.learned, _list(f.evidence), _list(f.against), _list(f.supersedes),
-        f.superseded_by, _list(f.files),
+        f.validity.learned, rows.as_list(f.evidence), rows.as_list(f.against),
+        rows.as_list(f.supersedes), f.superseded_by, rows.as_list(f.files),
     )  # fmt: skip
 
 
@@ -119,7 +114,7 @@ def fact_of(row: rows.Row) -> Fact:
 def _review_row(review: Review) -> rows.Row:
     r = review
     return (
-        r.bank, r.id, r.kind, r.target, r.reason, r.opened, _list(r.evidence), r.state.value,
+        r.bank, r.id, r.kind, r.target, r.reason, r.opened, rows.as_list(r.evidence), r.state.value,
         r.decided, r.by,
     )  # fmt: skip
 

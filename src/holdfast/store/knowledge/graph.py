@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from holdfast.model.graph import Entity, MentionRole, Node, ProvenAlias, SpellingSource
+from holdfast.model.graph import Entity, EntityKind, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.query import Passage
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     batches,
     insert,
@@ -22,6 +22,8 @@ from holdfast.store.sql.statements import (
     placeholders,
     placeholders_for,
 )
+
+ENTITY = "bank, id, kind, name, aliases, mentions"
 
 
 class Spelling(NamedTuple):
@@ -101,7 +103,18 @@ _MEMORY_JOINS = (
 
 
 def _row(entity: Entity, mentions: int) -> rows.Row:
-    return (*rows.entity_row(entity)[:-1], mentions)
+    return (*entity_row(entity)[:-1], mentions)
+
+
+def entity_of(row: rows.Row) -> Entity:
+    """`ENTITY`."""
+    return Entity(row[0], row[1], EntityKind(row[2]), row[3], rows.as_tuple(row[4]), row[5])
+
+
+def entity_row(entity: Entity) -> rows.Row:
+    """`ENTITY`."""
+    e = entity
+    return e.bank, e.id, e.kind.value, e.name, rows.as_list(e.aliases), e.mentions
 
 
 class GraphReader:
@@ -114,11 +127,11 @@ class GraphReader:
         """Entities, those in most records first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {rows.ENTITY} FROM entity WHERE {where} "
+            f"SELECT {ENTITY} FROM entity WHERE {where} "
             "ORDER BY mentions DESC, name, id, bank LIMIT ?",
             (*values, limit),
         )
-        return [rows.entity_of(row) for row in found]
+        return [entity_of(row) for row in found]
 
     def entity(self, bank: str, id: str) -> GraphEntity | None:
         """The entity with an id: its own, or that of any of its spellings."""
@@ -407,13 +420,13 @@ class GraphWriter(GraphReader):
         new = [_row(one.entity, counts[n]) for n, one in enumerate(wanted)]
         known = {
             row[1]: row
-            for row in self._db.all(f"SELECT {rows.ENTITY} FROM entity WHERE bank = ?", (bank,))
+            for row in self._db.all(f"SELECT {ENTITY} FROM entity WHERE bank = ?", (bank,))
         }
         kept = {row[1]: row for row in new}
         gone = [(bank, id) for id in known if id not in kept]
         self._db.run_many("DELETE FROM entity WHERE bank = ? AND id = ?", gone)
         self._db.run_many(
-            f"INSERT INTO entity ({rows.ENTITY}) VALUES ({placeholders(rows.ENTITY)}) "
+            f"INSERT INTO entity ({ENTITY}) VALUES ({placeholders(ENTITY)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET kind = excluded.kind, name = excluded.name, "
             "aliases = excluded.aliases, mentions = excluded.mentions",
             [row for row in new if known.get(row[1]) != row],

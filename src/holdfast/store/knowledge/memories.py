@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.knowledge import Memory, Network
+from holdfast.model.knowledge import Memory, Network, Validity
 from holdfast.model.opinions import (
     MemoryOccurrence,
     SessionOccurrence,
     Stance,
 )
 from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.records.curation import CurationReader
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     insert,
     insert_missing,
@@ -30,7 +30,18 @@ from holdfast.store.sql.statements import (
     upsert,
 )
 
-# `rows.MEMORY` of what people asked to remember, and where it is found.
+REMEMBERED = "bank, id, time, who, text, trust"
+MEMORY = (
+    "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
+    "seen"
+)
+OCCURRENCE = (
+    "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence"
+)
+STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
+RETAINED = "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence"
+
+# `MEMORY` of what people asked to remember, and where it is found.
 REMEMBERED_MEMORY = (
     "remembered_memory.bank, remembered_memory.id, time, who, text, coalesce(network, 'world'), "
     "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
@@ -49,6 +60,60 @@ NOT_HIDDEN = (
 )
 
 
+def memory_of(row: rows.Row) -> Memory:
+    """`MEMORY`. It is valid from its time on."""
+    bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
+    favour, against, seen = rest
+    return Memory(
+        bank, id, Network(network), text, Trust(trust), when=time, where=place, who=who, why=why,
+        confidence=confidence, status=Status(status),
+        validity=Validity(since=time, learned=time), evidence_for=rows.as_tuple(favour),
+        evidence_against=rows.as_tuple(against), seen=seen,
+    )  # fmt: skip
+
+
+def remembered_row(memory: Memory) -> rows.Row:
+    """`REMEMBERED`."""
+    return memory.bank, memory.id, memory.when, memory.who, memory.what, memory.trust.value
+
+
+def occurrence_of(row: rows.Row) -> MemoryOccurrence:
+    """`OCCURRENCE`."""
+    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
+    return MemoryOccurrence(
+        key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
+        rows.as_tuple(evidence), *rest,
+    )  # fmt: skip
+
+
+def occurrence_row(s: MemoryOccurrence) -> rows.Row:
+    """`OCCURRENCE`."""
+    return (
+        s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
+        s.context, rows.as_list(s.evidence), s.needs, s.confidence,
+    )  # fmt: skip
+
+
+def retained_row(key: str, m: Memory) -> rows.Row:
+    """`RETAINED`."""
+    return (
+        m.bank, m.id, key, m.when, m.network.value, m.what, m.trust.value, m.where, m.who, m.why,
+        rows.as_list(m.evidence_for), m.seen, m.confidence,
+    )  # fmt: skip
+
+
+def stance_of(row: rows.Row) -> Stance:
+    """`STANCE`."""
+    judged = bool(row[8]), row[9], row[10], Trust(row[11]), row[12]
+    return Stance._make((*row[:8], *judged))
+
+
+def stance_row(stance: Stance) -> rows.Row:
+    """`STANCE`."""
+    return (*stance[:8], int(stance.positive), stance.weight, stance.who, stance.trust.value,
+        stance.text)  # fmt: skip
+
+
 class MemoryReader:
     """Reads memories without hidden ones and with corrections applied."""
 
@@ -63,7 +128,7 @@ class MemoryReader:
             "ORDER BY time DESC, remembered_memory.id LIMIT ?",
             (bank, limit),
         )
-        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
+        return self._corrected_memories(bank, [memory_of(row) for row in found])
 
     def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
         """The memories retained from sessions, the latest first; of one network, if one is
@@ -74,7 +139,7 @@ class MemoryReader:
             f"AND {NOT_HIDDEN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
             (bank, network, limit),
         )
-        return self._corrected_memories(bank, [records.memory_of(row) for row in found])
+        return self._corrected_memories(bank, [memory_of(row) for row in found])
 
     def _corrected_memories(self, bank: str, memories: list[Memory]) -> list[Memory]:
         corrections = memory_corrections(self._db, bank)
@@ -100,9 +165,7 @@ class MemoryWriter(MemoryReader):
 
     def put_remembered(self, memory: Memory) -> None:
         """Keep a text that a person asked to remember; a known one stays as it is."""
-        self._db.run(
-            insert_missing("remembered_memory", rows.REMEMBERED), rows.remembered_row(memory)
-        )
+        self._db.run(insert_missing("remembered_memory", REMEMBERED), remembered_row(memory))
         m = memory
         if m.network is not Network.WORLD or m.where or m.why:
             self._db.run(
@@ -118,7 +181,7 @@ class MemoryWriter(MemoryReader):
             "remembered_memory.id",
             (bank,),
         )
-        return [rows.memory_of(row) for row in found]
+        return [memory_of(row) for row in found]
 
     def shown_remembered(self, bank: str) -> list[Memory]:
         """All remembered texts that are not hidden, with corrections applied, oldest first."""
@@ -131,28 +194,28 @@ class MemoryWriter(MemoryReader):
             (bank,),
         )
         said = {c.id: c.text for c in self._curation.states_of_kind(bank, "memory") if c.text}
-        memories = [rows.memory_of(row) for row in found]
+        memories = [memory_of(row) for row in found]
         return [corrected_memory(m, said[m.id]) if m.id in said else m for m in memories]
 
     def occurrences(self, bank: str, session: str) -> list[MemoryOccurrence]:
         """The occurrences of memories in one session, by key."""
         found = self._db.all(
-            f"SELECT {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND session = ? "
+            f"SELECT {OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND session = ? "
             "ORDER "
             "BY key",
             (bank, session),
         )
-        return [records.occurrence_of(row) for row in found]
+        return [occurrence_of(row) for row in found]
 
     def stances(self, bank: str, session: str | None = None) -> list[Stance]:
         """The stances of a bank, or of one session, by time."""
         found = self._db.all(
-            f"SELECT {records.STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, "
+            f"SELECT {STANCE} FROM stance WHERE bank = ? AND session = coalesce(?, "
             "session) "
             "ORDER BY time, session, seq, uri, target, aspect",
             (bank, session),
         )
-        return [records.stance_of(row) for row in found]
+        return [stance_of(row) for row in found]
 
     def put_occurrences(
         self,
@@ -164,14 +227,14 @@ class MemoryWriter(MemoryReader):
         """Replace the occurrences and stances of a session."""
         self.clear_session(bank, session, 0)
         self._db.run_many(
-            f"INSERT INTO memory_occurrence (bank, session, {records.OCCURRENCE}) "
-            f"VALUES (?, ?, {placeholders(records.OCCURRENCE)})",
-            [(bank, session, *records.occurrence_row(occurrence)) for occurrence in occurrences],
+            f"INSERT INTO memory_occurrence (bank, session, {OCCURRENCE}) "
+            f"VALUES (?, ?, {placeholders(OCCURRENCE)})",
+            [(bank, session, *occurrence_row(occurrence)) for occurrence in occurrences],
         )
         self._hide_keys(bank, session, 0)
         self._db.run_many(
-            upsert("stance", f"bank, {records.STANCE}", "bank, session, uri, target, aspect"),
-            [(bank, *records.stance_row(stance)) for stance in stances],
+            upsert("stance", f"bank, {STANCE}", "bank, session, uri, target, aspect"),
+            [(bank, *stance_row(stance)) for stance in stances],
         )
 
     def changed_keys(self, bank: str) -> list[str]:
@@ -182,12 +245,12 @@ class MemoryWriter(MemoryReader):
     def occurrences_of_key(self, bank: str, key: str) -> list[SessionOccurrence]:
         """All occurrences of a key, by time and session."""
         found = self._db.all(
-            f"SELECT session, {records.OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND key "
+            f"SELECT session, {OCCURRENCE} FROM memory_occurrence WHERE bank = ? AND key "
             "= ? "
             "ORDER BY time, session",
             (bank, key),
         )
-        return [SessionOccurrence(row[0], records.occurrence_of(row[1:])) for row in found]
+        return [SessionOccurrence(row[0], occurrence_of(row[1:])) for row in found]
 
     def put_retained(
         self, bank: str, key: str, memory: Memory | None, passage: Passage | None
@@ -200,7 +263,7 @@ class MemoryWriter(MemoryReader):
             "DELETE FROM retained_memory WHERE bank = ? AND (id = ? OR key = ?)",
             (memory.bank, memory.id, key),
         )
-        self._db.run(insert("retained_memory", records.RETAINED), records.retained_row(key, memory))
+        self._db.run(insert("retained_memory", RETAINED), retained_row(key, memory))
         self._passages.replace(memory, passage)
 
     def mark_retained_stale(self, bank: str, id: str) -> str | None:

@@ -7,15 +7,41 @@ from dataclasses import replace
 from holdfast.model.opinions import (
     Opinion,
     OpinionRevision,
+    Trend,
 )
 from holdfast.model.query import Passage
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.knowledge.memories import NOT_HIDDEN, memory_corrections
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records
 from holdfast.store.sql.statements import (
     upsert,
 )
+
+OPINION = (
+    "bank, id, target, aspect, positive, what, why, confidence, trend, status, trust, formed, "
+    "updated, latest, sessions, favour, against, tension, settled, author"
+)
+
+
+def opinion_of(row: rows.Row) -> Opinion:
+    """`OPINION`."""
+    fields = rows.named_fields(OPINION, row)
+    fields["positive"] = bool(fields["positive"])
+    fields["trend"] = Trend(fields["trend"])
+    fields["evidence_for"] = rows.as_tuple(fields.pop("favour"))
+    fields["evidence_against"] = rows.as_tuple(fields.pop("against"))
+    return Opinion(**rows.with_enums(fields))
+
+
+def opinion_row(o: Opinion) -> rows.Row:
+    """`OPINION`."""
+    return (
+        o.bank, o.id, o.target, o.aspect, int(o.positive), o.what, o.why, o.confidence,
+        o.trend.value, o.status.value, o.trust.value, o.formed, o.updated, o.latest, o.sessions,
+        rows.as_list(o.evidence_for), rows.as_list(o.evidence_against), o.tension, o.settled,
+        o.author,
+    )  # fmt: skip
 
 
 class OpinionReader:
@@ -27,12 +53,12 @@ class OpinionReader:
     def all(self, bank: str) -> list[Opinion]:
         """The opinions of a bank, the firmest first."""
         found = self._db.all(
-            f"SELECT {records.OPINION} FROM opinion WHERE bank = ? "
+            f"SELECT {OPINION} FROM opinion WHERE bank = ? "
             f"AND {NOT_HIDDEN.format('opinion')} ORDER BY confidence DESC, id",
             (bank,),
         )
         corrections = memory_corrections(self._db, bank)
-        opinions = [records.opinion_of(row) for row in found]
+        opinions = [opinion_of(row) for row in found]
         return [replace(o, what=corrections[o.id]) if o.id in corrections else o for o in opinions]
 
     def history(self, bank: str, opinion: str) -> list[OpinionRevision]:
@@ -54,17 +80,15 @@ class OpinionWriter(OpinionReader):
 
     def all_uncurated(self, bank: str) -> list[Opinion]:
         """Every opinion, hidden or not, without corrections, by id."""
-        found = self._db.all(
-            f"SELECT {records.OPINION} FROM opinion WHERE bank = ? ORDER BY id", (bank,)
-        )
-        return [records.opinion_of(row) for row in found]
+        found = self._db.all(f"SELECT {OPINION} FROM opinion WHERE bank = ? ORDER BY id", (bank,))
+        return [opinion_of(row) for row in found]
 
     def put(
         self, opinion: Opinion, revision: OpinionRevision | None, passage: Passage | None
     ) -> None:
         """Store an opinion with its new revision, in place of its earlier state."""
         o = opinion
-        self._db.run(upsert("opinion", records.OPINION, "bank, id"), records.opinion_row(o))
+        self._db.run(upsert("opinion", OPINION, "bank, id"), opinion_row(o))
         if revision is not None:
             self._db.run(
                 "INSERT INTO opinion_revision SELECT ?, ?, coalesce(max(number), 0) + 1, ?, ?, "

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import astuple, fields
+from typing import Any, NamedTuple, cast
 
-from holdfast.model.knowledge import Pattern, Proposal, Refusal, Rule
+from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import rules as rows
 from holdfast.store.sql.statements import placeholders, upsert
 
 
@@ -45,7 +46,42 @@ class Statement(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+RULE = ", ".join(field.name for field in fields(Rule))
+PATTERN = ", ".join(field.name for field in fields(Pattern))
+PROPOSAL = ", ".join(field.name for field in fields(Proposal))
+_LISTS = ("paths", "sources", "authors", "evidence", "against", "files")
 _REFUSED_PROPOSAL = "seq, target, text, why, time, who, evidence"
+
+
+def row_of(record: Rule | Pattern | Proposal) -> rows.Row:
+    """`RULE`, `PATTERN` or `PROPOSAL`."""
+    values: rows.Row = astuple(record)
+    return tuple(rows.as_list(cast(rows.Row, v)) if isinstance(v, tuple) else v for v in values)
+
+
+def rule_of(row: rows.Row) -> Rule:
+    """`RULE`."""
+    return Rule(**_fields(RULE, row))
+
+
+def pattern_of(row: rows.Row) -> Pattern:
+    """`PATTERN`."""
+    found = _fields(PATTERN, row)
+    found["decides"] = bool(found["decides"])
+    return Pattern(**found)
+
+
+def proposal_of(row: rows.Row) -> Proposal:
+    """`PROPOSAL`."""
+    found = _fields(PROPOSAL, row)
+    found["kind"] = ProposalKind(found["kind"])
+    return Proposal(**found)
+
+
+def _fields(columns: str, row: rows.Row) -> dict[str, Any]:
+    found = dict(zip(columns.split(", "), row, strict=True))
+    lists = {name: rows.as_tuple(found[name]) for name in _LISTS if name in found}
+    return {**found, **lists, "trust": Trust(found["trust"])}
 
 
 class RuleReader:
@@ -64,25 +100,25 @@ class RuleReader:
     def all(self, bank: str) -> list[Rule]:
         """The sections of these files, in the order of path and line."""
         found = self._db.all(
-            f"SELECT {rows.RULE} FROM rule WHERE bank = ? ORDER BY path, line, id", (bank,)
+            f"SELECT {RULE} FROM rule WHERE bank = ? ORDER BY path, line, id", (bank,)
         )
-        return [rows.rule_of(row) for row in found]
+        return [rule_of(row) for row in found]
 
     def patterns(self, bank: str) -> list[Pattern]:
         """The patterns of a bank, the most certain first."""
         found = self._db.all(
-            f"SELECT {rows.PATTERN} FROM pattern WHERE bank = ? "
+            f"SELECT {PATTERN} FROM pattern WHERE bank = ? "
             "ORDER BY confidence DESC, occurrences DESC, id",
             (bank,),
         )
-        return [rows.pattern_of(row) for row in found]
+        return [pattern_of(row) for row in found]
 
     def proposals(self, bank: str) -> list[Proposal]:
         """The proposals that wait for a person, oldest first."""
         found = self._db.all(
-            f"SELECT {rows.PROPOSAL} FROM proposal WHERE bank = ? ORDER BY made, id", (bank,)
+            f"SELECT {PROPOSAL} FROM proposal WHERE bank = ? ORDER BY made, id", (bank,)
         )
-        return [rows.proposal_of(row) for row in found]
+        return [proposal_of(row) for row in found]
 
     def refusals(self, bank: str) -> list[Refusal]:
         """The rejected proposals, oldest first; one whose rejection was undone is left out."""
@@ -111,7 +147,7 @@ class RuleWriter(RuleReader):
             "INSERT INTO rule_file VALUES (?, ?, ?, ?, ?)", [(bank, *file) for file in files]
         )
         for rule, passage in rules:
-            self._db.run(upsert("rule", rows.RULE, "bank, id"), rows.row_of(rule))
+            self._db.run(upsert("rule", RULE, "bank, id"), row_of(rule))
             self._passages.add([passage])
         self._progress.mark_changed(bank, "")
 
@@ -119,13 +155,13 @@ class RuleWriter(RuleReader):
         """Replace all patterns of a bank."""
         self._db.run("DELETE FROM pattern WHERE bank = ?", (bank,))
         self._db.run_many(
-            f"INSERT INTO pattern ({rows.PATTERN}) VALUES ({placeholders(rows.PATTERN)})",
-            [rows.row_of(pattern) for pattern in patterns],
+            f"INSERT INTO pattern ({PATTERN}) VALUES ({placeholders(PATTERN)})",
+            [row_of(pattern) for pattern in patterns],
         )
 
     def put_proposal(self, proposal: Proposal) -> None:
         """Store a proposal, in place of its earlier version."""
-        self._db.run(upsert("proposal", rows.PROPOSAL, "bank, id"), rows.row_of(proposal))
+        self._db.run(upsert("proposal", PROPOSAL, "bank, id"), row_of(proposal))
 
     def drop_proposal(self, bank: str, id: str) -> None:
         """Remove a proposal."""

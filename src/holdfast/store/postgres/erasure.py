@@ -8,11 +8,14 @@ from pathlib import Path
 
 import psycopg
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreError, StoreUnavailableError
 from holdfast.store.across_tables.erasure import Eraser, Erasure, Scrubber
 from holdfast.store.across_tables.parts import WriterParts
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.errors import store_error
+from holdfast.store.postgres.extension import find_out, guard_of
+from holdfast.store.postgres.nearest import HNSW_INDEXES
+from holdfast.store.postgres.transaction import NotRepeatedError
 
 _TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
@@ -70,7 +73,25 @@ class PostgresEraser(Eraser):
                     "takes the owner of the tables, or a role with the right MAINTAIN.",
                     "Let the owner say VACUUM FULL, or see docs/postgres.md.",
                 )
+            indexed = {table for _, table in self._server.query(HNSW_INDEXES)}
             for (table,) in self._server.query(_TABLES):
-                self._server.script(f'VACUUM (FULL) "{table}"')
+                if table in indexed:
+                    self._rewrite_indexed(table)
+                else:
+                    self._server.script(f'VACUUM (FULL) "{table}"')
         except psycopg.Error as error:
             raise store_error(error, self._server.place) from error
+
+    def _rewrite_indexed(self, table: str) -> None:
+        """Rewrite a table with an index of vectors, for which the server compares them."""
+        find_out(self._server)
+        try:
+            self._server.script(f'VACUUM (FULL) "{table}"', guard_of(self._server))
+        except NotRepeatedError as error:
+            find_out(self._server)
+            raise StoreUnavailableError(
+                f"What is gone from {self._server.place} was not overwritten in {table}: its "
+                "server crashes when it compares vectors.",
+                "Let the owner of the tables run `holdfast status`, which drops the indexes of "
+                "vectors, then do it again.",
+            ) from error

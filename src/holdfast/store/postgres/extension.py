@@ -15,11 +15,17 @@ import psycopg
 
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.errors import is_unavailable, reason, store_error
-from holdfast.store.postgres.transaction import run_query
+from holdfast.store.postgres.transaction import crashed_since, run_query
 
 # After so many lost connections this process stops using the extension, also if the server did not
 # crash: a cluster that replaces a crashed server by another one does not show that it crashed.
 MAX_LOSSES = 2
+# Not the schema of our tables, where `vector` is a table.
+EXTENSION_SCHEMA = "public"
+INSTALL: tuple[LiteralString, ...] = (
+    f"CREATE SCHEMA IF NOT EXISTS {EXTENSION_SCHEMA}",
+    f"CREATE EXTENSION IF NOT EXISTS vector SCHEMA {EXTENSION_SCHEMA}",
+)
 _STATE = (
     "SELECT (SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n "
     "ON n.oid = e.extnamespace WHERE e.extname = 'vector'), "
@@ -49,16 +55,15 @@ _NOTE = (
     "ON CONFLICT (extension) DO UPDATE SET problem = excluded.problem, time = now()"
 )
 _FORGET = "DELETE FROM extension_trial WHERE extension = 'vector'"
-# A guard returns the time of the server and whether the extension may be used.
-_GUARD = (
-    "SELECT clock_timestamp()::text, NOT EXISTS (SELECT 1 FROM extension_trial "
-    "WHERE extension = 'vector' AND problem <> '')"
+# A guard returns the time of the server and whether the extension may be used: not for two
+# seconds after a crash, in which the one that caused it writes that down.
+_GUARD_WITHOUT_TRIALS = (
+    "SELECT clock_timestamp()::text, (SELECT stats_reset IS NULL "
+    "OR stats_reset < clock_timestamp() - interval '2 seconds' FROM pg_stat_bgwriter)"
 )
-_GUARD_WITHOUT_TRIALS = "SELECT clock_timestamp()::text, true"
-# After a crash the server begins its statistics anew, in a new process or in the same one.
-_CRASHED_SINCE = (
-    "SELECT pg_postmaster_start_time() > %s::timestamptz OR coalesce("
-    "(SELECT stats_reset > %s::timestamptz FROM pg_stat_bgwriter), false)"
+_GUARD = (
+    f"{_GUARD_WITHOUT_TRIALS} AND NOT EXISTS (SELECT 1 FROM extension_trial "
+    "WHERE extension = 'vector' AND problem <> '')"
 )
 # 64 dimensions, enough for the instructions of any CPU that work on many numbers at once.
 _COMPARE = (
@@ -165,8 +170,10 @@ def _explain_loss(connection: PostgresConnection) -> None:
 
 
 def _crashed_since(connection: PostgresConnection, server_time: str) -> bool:
-    ((crashed,),) = _read(connection, _CRASHED_SINCE, (server_time, server_time))
-    return bool(crashed)
+    try:
+        return crashed_since(connection.pool, server_time)
+    except psycopg.Error as error:
+        raise store_error(error, connection.place) from error
 
 
 def _try(connection: PostgresConnection) -> bool:
@@ -191,9 +198,8 @@ def _trial_problem(connection: PostgresConnection) -> str | None:
         (server_time, _) = cast(Any, raw.execute(_GUARD_WITHOUT_TRIALS).fetchone())
         state = read_state(connection)
         if not state.extension:
-            # Not in the schema of our tables, where `vector` is a table.
-            raw.execute("CREATE SCHEMA IF NOT EXISTS public")
-            raw.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+            for statement in INSTALL:
+                raw.execute(statement)
             state = read_state(connection)
         raw.execute(cast(LiteralString, _COMPARE.format(schema=f'"{state.extension}"')))
         return ""

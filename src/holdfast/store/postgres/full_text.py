@@ -10,10 +10,10 @@ from holdfast.model.query import LAYER_BY_KIND, Passage
 from holdfast.store.index.passages import Match
 from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
-from holdfast.store.sql.rows import records
+from holdfast.store.sql import rows
 from holdfast.store.sql.statements import insert
 
-_COLUMNS = ", ".join(f"passage.{name}" for name in records.PASSAGE.split(", "))
+_COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 # All passages that have any of the words count for the weights of terms; those that are wanted are
 # ranked, by BM25 as FTS5 computes it. Phrases are counted before, under names that no word has.
 _RANKED = f"""WITH candidate AS MATERIALIZED (
@@ -85,7 +85,7 @@ class PostgresFullText:
                 *(bank, bank, limit),
             ),
         )
-        return [Match(records.passage_of(row[:-1]), row[-1]) for row in found]
+        return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
 
     def _count_phrases(
         self, bank: str | None, phrases: Sequence[Sequence[str]]
@@ -116,16 +116,14 @@ class PostgresFullText:
         return int(count)
 
     def add(self, passages: Sequence[Passage]) -> None:
-        texts = [text for p in passages for text in (records.text(p.body), records.text(p.context))]
+        texts = [text for p in passages for text in (rows.text(p.body), rows.text(p.context))]
         cut = self._tokens.tokenize(texts)
         self._server.run_many(
-            insert("passage", f"{records.PASSAGE}, scope, words, length"),
+            insert("passage", f"{rows.PASSAGE}, scope, words, length"),
             [
                 (
-                    *records.passage_row(passage),
-                    *tokens.to_tsvector(
-                        records.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]
-                    ),
+                    *rows.passage_row(passage),
+                    *tokens.to_tsvector(rows.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
                 )
                 for n, passage in enumerate(passages)
             ],
@@ -145,14 +143,14 @@ class PostgresFullText:
 
     def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
         """The terms as tokens, each once; a term of several words is a phrase."""
-        clean = [records.text(term).replace("\x00", " ") for term in terms]
+        clean = [rows.text(term).replace("\x00", " ") for term in terms]
         cut = self._tokens.tokenize([term for term in clean if any(c.isalnum() for c in term)])
         return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
 
     def _query_values(
         self, bank: str | None, phrases: Sequence[Sequence[str]]
     ) -> tuple[str, str | None]:
-        return tokens.to_tsquery(phrases, records.bank_word(bank) if bank is not None else ""), bank
+        return tokens.to_tsquery(phrases, rows.bank_word(bank) if bank is not None else ""), bank
 
 
 def _hit_condition(layers: Sequence[str], since: str, until: str) -> tuple[str, list[object]]:

@@ -18,7 +18,7 @@ from holdfast.errors import InputError, StoreError
 from holdfast.store.postgres import tokens as words
 from holdfast.store.postgres.move_progress import MoveProgress, OutdatedMoveError
 from holdfast.store.postgres.store import PostgresStore
-from holdfast.store.sql.rows import records as rows
+from holdfast.store.sql import rows
 from holdfast.store.sql.statements import placeholders
 from holdfast.store.sqlite.store import SqliteStore
 

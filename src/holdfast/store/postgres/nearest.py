@@ -20,6 +20,8 @@ from psycopg import sql
 from holdfast.store.index.vectors import StoredVector
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.extension import (
+    EXTENSION_SCHEMA,
+    INSTALL,
     create_trials,
     find_out,
     guard_of,
@@ -112,8 +114,10 @@ _SIZES = (
     "SELECT n.bank, {schema}.vector_dims(n.direction), count(*) FROM half_vector AS n "
     "WHERE n.model = %s AND n.direction IS NOT NULL GROUP BY 1, 2 HAVING count(*) > %s"
 )
-_HNSW_INDEXES = (
-    "SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_am AS a ON a.oid = c.relam "
+# The indexes of vectors, and their tables.
+HNSW_INDEXES = (
+    "SELECT c.oid::regclass::text, i.indrelid::regclass::text FROM pg_index AS i "
+    "JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS a ON a.oid = c.relam "
     "WHERE a.amname = 'hnsw' AND c.relnamespace = current_schema()::regnamespace"
 )
 _INDEX = (
@@ -146,16 +150,22 @@ def create_half_vectors(connection: PostgresConnection) -> bool:
         state = read_state(connection)
         if state.has_table:
             return False
+        if not state.extension:  # somebody dropped it after the trial
+            for statement in INSTALL:
+                connection.script(statement)
         connection.script("DROP TABLE IF EXISTS half_vector")
         connection.script(
-            partitioned(_CREATE.format(schema=f'"{state.extension}"'), connection.partitions)
+            partitioned(
+                _CREATE.format(schema=f'"{state.extension or EXTENSION_SCHEMA}"'),
+                connection.partitions,
+            )
         )
     return True
 
 
 def _drop_indexes(connection: PostgresConnection) -> None:
     """Drop the indexes of vectors: writing to one compares vectors, and so does VACUUM."""
-    for (index,) in connection.query(_HNSW_INDEXES):
+    for index, _ in connection.query(HNSW_INDEXES):
         connection.script(f"DROP INDEX IF EXISTS {index}")
 
 

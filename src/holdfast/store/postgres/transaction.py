@@ -45,6 +45,14 @@ _TRANSACTION_STATUS = (
     "SELECT CASE WHEN substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) = %s "
     "THEN pg_xact_status(%s::text::xid8) END"
 )
+# After a crash the server begins its statistics anew, in a new process or in the same one.
+_CRASHED_SINCE = (
+    "SELECT pg_postmaster_start_time() > %s::timestamptz OR coalesce("
+    "(SELECT stats_reset > %s::timestamptz FROM pg_stat_bgwriter), false)"
+)
+# How long a server may take to notice that one of its processes crashed: until then it takes new
+# connections, which it ends at once. Milliseconds, unless the machine is overloaded.
+_NOTICE_CRASH_S = 2.0
 Rows = Sequence[Sequence[Any]]
 
 
@@ -141,6 +149,9 @@ class ReplayableTransaction:
                     self._pool.extension.lose(server_time)
                 if last and not lost:
                     raise
+                if lost:
+                    self._release()
+                    crashed_since(self._pool, server_time)  # a replay before that would be lost too
                 self._replay(error)
                 if lost:
                     raise NotRepeatedError(self._pool.place) from error
@@ -300,6 +311,16 @@ def ask_guard(raw: PooledConnection, guard: LiteralString, pool: Pool) -> str:
     if row is None or not row[1] or pool.extension.schema == "":
         raise NotRepeatedError(pool.place)
     return str(row[0])
+
+
+def crashed_since(pool: Pool, server_time: str) -> bool:
+    """Whether the server crashed since a time of its clock, once it has noticed and recovered."""
+    give_up = time.monotonic() + _NOTICE_CRASH_S
+    while True:
+        ((crashed,),) = run_query(pool, "", _CRASHED_SINCE, [[server_time, server_time]]).rows
+        if crashed or time.monotonic() > give_up:
+            return bool(crashed)
+        time.sleep(_POLL_S)
 
 
 def cancel(raw: PooledConnection) -> None:

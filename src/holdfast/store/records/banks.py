@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from holdfast.model.bank import Bank
+from collections.abc import Iterable
+
+from holdfast.model.bank import Bank, Disposition
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     insert_missing,
     placeholders_for,
 )
+
+BANK = "id, name, created, background, skepticism, literalism, empathy, retention"
+
+
+def bank_of(row: rows.Row, aliases: Iterable[str]) -> Bank:
+    """`BANK`."""
+    return Bank(row[0], row[1], row[2], row[3], Disposition(*row[4:7]), tuple(aliases), row[7])
 
 
 class BankReader:
@@ -22,8 +31,8 @@ class BankReader:
         aliases: dict[str, list[str]] = {}
         for alias, bank in self._db.all("SELECT alias, bank FROM bank_alias ORDER BY alias"):
             aliases.setdefault(bank, []).append(alias)
-        found = self._db.all(f"SELECT {rows.BANK} FROM bank ORDER BY name, id")
-        return [rows.bank_of(row, aliases.get(row[0], ())) for row in found]
+        found = self._db.all(f"SELECT {BANK} FROM bank ORDER BY name, id")
+        return [bank_of(row, aliases.get(row[0], ())) for row in found]
 
     def get(self, id: str) -> Bank | None:
         """One bank by its id."""
@@ -47,7 +56,7 @@ class BankWriter(BankReader):
         """Add a bank; a known one stays as it is."""
         d = bank.disposition
         self._db.run(
-            insert_missing("bank", rows.BANK),
+            insert_missing("bank", BANK),
             (
                 bank.id,
                 bank.name,

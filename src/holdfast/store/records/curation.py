@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.model.curation import Curation, CurationState
+from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.store.index.progress import StageProgress
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     batches,
     insert,
@@ -21,11 +21,26 @@ from holdfast.store.sql.statements import (
     upsert,
 )
 
+CURATION_STATE = 'bank, kind, id, session, forgotten, "into", text, time, who, was'
+
 # Kinds that are hidden by their own id; a turn can also be hidden with its session or exchange.
 _HIDDEN_BY_ID = (
     "session", "commit", "memory", "concept", "pull", "issue", "remark", "shared", "taking",
     "imported", "importing",
 )  # fmt: skip
+
+
+def curation_of(row: rows.Row) -> Curation:
+    """`seq, bank, time, action, target, text, who`."""
+    fields = rows.named_fields("seq, bank, time, action, target, text, who", row)
+    fields["action"] = Action(fields["action"])
+    return Curation(**fields)
+
+
+def curation_state_of(row: rows.Row) -> CurationState:
+    """`CURATION_STATE`."""
+    bank, kind, id, session, forgotten, *rest = row
+    return CurationState(bank, kind, id, session, bool(forgotten), *rest)
 
 
 class CurationReader:
@@ -41,26 +56,25 @@ class CurationReader:
             "WHERE bank = ? ORDER BY seq",
             (bank,),
         )
-        return [rows.curation_of(row) for row in found]
+        return [curation_of(row) for row in found]
 
     def state(self, bank: str, kind: str, id: str) -> CurationState | None:
         """The result of all decisions about one record; None if there are none."""
         row = self._db.one(
-            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? AND "
-            "id = ?",
+            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? AND id = ?",
             (bank, kind, id),
         )
-        return rows.curation_state_of(row) if row else None
+        return curation_state_of(row) if row else None
 
     def states_in_session(self, bank: str, session: str) -> list[CurationState]:
         """The same for everything in a session, the session itself included."""
         found = self._db.all(
-            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND session = ? "
+            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND session = ? "
             "ORDER BY "
             "kind, id",
             (bank, session),
         )
-        return [rows.curation_state_of(row) for row in found]
+        return [curation_state_of(row) for row in found]
 
     def find_hidden(
         self, bank: str | None, kind: str, id: str, limit: int = 5
@@ -71,7 +85,7 @@ class CurationReader:
         named = f"{where} AND (? IN ('', kind)) AND id >= ? AND id < ?"
         given = (*values, kind, rows.text(id), rows.text(id) + "\U0010ffff")
         found = self._db.all(
-            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE {named} "
+            f"SELECT {CURATION_STATE} FROM curation_state WHERE {named} "
             "AND (forgotten <> 0 OR \"into\" <> '') "
             "UNION SELECT bank, kind, id, session, 0, '', '', '', '', '' FROM hidden_record "
             f"WHERE {named} AND kind <> 'raw' AND NOT EXISTS (SELECT 1 FROM curation_state AS own "
@@ -80,7 +94,7 @@ class CurationReader:
             "AND (own.forgotten <> 0 OR own.\"into\" <> '')) ORDER BY 3, 2, 1 LIMIT ?",
             (*given, *given, limit),
         )
-        return [rows.curation_state_of(row) for row in found]
+        return [curation_state_of(row) for row in found]
 
     def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
         """Which of these marks belong to something that was erased for good."""
@@ -109,11 +123,10 @@ class CurationReader:
     def states_of_kind(self, bank: str, kind: str) -> list[CurationState]:
         """The curation states of all records of a kind."""
         found = self._db.all(
-            f"SELECT {rows.CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? ORDER "
-            "BY id",
+            f"SELECT {CURATION_STATE} FROM curation_state WHERE bank = ? AND kind = ? ORDER BY id",
             (bank, kind),
         )
-        return [rows.curation_state_of(row) for row in found]
+        return [curation_state_of(row) for row in found]
 
 
 class CurationWriter(CurationReader):
@@ -137,7 +150,7 @@ class CurationWriter(CurationReader):
         c = curated
         name = (c.bank, c.kind, c.id)
         # One about which nothing stands any more still tells the session it is in.
-        self._db.run(upsert("curation_state", rows.CURATION_STATE, "bank, kind, id"), c)
+        self._db.run(upsert("curation_state", CURATION_STATE, "bank, kind, id"), c)
         if c.kind in _HIDDEN_BY_ID:
             self._db.run("DELETE FROM hidden_record WHERE bank = ? AND kind = ? AND id = ?", name)
             if c.is_hidden:

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.model.corrections import corrected_remark, corrected_thread
-from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, Thread
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, Thread, ThreadState
 from holdfast.model.query import Passage, RecordFilter
+from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.records.curation import CurationReader
-from holdfast.store.sql import labels
+from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import forge as forge_rows
-from holdfast.store.sql.rows import records
 from holdfast.store.sql.statements import batches, insert_missing, placeholders_for, upsert
 
 
@@ -33,12 +32,64 @@ class ForgeRepository(NamedTuple):
     read_at: str
 
 
-Made = Callable[[records.Row], Any]
+_BOTH = "bank, id, number, time, author, title, body, state, url, trust, repo, updated, closed"
+PULL = f'{_BOTH}, labels, files, commits, "merge", base, branch, fixes, bot'
+ISSUE = f"{_BOTH}, labels, bot"
+REMARK = "bank, id, thread, kind, time, author, text, state, path, line, url, trust, updated, bot"
+_LISTS = ("labels", "files", "commits", "fixes")
+
+
+def row_of(record: Thread | Remark) -> rows.Row:
+    """`PULL`, `ISSUE` or `REMARK`."""
+    columns = {Pull: PULL, Issue: ISSUE, Remark: REMARK}[type(record)]
+    return tuple(_cell(getattr(record, name)) for name in _names(columns))
+
+
+def pull_of(row: rows.Row) -> Pull:
+    """`PULL`."""
+    return Pull(**_thread(PULL, row))
+
+
+def issue_of(row: rows.Row) -> Issue:
+    """`ISSUE`."""
+    return Issue(**_thread(ISSUE, row))
+
+
+def remark_of(row: rows.Row) -> Remark:
+    """`REMARK`."""
+    fields = rows.named_fields(REMARK, row)
+    fields.update(kind=RemarkKind(fields["kind"]), trust=Trust(fields["trust"]))
+    fields["bot"] = bool(fields["bot"])
+    return Remark(**fields)
+
+
+def _thread(columns: str, row: rows.Row) -> dict[str, Any]:
+    fields = rows.named_fields(columns, row)
+    fields.update((name, tuple(json.loads(fields[name]))) for name in _LISTS if name in fields)
+    fields.update(state=ThreadState(fields["state"]), trust=Trust(fields["trust"]))
+    fields["bot"] = bool(fields["bot"])
+    return fields
+
+
+def _names(columns: str) -> list[str]:
+    return columns.replace('"', "").split(", ")
+
+
+def _cell(value: Any) -> Any:
+    """A value as it is stored, without halves of surrogate pairs."""
+    if isinstance(value, tuple):
+        return rows.text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, int) else rows.text(str(value))
+
+
+Made = Callable[[rows.Row], Any]
 
 FINDABLE: dict[str, tuple[str, str, Made]] = {
-    "pull": ("visible_pull", forge_rows.PULL, forge_rows.pull_of),
-    "issue": ("visible_issue", forge_rows.ISSUE, forge_rows.issue_of),
-    "remark": ("visible_remark", forge_rows.REMARK, forge_rows.remark_of),
+    "pull": ("visible_pull", PULL, pull_of),
+    "issue": ("visible_issue", ISSUE, issue_of),
+    "remark": ("visible_remark", REMARK, remark_of),
 }
 
 NUMBERED = ("pull", "issue")
@@ -105,11 +156,10 @@ class ForgeReader:
     def remarks(self, bank: str, thread: str) -> list[Remark]:
         """The remarks in the thread with a URI, by time."""
         found = self._db.all(
-            f"SELECT {forge_rows.REMARK} FROM visible_remark WHERE bank = ? AND thread = ? "
-            "ORDER BY time, id",
+            f"SELECT {REMARK} FROM visible_remark WHERE bank = ? AND thread = ? ORDER BY time, id",
             (bank, thread),
         )
-        corrected = [self.corrected(forge_rows.remark_of(row)) for row in found]
+        corrected = [self.corrected(remark_of(row)) for row in found]
         return [remark for remark in corrected if isinstance(remark, Remark)]
 
     def thread_passages(self, bank: str, thread: str) -> list[Passage]:
@@ -119,14 +169,14 @@ class ForgeReader:
             return []
         seen = FINDABLE[named.kind][0]
         found = self._db.all(
-            f"SELECT {records.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
             f"AND id = (SELECT id FROM {seen} WHERE bank = ? AND id = ?) "
-            f"UNION ALL SELECT {records.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
+            f"UNION ALL SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = 'remark' "
             "AND id IN (SELECT id FROM visible_remark WHERE bank = ? AND thread = ?) "
             "ORDER BY time, id",
             (bank, named.kind, bank, named.id, bank, bank, thread),
         )
-        return [records.passage_of(row) for row in found]
+        return [rows.passage_of(row) for row in found]
 
     def pulls_with_commit(self, bank: str, commit: str) -> list[Pull]:
         """The pulls that contain a commit, or were merged by it."""
@@ -212,19 +262,16 @@ class ForgeWriter(ForgeReader):
 
     def remark_uncurated(self, bank: str, id: str) -> Remark | None:
         """One remark as it was read."""
-        row = self._db.one(
-            f"SELECT {forge_rows.REMARK} FROM remark WHERE bank = ? AND id = ?", (bank, id)
-        )
-        return forge_rows.remark_of(row) if row else None
+        row = self._db.one(f"SELECT {REMARK} FROM remark WHERE bank = ? AND id = ?", (bank, id))
+        return remark_of(row) if row else None
 
     def remarks_uncurated(self, bank: str, thread: str) -> list[Remark]:
         """All remarks of a thread as they were read, hidden or not."""
         found = self._db.all(
-            f"SELECT {forge_rows.REMARK} FROM remark WHERE bank = ? AND thread = ? "
-            "ORDER BY time, id",
+            f"SELECT {REMARK} FROM remark WHERE bank = ? AND thread = ? ORDER BY time, id",
             (bank, thread),
         )
-        return [forge_rows.remark_of(row) for row in found]
+        return [remark_of(row) for row in found]
 
     def put_thread(self, thread: Thread, passage: Passage | None) -> bool:
         """Store a pull or an issue in place of its earlier version, with its passage (None: it
@@ -253,7 +300,7 @@ class ForgeWriter(ForgeReader):
 
     def _put_forged(self, record: Thread | Remark, passage: Passage | None) -> None:
         columns = FINDABLE[_word(record)][1]
-        self._db.run(upsert(_word(record), columns, "bank, id"), forge_rows.row_of(record))
+        self._db.run(upsert(_word(record), columns, "bank, id"), row_of(record))
         self._passages.replace(record, passage)
         self._progress.mark_changed(record.bank, "")
 

@@ -10,8 +10,8 @@ from holdfast.model.query import Passage
 from holdfast.model.team import Commit, FileChange
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     batches,
     insert_missing,

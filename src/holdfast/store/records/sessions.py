@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.model.records import Digest, Exchange, Session
+from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     placeholders,
+)
+
+SESSION = (
+    "bank, id, host, agent, parent, subagent, title, cwd, branch, version, started, ended, source"
+)
+DIGEST = (
+    "bank, id, session, started, ended, request, outcome, trust, investigated, learned, "
+    "completed, next_steps, topics, exchanges, author"
 )
 
 
@@ -63,7 +71,7 @@ class StaleSession(NamedTuple):
 # After every turn: nothing of the session is to be derived again but its digest.
 _AFTER_LAST_SEQ = 1 << 62
 
-_SESSION = ", ".join(f"s.{name}" for name in rows.SESSION.split(", "))
+_SESSION = ", ".join(f"s.{name}" for name in SESSION.split(", "))
 
 _OF = "s.bank = {0}.bank AND s.id = {0}.session"
 
@@ -90,6 +98,39 @@ def _condition(sieve: SessionFilter) -> tuple[str, list[str]]:
     return " AND ".join([_IS_TOP_LEVEL, *wanted]), [*wanted.values()]
 
 
+def session_of(row: rows.Row) -> Session:
+    """`SESSION`."""
+    return Session(*row)
+
+
+def session_row(session: Session) -> rows.Row:
+    """`SESSION`."""
+    return (
+        session.bank, session.id, session.host, session.agent, session.parent, session.subagent,
+        session.title, session.cwd, session.branch, session.version, session.started,
+        session.ended, session.source,
+    )  # fmt: skip
+
+
+def digest_of(row: rows.Row) -> Digest:
+    """`DIGEST`."""
+    fields = rows.named_fields(DIGEST, row)
+    for name in ("investigated", "learned", "completed", "next_steps", "topics"):
+        fields[name] = rows.as_tuple(fields[name])
+    fields["outcome"] = Outcome(fields["outcome"])
+    return Digest(**rows.with_enums(fields))
+
+
+def digest_row(digest: Digest) -> rows.Row:
+    """`DIGEST`."""
+    d = digest
+    return (
+        d.bank, d.id, d.session, d.started, d.ended, d.request, d.outcome.value, d.trust.value,
+        rows.as_list(d.investigated), rows.as_list(d.learned), rows.as_list(d.completed),
+        rows.as_list(d.next_steps), rows.as_list(d.topics), d.exchanges, d.author,
+    )  # fmt: skip
+
+
 class SessionReader:
     """Reads sessions that are not hidden."""
 
@@ -100,18 +141,17 @@ class SessionReader:
         """Sessions, the latest first."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
-            f"SELECT {rows.SESSION} FROM visible_session WHERE {where} "
-            "ORDER BY ended DESC, id LIMIT ?",
+            f"SELECT {SESSION} FROM visible_session WHERE {where} ORDER BY ended DESC, id LIMIT ?",
             (*values, limit),
         )
-        return [rows.session_of(row) for row in found]
+        return [session_of(row) for row in found]
 
     def get(self, bank: str, id: str) -> Session | None:
         """One session."""
         row = self._db.one(
-            f"SELECT {rows.SESSION} FROM visible_session WHERE bank = ? AND id = ?", (bank, id)
+            f"SELECT {SESSION} FROM visible_session WHERE bank = ? AND id = ?", (bank, id)
         )
-        return rows.session_of(row) if row else None
+        return session_of(row) if row else None
 
     def page(self, filter: SessionFilter, limit: int, offset: int = 0) -> list[SessionListing]:
         """Sessions of people, not of subagents, the latest first."""
@@ -132,7 +172,7 @@ class SessionReader:
             f"LEFT JOIN digest ON {_OF.format('digest')} ORDER BY s.ended DESC, s.id",
             (*values, limit, offset),
         )
-        return [SessionListing(rows.session_of(row[:-5]), *row[-5:]) for row in found]
+        return [SessionListing(session_of(row[:-5]), *row[-5:]) for row in found]
 
     def facets(self, bank: str | None) -> SessionFacets:
         """The agents and branches of the sessions."""
@@ -155,21 +195,21 @@ class SessionReader:
         """The session with an id, else those with this id of the agent that are no subagent's."""
         own, of_host = (
             self._db.all(
-                f"SELECT {rows.SESSION} FROM visible_session WHERE {what} ORDER BY bank", (name,)
+                f"SELECT {SESSION} FROM visible_session WHERE {what} ORDER BY bank", (name,)
             )
             for what in ("bank IN (SELECT id FROM bank) AND id = ?", "host = ? AND parent = ''")
         )
-        return [rows.session_of(row) for row in own or of_host]
+        return [session_of(row) for row in own or of_host]
 
     def subagents(self, bank: str, session: str) -> list[Session]:
         """The subagent sessions of a session, by time."""
         found = self._db.all(
-            f"SELECT {rows.SESSION} FROM visible_session WHERE bank = ? AND parent = ? AND id <> ? "
+            f"SELECT {SESSION} FROM visible_session WHERE bank = ? AND parent = ? AND id <> ? "
             "AND host IN (SELECT host FROM session WHERE bank = ? AND id = ?) "
             "ORDER BY started, id",
             (bank, session, session, bank, session),
         )
-        return [rows.session_of(row) for row in found]
+        return [session_of(row) for row in found]
 
     def extent(self, bank: str, session: str) -> SessionExtent:
         """How long a session is."""
@@ -226,9 +266,9 @@ class SessionReader:
     def digest(self, bank: str, session: str) -> Digest | None:
         """The digest of a session."""
         row = self._db.one(
-            f"SELECT {rows.DIGEST} FROM digest WHERE bank = ? AND session = ?", (bank, session)
+            f"SELECT {DIGEST} FROM digest WHERE bank = ? AND session = ?", (bank, session)
         )
-        return rows.digest_of(row) if row else None
+        return digest_of(row) if row else None
 
     def exchange_at(self, bank: str, session: str, seq: int) -> Exchange | None:
         """The exchange that contains the turn at a place of a session."""
@@ -247,7 +287,7 @@ class SessionWriter(SessionReader):
         """Add a session, or fill in what was not known about it."""
         # What is known first stays, but for the title; the span only ever widens.
         self._db.run(
-            f"INSERT INTO session ({rows.SESSION}) VALUES ({placeholders(rows.SESSION)}) "
+            f"INSERT INTO session ({SESSION}) VALUES ({placeholders(SESSION)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             "title = CASE excluded.title WHEN '' THEN session.title ELSE excluded.title END, "
             "parent = CASE session.parent WHEN '' THEN excluded.parent ELSE session.parent END, "
@@ -262,7 +302,7 @@ class SessionWriter(SessionReader):
             "ELSE session.started END, "
             "ended = CASE WHEN excluded.ended > session.ended THEN excluded.ended "
             "ELSE session.ended END",
-            rows.session_row(session),
+            session_row(session),
         )
         mark_stale(self._db, [(session.bank, session.id, _AFTER_LAST_SEQ)])
 

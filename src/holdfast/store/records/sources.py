@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     insert_missing,
     upsert,
 )
+
+SOURCE = (
+    'id, path, agent, bank, "offset", lines, '
+    "prefix, stamp, l1_bytes, rewrites, state, problem, "
+    "read_at"
+)
+FAILED_LINE = 'source, line, "offset", reason, excerpt, reader'
 
 
 class SourceChange(NamedTuple):
@@ -31,6 +38,18 @@ class SourceChange(NamedTuple):
     read_at: str
 
 
+def source_of(row: rows.Row) -> Source:
+    """`SOURCE`."""
+    fields = rows.named_fields(SOURCE, row)
+    fields["state"] = SourceState(fields["state"])
+    return Source(**fields)
+
+
+def failed_line_of(row: rows.Row) -> FailedLine:
+    """`FAILED_LINE`."""
+    return FailedLine(*row)
+
+
 class SourceReader:
     """Reads input files and their ledger."""
 
@@ -40,20 +59,18 @@ class SourceReader:
     def all(self, bank: str | None = None) -> list[Source]:
         """Every input file, by path."""
         where, values = self._db.in_bank(bank)
-        found = self._db.all(
-            f"SELECT {rows.SOURCE} FROM source WHERE {where} ORDER BY path", values
-        )
-        return [rows.source_of(row) for row in found]
+        found = self._db.all(f"SELECT {SOURCE} FROM source WHERE {where} ORDER BY path", values)
+        return [source_of(row) for row in found]
 
     def get(self, id: int) -> Source | None:
         """One input file by its number."""
-        row = self._db.one(f"SELECT {rows.SOURCE} FROM source WHERE id = ?", (id,))
-        return rows.source_of(row) if row else None
+        row = self._db.one(f"SELECT {SOURCE} FROM source WHERE id = ?", (id,))
+        return source_of(row) if row else None
 
     def at_path(self, path: str) -> Source | None:
         """One input file by its path."""
-        row = self._db.one(f"SELECT {rows.SOURCE} FROM source WHERE path = ?", (path,))
-        return rows.source_of(row) if row else None
+        row = self._db.one(f"SELECT {SOURCE} FROM source WHERE path = ?", (path,))
+        return source_of(row) if row else None
 
     def balance(self, bank: str | None = None) -> Balance:
         """The ledger added up; the caller fills in `pending` from the files on disk."""
@@ -89,13 +106,13 @@ class SourceReader:
     def failures(self, bank: str | None = None, limit: int = 20) -> list[FailedLine]:
         """Lines that could not be read."""
         where, values = self._db.in_bank(bank)
-        columns = ", ".join(f"failed_line.{name}" for name in rows.FAILED_LINE.split(", "))
+        columns = ", ".join(f"failed_line.{name}" for name in FAILED_LINE.split(", "))
         found = self._db.all(
             f"SELECT {columns} FROM failed_line JOIN source ON source.id = failed_line.source "
             f"WHERE {where} ORDER BY failed_line.source, failed_line.line LIMIT ?",
             (*values, limit),
         )
-        return [rows.failed_line_of(row) for row in found]
+        return [failed_line_of(row) for row in found]
 
     def failed_before(self, reader: int) -> set[int]:
         """The sources with lines that a reader older than this one could not read."""
@@ -176,7 +193,7 @@ class SourceWriter(SourceReader):
             [(c.source, kind, n) for kind, n in c.redacted.items()],
         )
         self._db.run_many(
-            upsert("failed_line", rows.FAILED_LINE, "source, line"),
+            upsert("failed_line", FAILED_LINE, "source, line"),
             [(f.source, f.line, f.offset, f.reason, f.excerpt, f.reader) for f in c.failed],
         )
         return True

@@ -5,16 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.model.corrections import corrected_turn
-from holdfast.model.records import Origin, Turn
+from holdfast.model.records import Origin, Role, ToolCall, Turn
+from holdfast.model.trust import Trust
 from holdfast.store.records.curation import CurationReader
 from holdfast.store.records.sessions import mark_stale
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import (
     batches,
     placeholders,
     placeholders_for,
 )
+
+TURN = (
+    "bank, id, session, seq, time, role, trust, text, speaker, branch, "
+    "tool, target, lines, action, result, ok, duration_ms, call, source, line, "
+    '"offset", ref'
+)
+
+
+def turn_of(row: rows.Row) -> Turn:
+    """`TURN`."""
+    tool = None
+    if row[10] is not None:
+        ok = None if row[15] is None else bool(row[15])
+        tool = ToolCall(row[10], row[11], row[12], row[13], row[14], ok, row[16], row[17])
+    return Turn(
+        row[0], row[1], row[2], row[3], row[4], Role(row[5]), Trust(row[6]), row[7], row[8],
+        row[9], tool, Origin(*row[18:22]),
+    )  # fmt: skip
+
+
+def turn_row(turn: Turn) -> rows.Row:
+    """`TURN`."""
+    tool = turn.tool
+    done: rows.Row = (None,) * 8
+    if tool is not None:
+        ok = None if tool.ok is None else int(tool.ok)
+        done = (
+            tool.name, tool.target, tool.lines, tool.action, tool.result, ok, tool.duration_ms,
+            tool.call,
+        )  # fmt: skip
+    at = turn.origin
+    return (
+        turn.bank, turn.id, turn.session, turn.seq, turn.time, turn.role.value, turn.trust.value,
+        turn.text, turn.speaker, turn.branch, *done, at.source, at.line, at.offset, at.ref,
+    )  # fmt: skip
 
 
 class TurnReader:
@@ -29,11 +65,11 @@ class TurnReader:
     ) -> list[Turn]:
         """The turns of a session in order, from place `first` to place `last`."""
         found = self._db.all(
-            f"SELECT {rows.TURN} FROM visible_turn "
+            f"SELECT {TURN} FROM visible_turn "
             "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
             (bank, session, first, (1 << 62) if last is None else last),
         )
-        return corrected_turns(self._db, [rows.turn_of(row) for row in found])
+        return corrected_turns(self._db, [turn_of(row) for row in found])
 
     def stream(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
         """The same one by one, for sessions that may not fit into memory."""
@@ -43,32 +79,32 @@ class TurnReader:
             if c.kind == "turn"
         }
         for row in self._db.stream(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
+            f"SELECT {TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
             "ORDER BY seq",
             (bank, session, first),
         ):
-            turn = rows.turn_of(row)
+            turn = turn_of(row)
             text = corrected.get(turn.id)
             yield corrected_turn(turn, text) if text else turn
 
     def before_line(self, source: int, line: int) -> Turn | None:
         """The last turn that was read from a source's lines up to one."""
         row = self._db.one(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
+            f"SELECT {TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
             "ORDER BY line DESC, seq DESC LIMIT 1",
             (source, line),
         )
-        return rows.turn_of(row) if row else None
+        return turn_of(row) if row else None
 
     def with_git_commit(self, bank: str) -> list[Turn]:
         """The turns that ran a commit and are not known to have failed, by time."""
         found = self._db.all(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE "
+            f"SELECT {TURN} FROM visible_turn WHERE bank = ? AND lower(action) LIKE "
             "'%git%commit%' "
             "AND (ok IS NULL OR ok <> 0) ORDER BY time, session, seq",
             (bank,),
         )
-        return [rows.turn_of(row) for row in found]
+        return [turn_of(row) for row in found]
 
 
 class TurnWriter(TurnReader):
@@ -90,11 +126,11 @@ class TurnWriter(TurnReader):
     def of_tool_call(self, bank: str, session: str, call: str) -> Turn | None:
         """The turn of a tool call in a session."""
         row = call and self._db.one(
-            f"SELECT {rows.TURN} FROM turn "
+            f"SELECT {TURN} FROM turn "
             "WHERE bank = ? AND call = ? AND session = ? AND call <> '' LIMIT 1",
             (bank, call, session),
         )
-        return rows.turn_of(row) if row else None
+        return turn_of(row) if row else None
 
     def has_tool_call(self, bank: str, call: str) -> bool:
         """Whether any session of the bank has this tool call."""
@@ -118,26 +154,25 @@ class TurnWriter(TurnReader):
         turns = list(turns)
         changeable = 'lines result ok duration_ms trust source line "offset" ref'.split()
         self._db.run_many(
-            f"INSERT INTO turn ({rows.TURN}) VALUES ({placeholders(rows.TURN)}) "
+            f"INSERT INTO turn ({TURN}) VALUES ({placeholders(TURN)}) "
             "ON CONFLICT (bank, id) DO UPDATE SET "
             + ", ".join(f"{name} = excluded.{name}" for name in changeable),
-            [rows.turn_row(turn) for turn in turns],
+            [turn_row(turn) for turn in turns],
         )
         mark_stale(self._db, [(turn.bank, turn.session, turn.seq) for turn in turns])
 
     def stream_uncurated(self, bank: str, session: str, first: int = 0) -> Iterator[Turn]:
         """The turns of a session as they were read, hidden or not, from place `first` on."""
         for row in self._db.stream(
-            f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? "
-            "ORDER BY seq",
+            f"SELECT {TURN} FROM turn WHERE bank = ? AND session = ? AND seq >= ? ORDER BY seq",
             (bank, session, first),
         ):
-            yield rows.turn_of(row)
+            yield turn_of(row)
 
     def get_uncurated(self, bank: str, id: str) -> Turn | None:
         """One turn as it was read."""
-        row = self._db.one(f"SELECT {rows.TURN} FROM turn WHERE bank = ? AND id = ?", (bank, id))
-        return rows.turn_of(row) if row else None
+        row = self._db.one(f"SELECT {TURN} FROM turn WHERE bank = ? AND id = ?", (bank, id))
+        return turn_of(row) if row else None
 
     def tool_calls_matching(self, bank: str, words: Sequence[str]) -> Iterator[Turn]:
         """The tool calls of a bank whose target or action contains one of these words, without
@@ -147,11 +182,11 @@ class TurnWriter(TurnReader):
         at = self._db.dialect.position
         held = " OR ".join(f"{at}(action, ?) > 0 OR {at}(target, ?) > 0" for _ in words)
         for row in self._db.stream(
-            f"SELECT {rows.TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
+            f"SELECT {TURN} FROM visible_turn WHERE bank = ? AND tool IS NOT NULL "
             f"AND ({held}) ORDER BY time, session, seq",
             (bank, *(word for word in words for _ in range(2))),
         ):
-            yield rows.turn_of(row)
+            yield turn_of(row)
 
 
 def corrected_turns(db: Database, turns: list[Turn]) -> list[Turn]:

@@ -17,8 +17,8 @@ from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
+from holdfast.store.sql import rows
 from holdfast.store.sql.connection import Connection
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import insert, placeholders_for
 
 Filtered = Exchange | Commit

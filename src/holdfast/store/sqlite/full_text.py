@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.model.query import Passage
 from holdfast.store.index.passages import Match, time_condition
+from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.rows import records as rows
 from holdfast.store.sql.statements import insert
 
 # Weights of the columns scope, body and context: a term in the passage itself counts fully, one in

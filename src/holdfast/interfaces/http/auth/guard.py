@@ -105,6 +105,7 @@ class GuardRules(NamedTuple):
     # How many requests of one key run at a time; 0: any number.
     max_concurrent: int = 0
     max_body_bytes: int = MAX_BODY_BYTES
+    body_timeout_s: float = BODY_TIMEOUT_S
 
     @property
     def too_large(self) -> Refusal:
@@ -168,7 +169,7 @@ class Guard:
             await answer(scope, receive, _with_headers(scope, send))
             return
         self.last_request = time.monotonic()
-        body = _Body(receive, self._rules.max_body_bytes)
+        body = _Body(receive, self._rules)
         who: Principal | None = scope.get("principal")
         name = who.key if who else ""
         self._running[name] += 1
@@ -287,9 +288,9 @@ def _check_length(headers: Headers, rules: GuardRules) -> Refusal | None:
 class _Body:
     """The body of a request, cut off at the size limit and at the time limit."""
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, receive: Receive, rules: GuardRules) -> None:
         self._receive = receive
-        self._max_bytes = limit
+        self._rules = rules
         self._received = 0
         self._complete = False
         self._deadline = 0.0
@@ -300,7 +301,7 @@ class _Body:
         if self._complete:
             return await self._receive()  # waits for the client to disconnect
         now = time.monotonic()
-        self._deadline = self._deadline or now + BODY_TIMEOUT_S
+        self._deadline = self._deadline or now + self._rules.body_timeout_s
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, self._deadline - now))
         except TimeoutError:
@@ -308,7 +309,7 @@ class _Body:
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             self._complete = not message.get("more_body", False)
-            if self._received > self._max_bytes:
+            if self._received > self._rules.max_body_bytes:
                 self.too_large = True
                 return {"type": "http.disconnect"}
         return message

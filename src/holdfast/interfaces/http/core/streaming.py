@@ -34,9 +34,14 @@ class ServerEvent(NamedTuple):
 class EventStreams:
     """All streams of one server."""
 
-    def __init__(self, is_still_valid: Callable[[Principal], Awaitable[bool]]) -> None:
+    def __init__(
+        self,
+        is_still_valid: Callable[[Principal], Awaitable[bool]],
+        heartbeat_s: float = HEARTBEAT_S,
+    ) -> None:
         """`is_still_valid` tells whether the key of a listener is still valid."""
         self.listeners = 0
+        self._heartbeat_s = heartbeat_s
         self._is_still_valid = is_still_valid
         self._closed = asyncio.Event()
 
@@ -62,7 +67,9 @@ class EventStreams:
             while not closed.done():
                 next_event = next_event or asyncio.create_task(_next(events))
                 await asyncio.wait(
-                    (next_event, closed), timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED
+                    (next_event, closed),
+                    timeout=self._heartbeat_s,
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
                 if not await self._is_still_valid(listener):
                     return

@@ -18,8 +18,11 @@ MAX_CONNECTIONS_PER_CLIENT = 250
 
 
 class HeadTimeoutProtocol(H11Protocol):
-    """uvicorn's HTTP/1.1 with a time limit for the head of a request."""
+    """uvicorn's HTTP/1.1 with a time limit for the head of a request. uvicorn makes one for every
+    connection, so the limits are attributes of the class."""
 
+    head_timeout_s = HEAD_TIMEOUT_S
+    max_connections_per_client = MAX_CONNECTIONS_PER_CLIENT
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -51,12 +54,12 @@ class HeadTimeoutProtocol(H11Protocol):
         clients: list[Any] = [getattr(one, "client", None) for one in self.connections]
         return (
             sum(bool(client) and client[0] == address for client in clients)
-            > MAX_CONNECTIONS_PER_CLIENT
+            > self.max_connections_per_client
         )
 
     def _start_timer(self) -> None:
         if self._head_timer is None:
-            self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._close_if_idle)
+            self._head_timer = self.loop.call_later(self.head_timeout_s, self._close_if_idle)
 
     def _stop_timer(self) -> None:
         if self._head_timer is not None:

@@ -1,0 +1,121 @@
+"""Records to rows and back: what several parts of the store use.
+
+A table has the columns of its dataclass, in any order; tuples are JSON arrays. A function names the
+constant whose columns it takes or returns. The rows of a table that one part reads and writes are
+in the module of that part (`store/knowledge/facts.py` for facts).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.model.query import LAYER_BY_KIND, Passage
+from holdfast.model.records import (
+    Exchange,
+    ExchangeType,
+    Outcome,
+)
+from holdfast.model.team import Commit
+from holdfast.model.trust import Status, Trust
+
+Row = tuple[Any, ...]
+
+EXCHANGE = (
+    "bank, id, session, first_seq, last_seq, started, ended, type, title, summary, details, "
+    "outcome, trust, facts, keywords, files_read, files_modified, branch, status, author"
+)
+COMMIT = "bank, id, time, author, email, subject, body, files, parents, trust"
+PASSAGE = "bank, kind, id, session, time, body, context, trust, status, role, seq, hash"
+
+
+def as_list(values: Iterable[str]) -> str:
+    """Texts as a JSON array."""
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def as_tuple(text: str) -> tuple[str, ...]:
+    """The texts of a JSON array."""
+    return tuple(json.loads(text))
+
+
+def named_fields(columns: str, row: Row) -> dict[str, Any]:
+    """The values of a row by the names of its columns."""
+    return dict(zip(columns.replace('"', "").split(", "), row, strict=True))
+
+
+def with_enums(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with trust and status as enums."""
+    fields["trust"] = Trust(fields["trust"])
+    if "status" in fields:
+        fields["status"] = Status(fields["status"])
+    return fields
+
+
+def exchange_of(row: Row) -> Exchange:
+    """`EXCHANGE`."""
+    fields = named_fields(EXCHANGE, row)
+    for name in ("facts", "keywords", "files_read", "files_modified"):
+        fields[name] = as_tuple(fields[name])
+    fields["type"] = ExchangeType(fields["type"])
+    fields["outcome"] = Outcome(fields["outcome"])
+    return Exchange(**with_enums(fields))
+
+
+def exchange_row(exchange: Exchange) -> Row:
+    """`EXCHANGE`."""
+    x = exchange
+    return (
+        x.bank, x.id, x.session, x.first_seq, x.last_seq, x.started, x.ended, x.type.value,
+        x.title, x.summary, x.details, x.outcome.value, x.trust.value, as_list(x.facts),
+        as_list(x.keywords), as_list(x.files_read), as_list(x.files_modified), x.branch,
+        x.status.value, x.author,
+    )  # fmt: skip
+
+
+def commit_of(row: Row) -> Commit:
+    """`COMMIT`."""
+    fields = named_fields(COMMIT, row)
+    fields["files"], fields["parents"] = as_tuple(fields["files"]), as_tuple(fields["parents"])
+    return Commit(**with_enums(fields))
+
+
+def commit_row(commit: Commit) -> Row:
+    """`COMMIT`."""
+    c = commit
+    return (
+        c.bank, c.id, c.time, c.author, c.email, c.subject, c.body, as_list(c.files),
+        as_list(c.parents), c.trust.value,
+    )  # fmt: skip
+
+
+def passage_of(row: Row) -> Passage:
+    """`PASSAGE`."""
+    return Passage(**with_enums(named_fields(PASSAGE, row)))
+
+
+def passage_row(passage: Passage) -> Row:
+    """`PASSAGE`, then `scope`."""
+    p = passage
+    return (
+        p.bank, p.kind, p.id, p.session, p.time, p.body, p.context, p.trust.value,
+        p.status.value, p.role, p.seq, p.hash,
+        f"{bank_word(p.bank)} {layer_word(LAYER_BY_KIND[p.kind])}",
+    )  # fmt: skip
+
+
+def bank_word(bank: str) -> str:
+    """The word for a bank in the full-text index: no text contains it, and neither stemming nor
+    folding makes it equal to another one."""
+    return f"zzbank{bank.encode('utf-8', 'surrogatepass').hex()}0"
+
+
+def layer_word(layer: str) -> str:
+    """The word for a layer in the full-text index."""
+    return f"zzlayer{layer.encode('utf-8', 'surrogatepass').hex()}0"
+
+
+def text(given: str) -> str:
+    """A text that can be stored, without halves of surrogate pairs."""
+    return given.encode("utf-8", "replace").decode("utf-8")

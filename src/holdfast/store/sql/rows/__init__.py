@@ -1,1 +1,0 @@
-"""Records to rows and back. A table has the columns of its dataclass; tuples are JSON arrays."""
