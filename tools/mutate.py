@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache
@@ -301,12 +301,17 @@ def imported_modules(path: Path) -> set[str]:
 
 
 class TestFiles:
-    """The test files of a repository, with what each imports itself and through its helpers."""
+    """The test files of a repository, with what each imports itself and through its helpers, and
+    the modules that import each module of the package."""
 
     __test__ = False
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, package: Path) -> None:
         self.root = root
+        self._callers: dict[str, set[str]] = defaultdict(set)
+        for path in sorted(package.rglob("*.py")):
+            for name in imported_modules(path):
+                self._callers[name].add(module_name(path, package))
         own = {path: imported_modules(path) for path in sorted((root / "tests").rglob("*.py"))}
         helpers = {self._dotted(path): names for path, names in own.items()}
         self._direct = {path: n for path, n in own.items() if path.name.startswith("test_")}
@@ -327,8 +332,8 @@ class TestFiles:
         return [path for closeness, _, path in sorted(ranked) if closeness < 0][:limit]
 
     def _closeness(self, path: Path, module: str) -> int:
-        parent, _, stem = module.rpartition(".")
-        subject = path.stem.removeprefix("test_")
+        subject, stem = path.stem.removeprefix("test_"), module.rpartition(".")[2]
+        callers = self._callers.get(module, set[str]())
         points = 0
         if module in self._direct[path]:
             points += 8
@@ -336,14 +341,23 @@ class TestFiles:
             points += 4
         if subject == stem:
             points += 8
-        elif set(stem.split("_")) & set(subject.split("_")):
-            points += 2
-        if any(name.startswith(f"{parent}.") for name in self._direct[path]):
+        elif _share_a_word(stem, subject):
+            points += 3
+        if callers & self._direct[path]:
+            points += 3
+        if any(_share_a_word(caller.rpartition(".")[2], subject) for caller in callers):
             points += 2
         folders = path.relative_to(self.root / "tests").parts[:-1]
         if points and folders and folders[0] in module.split("."):
             points += 1
-        return points if points > 1 else 0
+        return points
+
+
+def _share_a_word(one: str, other: str) -> bool:
+    """Whether two names have a word in common, but for its ending: `imports`, `import_intake`."""
+    return any(
+        a[:5] == b[:5] for a in one.split("_") for b in other.split("_") if min(len(a), len(b)) > 3
+    )
 
 
 # Running
@@ -364,7 +378,7 @@ class Scratch:
         self.root = folder / "copy"
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
         self.package = self.root / "src" / package
-        self.tests = TestFiles(self.root)
+        self.tests = TestFiles(self.root, self.package)
         # The copy must win over the installed package, and no test may write into the caller's
         # temporary folder.
         (folder / "tmp").mkdir()
