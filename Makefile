@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup try test browser check fix bench docs clean
+.PHONY: help setup try quick test browser check fix bench docs clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -32,8 +32,15 @@ browser:
 			echo "No Chromium to be had: the tests of the pages in a browser will be skipped."; \
 	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium)."; fi
 
-test: setup browser ## run all tests
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+# A worker of tests that takes another's last tests may set up once more what a file of tests shares;
+# that costs less than waiting for the longest file.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+
+quick: setup     ## run the tests that need no other process, browser, server or model: a minute
+	@$(PYTEST) -m "not (process or browser or postgres or claude or slow)"
+
+test: setup browser ## run all tests, and name the ten slowest
+	@$(PYTEST) --durations 10 --durations-min 1
 
 check: setup     ## format, lint, types, import contracts, structure, docs
 	@$(BIN)/ruff format --check .

@@ -41,7 +41,8 @@ _QUERIES = {
 
 
 def dump(database: Path) -> dict[str, list[str]]:
-    """Every table as a sorted list of rows; numbers of sources are told by their paths."""
+    """Every table as a sorted list of rows; numbers of sources are told by their paths. A memory
+    without any row is refused, because two of them are the same whatever happened."""
     with closing(sqlite3.connect(database)) as connection:
         found: dict[str, list[str]] = {}
         for table, query in _QUERIES.items():
@@ -51,4 +52,5 @@ def dump(database: Path) -> dict[str, list[str]]:
                 repr([(n, v) for n, v in zip(names, row, strict=True) if n != "source"])
                 for row in cursor
             )
-        return found
+    assert any(found.values()), f"{database} is empty: a comparison would prove nothing"
+    return found

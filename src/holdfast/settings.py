@@ -14,7 +14,7 @@ from dataclasses import field
 from pathlib import Path
 
 from holdfast.errors import SettingsError
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 from holdfast.principal import Principal
 from holdfast.toml_table import TomlTable
 

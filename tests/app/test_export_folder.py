@@ -80,6 +80,7 @@ def test_the_vault_is_written_anew_around_what_people_made(
     (vault / "Mine.md").write_text("my own")
     first = write(memory, vault, "obsidian")
     before = {path: path.read_bytes() for path in vault.rglob("*") if path.is_file()}
+    assert len(before) > 3
     again = write(memory, vault, "obsidian")
     assert again.written == first.written and again.removed == 0 and again.left_alone == ()
     assert {path: path.read_bytes() for path in vault.rglob("*") if path.is_file()} == before

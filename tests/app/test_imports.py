@@ -144,7 +144,7 @@ def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path:
     after = sorted(
         (p.name, hashlib.sha256(p.read_bytes()).digest()) for p in tmp_path.glob("c.db*")
     )
-    assert before == after, "nothing is made beside it"
+    assert before and before == after, "nothing is made beside it"
     with closing(sqlite3.connect(path)) as working:
         new = {"memory_session_id": "m-1", "project": "yawl", "title": "Tar", "type": "change"}
         insert(working, "observations", [new])

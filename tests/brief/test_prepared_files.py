@@ -42,13 +42,36 @@ def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
     assert "docs/readme.md" not in files
 
 
+def test_a_folder_belongs_to_the_bank_of_the_sessions_in_it_not_of_their_subagents(
+    tmp_path: Path,
+) -> None:
+    script = Script(cwd="/home/dev/proj/src")
+    script.user("Look around in the tests.")
+    script.assistant("There are nine tests.")
+    path = script.write(tmp_path / "p")
+    inner = Script(cwd="/elsewhere/borrowed")
+    inner.user("List the files.", agentId="aa61", isSidechain=True)
+    inner.assistant("One README.", agentId="aa61", isSidechain=True)
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    (folder / "agent-aa61.jsonl").write_bytes(inner.dumps())
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="proj")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        cwds = {one.cwd: one.parent for one in memory.reader.sessions.latest(None)}
+    assert cwds["/elsewhere/borrowed"] and not cwds["/home/dev/proj/src"]
+    prepare_briefs(settings)
+    told = loaded(HomePaths(settings.home).briefs / "folders.json")["folders"]
+    assert "/home/dev/proj/src" in told and "/elsewhere/borrowed" not in told
+
+
 def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     folder = HomePaths(settings.home).briefs
     kept = [path for path in folder.iterdir() if path.name != "folders.json"]
     before = {path: path.stat().st_mtime_ns for path in kept}
-    assert prepare_briefs(settings) == []
+    assert before and prepare_briefs(settings) == []
     assert {path: path.stat().st_mtime_ns for path in kept} == before
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:

@@ -97,6 +97,7 @@ def test_the_modules_that_examples_import_are_there() -> None:
 
 def test_decisions_are_numbered_one_after_another() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert pages
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
     for number, page in enumerate(pages, 1):
         assert page.read_text().startswith(f"# {number}. "), page.name

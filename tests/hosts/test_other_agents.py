@@ -106,6 +106,16 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
         assert result["new"] == {"mine": True}
 
 
+def test_gemini_is_told_in_milliseconds_how_long_a_hook_may_take(tmp_path: Path) -> None:
+    where, ours = at(tmp_path)
+    plan = agent_install.plan_install(hosts()["gemini"], where, ours)
+    agent_install.apply_install(ours.home, plan.changes)
+
+    hooks = json.loads((tmp_path / ".gemini" / "settings.json").read_text())["hooks"]
+    entries = [hook for groups in hooks.values() for group in groups for hook in group["hooks"]]
+    assert [entry["timeout"] for entry in entries] == [10_000, 10_000]
+
+
 def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     _, other = at(tmp_path, "other")

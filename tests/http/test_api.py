@@ -115,7 +115,7 @@ def test_lists_come_in_pages_that_neither_miss_nor_repeat(server: Server) -> Non
             page = get(server, f"{path}?limit=7&cursor={cursor}")
             seen += [one["uri"] for one in page[items]]
             cursor = page["cursor"]
-        assert seen[: len(whole)] == whole and len(set(seen)) == len(seen)
+        assert whole and seen[: len(whole)] == whole and len(set(seen)) == len(seen)
     known = [get(server, f"/sessions/{one['id']}") for one in get(server, "/sessions")["sessions"]]
     session = max(known, key=lambda one: one["messages"])
     first = get(server, f"/sessions/{session['id']}/messages?limit=3")

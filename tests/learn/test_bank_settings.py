@@ -87,6 +87,7 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         )
         memory.correct(galleon.id, "We never sail the galleon on a Sunday.")
         before = [s.id for s in memory.reader.sessions.latest(None)]
+        assert len(before) > 1
         memory.banks.change(BankChanges(retention=6))
         assert not memory.recall("xebec").hits
         assert memory.recall("galleon").hits and memory.recall("yawl").hits

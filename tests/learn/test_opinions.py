@@ -220,6 +220,7 @@ def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> 
         (bank,) = memory.reader.banks.all()
         opinion = opinion_on(memory, "CraneParser")
         before = {e.name: e.mentions for e in memory.browse.entities()}
+        assert before
         memory.remember("The lamp is lit at dusk.")
         assert ("memory", opinion.id) not in memory.store.graph.node_hashes(bank.id, "")
         assert {e.name: e.mentions for e in memory.browse.entities()} == before

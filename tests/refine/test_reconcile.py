@@ -254,6 +254,26 @@ def test_a_journal_waits_for_the_end_of_its_session(tmp_path: Path) -> None:
     assert home.said() == ["hello", "Hello.", "and again"]
 
 
+def test_a_transcript_is_read_although_its_session_was_killed_and_no_event_follows(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path)
+    path = home.settings.claude_dir / "projects" / "-home-dev-proj" / f"{SESSION}.jsonl"
+    home.put("SessionStart", {"source": "startup", "transcript_path": str(path)})
+    home.prompt("Why do rows double?", transcript_path=str(path))
+    home.drain()
+    home.now = home.journal()[-1]["time"]
+    home.reconcile()
+    assert home.said() == []
+    assert write(transcript(), home) == path
+    home.reconcile()
+    whole = home.said()
+    assert whole[:2] == ["Why do rows double?", "Let me run the tests."]
+    check_balance(home)
+    home.reconcile()
+    assert home.said() == whole
+
+
 def test_a_subagents_events_belong_to_its_own_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.prompt("look around")

@@ -43,6 +43,7 @@ def test_each_sentence_of_an_answer_has_a_citation_that_holds_it(tmp_path: Path)
         assert "retry wrapper" in answer.answer and not answer.abstained
         for number, line in enumerate(answer.answer.split("\n"), start=1):
             assert line.endswith(f"[{number}]")
+        assert answer.citations
         for citation in answer.citations:
             assert memory.show(citation.uri).raw is not None
         assert [c.number for c in answer.citations] == list(range(1, len(answer.citations) + 1))

@@ -85,6 +85,8 @@ class Server:
             cwd=self._home,
             **self._how,
         )
+        if vector in (CRASHING, AS_IT_IS):
+            self._settings["synchronous_commit"] = "on"  # a crash loses what is not on disk
         if vector == CRASHING:
             self._install_crashing_extension()
         elif vector and vector != AS_IT_IS:

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from tests.http.server import serving
 from tests.store.postgres_server import AS_IT_IS, CRASHING, Server
-from tests.store.test_postgres_faults import wait_for
 from tests.store.test_postgres_nearest import MODEL, by_matrix, fill, put, some_vectors
 from tests.support.transcripts import bug_hunt
+from tests.support.waiting import wait_until
 
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import run_checks, run_fixes
@@ -64,14 +64,13 @@ def once_worked(server: Server) -> str:
     with closing(PostgresStore(url)) as store:
         fill(store, VECTORS[:20])
         assert store.vectors.unindexed("ours", MODEL) == 0
-    server.run(url, "CHECKPOINT")  # the server of the tests loses what was just committed
     return url
 
 
 def trust(server: Server, url: str) -> None:
     """Write down that the extension works, and wait until it is used again after a crash."""
     server.run(url, _WORKED)
-    wait_for(lambda: server.run(url, _QUIET))
+    wait_until(lambda: server.run(url, _QUIET), "the crash is a while ago")
 
 
 def nearest(store: ReadStore, n: int = 30) -> object:
@@ -95,6 +94,7 @@ def test_opening_a_memory_tries_the_extension_once_and_never_again(
     assert crashing.crashes == before + 1
 
 
+@pytest.mark.slow
 def test_the_extension_of_this_machine_is_tried_at_most_once(tmp_path: Path) -> None:
     with closing(Server(vector=AS_IT_IS)) as server:
         if not server.vector_problem or "crashes" not in server.vector_problem:
@@ -140,7 +140,7 @@ def test_a_process_that_knew_the_extension_to_work_does_not_ask_after_a_crash_el
         with closing(PostgresStore(worked)) as store:
             assert nearest(store) is None
         before = crashing.crashes
-        wait_for(lambda: crashing.run(worked, _QUIET))
+        wait_until(lambda: crashing.run(worked, _QUIET), "the crash is a while ago")
         assert nearest(other) is None
         assert crashing.crashes == before
 
@@ -170,6 +170,7 @@ def run_all(threads: Sequence[threading.Thread]) -> None:
         thread.join()
 
 
+@pytest.mark.slow
 def test_a_reader_and_a_member_write_down_that_the_server_crashed(crashing: Server) -> None:
     for opened in (PostgresReadStore, PostgresStore):
         url = once_worked(crashing)
@@ -191,7 +192,7 @@ def test_a_role_that_may_not_write_remembers_the_crash_itself(
     crashing.run(worked, f"REVOKE INSERT, UPDATE ON holdfast.extension_trial FROM {role}")
     with closing(PostgresReadStore(member, banks=["ours"])) as store:
         assert (nearest(store), store.vectors.problem()) == (None, PROBLEM)
-        wait_for(lambda: crashing.run(worked, _QUIET))
+        wait_until(lambda: crashing.run(worked, _QUIET), "the crash is a while ago")
         assert nearest(store) is None
     assert crashing.crashes == before + 1
     assert crashing.run(worked, _TRIED) == [("",)]
@@ -222,7 +223,6 @@ def test_vectors_that_crash_an_index_are_stored_by_the_same_transaction(
     trust(crashing, url)
     with closing(PostgresStore(url)) as store:
         fill(store, VECTORS[:1])
-        crashing.run(url, "CHECKPOINT")
         assert store.vectors.index(MODEL)  # of one vector, which is compared with none
         assert len(store.database.all(nearness.HNSW_INDEXES)) == 1
         before = crashing.crashes
@@ -286,7 +286,7 @@ def test_a_connection_that_the_server_ends_says_nothing_about_the_extension(
 
             asking = threading.Thread(target=ask)
             asking.start()
-            wait_for(lambda: crashing.run(worked, waiting))
+            wait_until(lambda: crashing.run(worked, waiting), "the question waits")
             crashing.run(worked, f"SELECT pg_terminate_backend(pid) FROM ({waiting})")
             asking.join()
         assert (answers, store.vectors.problem()) == ([None], "")
@@ -294,16 +294,17 @@ def test_a_connection_that_the_server_ends_says_nothing_about_the_extension(
     assert crashing.crashes == before
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_away_after_the_crash_is_told_and_then_not_asked_again() -> None:
     with closing(Server(vector=CRASHING)) as server:
         url = f"{once_worked(server)}&wait_s=0.5"
         server.run(server.url("postgres"), "ALTER SYSTEM SET restart_after_crash = off")
         server.run(server.url("postgres"), "SELECT pg_reload_conf()")
-        server.run(server.url("postgres"), "CHECKPOINT")
         before = server.crashes
         with closing(PostgresStore(url)) as store:
             with pytest.raises(StoreUnavailableError):
                 nearest(store)
+            server.stop()  # what is left of it
             server.start()
             assert nearest(store) is None
             assert store.vectors.problem() == PROBLEM
@@ -318,6 +319,7 @@ def unhealthy(settings: Settings) -> dict[str, Check]:
     return {check.name: check for check in run_checks(settings, None) if check.grade != Grade.OK}
 
 
+@pytest.mark.slow
 def test_recall_answers_and_says_that_the_server_does_not_compare_vectors(
     crashing: Server, tmp_path: Path
 ) -> None:
@@ -334,7 +336,7 @@ def test_recall_answers_and_says_that_the_server_does_not_compare_vectors(
     assert crashing.crashes == before + 1
     env = {**os.environ, "HOME": str(tmp_path), "HOLDFAST_STORE": url}
     with serving(env, tmp_path) as server:
-        got = server.ask("/api/v1/recall?query=rows+twice&bank=proj")
+        got = server.ask("/api/v1/recall?q=rows+twice&bank=proj")
         assert got.status == 200 and PROBLEM in got.text
     assert crashing.crashes == before + 1
 
@@ -357,7 +359,7 @@ def test_the_doctor_says_it_and_tries_again_when_it_is_told_to(
     crashing.run(url, _MENDED)
     assert tried(settings) == "Tried: the server compares vectors again."
     assert "vector search" not in unhealthy(settings)
-    wait_for(lambda: crashing.run(url, _QUIET))
+    wait_until(lambda: crashing.run(url, _QUIET), "the crash is a while ago")
     with closing(PostgresStore(url)) as store:
         assert isinstance(nearest(store), list)
     assert crashing.crashes == before + 1
@@ -402,7 +404,7 @@ def test_interrupting_never_fails_whatever_became_of_the_connection(
     asking = threading.Thread(target=wait_long)
     asking.start()
     sleeping = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-    wait_for(lambda: crashing.run(url.split("&wait_s")[0], sleeping))
+    wait_until(lambda: crashing.run(url.split("&wait_s")[0], sleeping), "the query runs")
     crashing.kill()
     try:
         while asking.is_alive():

@@ -1,7 +1,8 @@
 """What a test needs beyond this process: told from its code, and kept true while it runs.
 
 A test is marked when it is collected, by what its code and that of its fixtures use in `tests`.
-Where only the product starts a process, the test says so itself: `@pytest.mark.process`.
+Where only the product starts a process, the test says so itself: `@pytest.mark.process`. Git does
+not count: the product asks it at every turn, and it answers in milliseconds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ USES = {
     "subprocess": "process",
     "multiprocessing": "process",
     "concurrent.futures.process": "process",
+    # Parts of the product that start programs: a command starts the worker.
+    "holdfast.interfaces.cli.main": "process",
+    "holdfast.app.doctor.examine": "process",
     "tests.http.browser.browsing": "browser",
     "tests.store.postgres_server": "postgres",
     "tests.claude_code.lab.find_claude": "claude",
@@ -119,5 +123,6 @@ class ProcessWatch:
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._watching and event in _EVENTS and threading.get_ident() not in self._older:
-            command = arguments[1] if event == "subprocess.Popen" else arguments[:1]
-            self._started.append(f"{event} {command}")
+            program, command = arguments[:2] if event == "subprocess.Popen" else ("", arguments[:1])
+            if program != "git":
+                self._started.append(f"{event} {command}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from holdfast.brief.first_prompt import PromptSimilarity, goal_of
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     Brief,
@@ -24,7 +25,6 @@ from holdfast.brief.frame import (
     wrap_brief,
 )
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.prompts import PromptSimilarity, goal_of
 from holdfast.brief.work_items import (
     DecisionQuote,
     WorkItem,

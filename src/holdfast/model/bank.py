@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

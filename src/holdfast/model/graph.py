@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 
 
 class EntityKind(StrEnum):

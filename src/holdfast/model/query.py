@@ -6,7 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 from holdfast.model.trust import Freshness, Status, Trust
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 from holdfast.model.trust import Status, Trust
 
 

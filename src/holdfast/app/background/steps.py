@@ -87,7 +87,8 @@ def _record_injections(worker_pass: WorkerPass, notes: Sequence[InjectionNote]) 
 
 
 def reconcile(worker_pass: WorkerPass) -> str:
-    """Read, for sessions that have ended, the journal events that their transcripts lack."""
+    """Read the transcripts that journals name, and for sessions that have ended the events of the
+    journal that the transcripts lack."""
     memory, paths = worker_pass.memory, worker_pass.paths
     rules = exclusion_rules(worker_pass.settings)
     done = reconciling.reconcile(

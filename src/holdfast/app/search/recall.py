@@ -109,7 +109,7 @@ class Search:
         """What to tell a user whose bank has no memory in any of these networks, else ""."""
         if not networks:
             return ""
-        from holdfast.app.core.networks import missing_networks_note
+        from holdfast.app.core.memory_networks import missing_networks_note
 
         id = self._context.bank_id(bank)
         return missing_networks_note(self._context.store, id, self._context.bank_name(id), networks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

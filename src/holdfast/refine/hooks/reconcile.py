@@ -2,8 +2,11 @@
 
 The transcript is the more reliable source and is written later than the hook events. So a journal
 waits until its session has ended or was idle for an hour, and its transcripts are read to their
-end. Journals that were read without a failed line and are no longer written to are removed: their
-turns are stored, and a session that continues after so long gets a new journal.
+end. A session that was killed leaves no event after the last lines of its transcript: while its
+journal waits, whatever is new in the transcript is read all the same.
+
+Journals that were read without a failed line and are no longer written to are removed: their turns
+are stored, and a session that continues after so long gets a new journal.
 """
 
 from __future__ import annotations
@@ -58,16 +61,14 @@ def reconcile(
     rules: PrivacyRules,
     now: Callable[[], str],
 ) -> ReconcileReport:
-    """Ingest every journal whose session is over, after the unread transcripts that it names."""
-    over = [
-        unread
-        for unread in find_unread(writer, home_paths)
-        if unread.ended or _is_idle(unread.last, now())
-    ]
+    """Ingest the transcripts that unread journals name, and then every journal whose session is
+    over."""
+    unread_journals = find_unread(writer, home_paths)
+    over = [unread for unread in unread_journals if unread.ended or _is_idle(unread.last, now())]
     known = _KnownSources(writer)
     late = [
         Input(path, claude_code.AGENT)
-        for unread in over
+        for unread in unread_journals
         for path in known.transcripts(unread)
         if not known.is_read(path)
     ]

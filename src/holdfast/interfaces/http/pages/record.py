@@ -81,7 +81,13 @@ async def _hidden_record_page(request: PageRequest, name: str, note: str) -> HTM
 
     found, log, back = await request.pool.read(load)
     return request.render(
-        "away.html", 404, title="Not shown", target=found, log=log, back=back, note=NOTES.get(note)
+        "hidden_record.html",
+        404,
+        title="Not shown",
+        target=found,
+        log=log,
+        back=back,
+        note=NOTES.get(note),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, is_
 
 import pytest
 
-from holdfast.frozen import dataclass
+from holdfast.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,72 @@
+"""Notes on the patterns that rest on what an answer cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.transcripts import bug_hunt
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.knowledge import Pattern
+from holdfast.model.query import Citation, Layer
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.research.answering.supporting_patterns import pattern_notes
+from holdfast.settings import Settings
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    with Holdfast(settings) as opened:
+        opened.ingest(opened.ingestion.find([bug_hunt().write(tmp_path / "p")]))
+        yield opened
+
+
+def cite(memory: Holdfast) -> tuple[str, str, Citation]:
+    """A bank, the URI of a turn in it, and a citation of the exchange of that turn."""
+    (session,) = memory.reader.sessions.latest(None)
+    exchange = memory.reader.sessions.exchanges(session.bank, session.id)[0]
+    turn = memory.reader.turns.of_session(session.bank, session.id)[0]
+    citation = Citation(1, uri("exchange", exchange.id), Layer.OBSERVATIONS, "", "")
+    return session.bank, uri("turn", turn.id), citation
+
+
+def put(memory: Holdfast, bank: str, evidence: str, *occurrences: int) -> None:
+    """Patterns that were stated so many times, the first the most certain."""
+    patterns = [
+        Pattern(
+            bank, f"p{n}", f"Rule {n}.", "", 0.9 - n / 10, times, Trust.USER, evidence=(evidence,)
+        )
+        for n, times in enumerate(occurrences)
+    ]
+    with memory.store.transaction():
+        memory.store.rules.put_patterns(bank, patterns)
+
+
+def test_the_two_most_certain_patterns_are_named(memory: Holdfast) -> None:
+    bank, turn, citation = cite(memory)
+    put(memory, bank, turn, 2, 5, 9)
+    for asked in (bank, None):
+        first, second = pattern_notes(memory.reader, asked, [citation])
+        assert "“Rule 0.”" in first and "stated 2 times:" in first
+        assert "“Rule 1.”" in second and "stated 5 times:" in second
+
+
+def test_what_was_stated_once_is_no_pattern_yet(memory: Holdfast) -> None:
+    bank, turn, citation = cite(memory)
+    put(memory, bank, turn, 1)
+    assert pattern_notes(memory.reader, bank, [citation]) == []
+    put(memory, bank, turn, 2)
+    assert len(pattern_notes(memory.reader, bank, [citation])) == 1
+
+
+def test_a_pattern_that_rests_on_something_else_is_not_named(memory: Holdfast) -> None:
+    bank, turn, citation = cite(memory)
+    put(memory, bank, "holdfast://turn/0000000000000000", 4)
+    assert pattern_notes(memory.reader, bank, [citation]) == []
+    put(memory, bank, turn, 4)
+    itself = citation._replace(uri=turn)
+    assert len(pattern_notes(memory.reader, bank, [itself])) == 1
