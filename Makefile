@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup try quick test browser check fix bench docs clean
+.PHONY: help setup try quick test browser coverage check fix bench docs clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -41,6 +41,12 @@ quick: setup     ## run the tests that need no other process, browser, server or
 
 test: setup browser ## run all tests, and name the ten slowest
 	@$(PYTEST) --durations 10 --durations-min 1
+
+coverage: setup browser ## measure which branches the tests take, in one run of all of them (or TESTS=tests/spend)
+	@$(BIN)/python -m coverage erase
+	@$(BIN)/python -m coverage run -m pytest -n auto --maxprocesses 4 --dist worksteal $(TESTS); \
+		status=$$?; $(BIN)/python -m coverage combine --quiet && \
+		$(BIN)/python -m coverage report && exit $$status
 
 check: setup     ## format, lint, types, import contracts, structure, docs
 	@$(BIN)/ruff format --check .

@@ -51,11 +51,10 @@ def test_add():
     assert found == {"a": 2, "b": 1}
 """
 WEAK = """
-from holdfast.counting.many import add, is_many
+from holdfast.counting.many import is_many
 
 def test_many():
-    is_many(list("abcd"))
-    assert add({}, "a") is None
+    assert is_many.__doc__
 """
 BROKEN = """
 from holdfast.counting.many import is_many

@@ -79,6 +79,35 @@ def test_recall_as_of_a_day_leaves_out_later_records(tmp_path: Path) -> None:
         assert hits and max(hit.time for hit in hits) < "2026-09-09"
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("Yes, that was it.", Status.VERIFIED),
+        ("Please sort the imports.", Status.HYPOTHESIS),
+    ],
+)
+def test_a_persons_yes_verifies_the_last_guess(tmp_path: Path, said: str, status: Status) -> None:
+    script = session_on("2026-09-01", 1)
+    script.user("The export crashes. Why?")
+    script.assistant("I suspect the export crashes because of the missing locale file.")
+    script.user(said)
+    script.assistant("Understood.")
+    with open_filled(tmp_path, script) as memory:
+        assert the_guess(memory).status is status
+
+
+def test_a_yes_after_a_disproof_does_not_bring_the_guess_back(tmp_path: Path) -> None:
+    script = session_on("2026-09-01", 1)
+    script.user("The export crashes. Why?")
+    script.assistant("I suspect the export crashes because of the missing locale file.")
+    script.user("No, that was not it.")
+    script.assistant("Then I will look further.")
+    script.user("Yes, that was it.")
+    script.assistant("Understood.")
+    with open_filled(tmp_path, script) as memory:
+        assert the_guess(memory).status is Status.RETRACTED
+
+
 def test_a_guess_that_its_own_exchange_proves_is_verified(tmp_path: Path) -> None:
     script = session_on("2026-09-01", 1)
     script.user("The export crashes. Why?")
