@@ -11,6 +11,7 @@ from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.lab import Lab
 from tests.claude_code.test_capture import FILE, TOOLS, WORK, talk
+from tests.support.hook_scripts import give_time
 from tests.support.transcripts import Script
 from tests.support.waiting import wait_until
 
@@ -34,6 +35,7 @@ def lab(make_lab: MakeLab) -> Lab:
     made = make_lab(PLAYS)
     done = made.holdfast("setup", "--yes")
     assert done.status == 0, done.err
+    give_time(made.places.hooks / "answer.py")
     return made
 
 

@@ -18,7 +18,7 @@ from tests.store.postgres_server import Server
 from tests.support.needs import marks_for
 
 ROOT = Path(__file__).parents[2]
-# The product starts git where it is asked about a folder.
+# By this name a test's code does not show that it starts a process.
 UNMARKED = """
 import threading
 from concurrent.futures import ThreadPoolExecutor

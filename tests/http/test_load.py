@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import pytest
 from bench.browse_load import load
+
+pytestmark = pytest.mark.process  # the product starts the programs
 
 
 def test_fifty_clients_at_once_get_no_error_and_the_server_does_not_grow() -> None:

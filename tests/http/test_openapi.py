@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.http.server import make_home, serving
 
 CHECKS = (
@@ -17,6 +18,7 @@ CHECKS = (
 STREAMS = r"/live$|/events$"
 
 
+@pytest.mark.slow
 def test_the_server_keeps_to_its_own_description(tmp_path: Path) -> None:
     """Whatever is sent, no answer is a fault of ours, or of a status or a form that is not told."""
     with serving(make_home(tmp_path), tmp_path) as server:

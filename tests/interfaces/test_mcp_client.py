@@ -17,6 +17,8 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import load_settings
 
+pytestmark = pytest.mark.process  # the product starts the programs
+
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp", reason="the protocol's own client is not installed")
 stdio = pytest.importorskip("mcp.client.stdio")

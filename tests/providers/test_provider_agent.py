@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.inference.services import Answered, Json, running
 from tests.providers.plugins import NOW
 from tests.providers.test_provider_recall import memory_with
@@ -14,6 +15,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
 from holdfast.settings import ModelSettings
+
+pytestmark = pytest.mark.process  # the product starts the programs
 
 QUESTION = "When do the retries of the importer stop?"
 

@@ -18,6 +18,8 @@ from tests.providers.plugins import (
 from holdfast.app.search.plugin_search import PluginText, Providers
 from holdfast.errors import InputError, ProviderError
 
+pytestmark = pytest.mark.process  # the product starts the programs
+
 SOON_S = 1.0
 
 

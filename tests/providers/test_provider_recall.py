@@ -13,6 +13,8 @@ from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import RecallPlan
 
+pytestmark = pytest.mark.process  # the product starts the programs
+
 PROJECT = "/home/dev/proj"
 OWN = "The retries of the importer stop after seven attempts, says the deployment guide."
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.http.team import Team, cli, new_key, team_serving
 from tests.remote.laptops import BANK, Laptop, environment
+from tests.support.waiting import wait_until
 
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.sources.share_format import encode_for_server, line_hash
@@ -92,12 +93,13 @@ def test_a_key_that_is_revoked_or_for_another_bank_is_told_in_clear_words(
     hal = laptop(tmp_path, team, "Hal", BANK)
     key = json.loads(hal.settings.remotes.read_text())["remotes"][0]["key"]
     assert cli(team.env, "key", "revoke", key.split("_")[1]).returncode == 0
-    status, _, err = hal.run("remote", "test")
-    give_up = 20
-    while status == 0 and give_up:  # the server notices within about a second
-        give_up -= 1
+
+    def refusal() -> str:
         status, _, err = hal.run("remote", "test")
-    assert status == 1 and "it does not know the key, or the key has ended" in err
+        return err if status else ""
+
+    err = wait_until(refusal, "the server notices that the key was revoked")
+    assert "it does not know the key, or the key has ended" in err
     result = hal.json("recall", "the sloop is small")
     assert result["hits"] and any("left alone" in arm["problem"] for arm in result["strategies"])
     ida = Laptop(tmp_path, "ida")

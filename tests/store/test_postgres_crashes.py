@@ -22,8 +22,10 @@ from tests.support.waiting import wait_until
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import run_checks, run_fixes
 from holdfast.app.memory import Holdfast
-from holdfast.errors import StoreUnavailableError
+from holdfast.errors import ForbiddenError, StoreUnavailableError
+from holdfast.principal import Level, Principal
 from holdfast.settings import Settings, load_settings
+from holdfast.store.access_fence import fence_store
 from holdfast.store.postgres import nearest as nearness
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.read_only import PostgresReadStore
@@ -182,6 +184,18 @@ def test_a_reader_and_a_member_write_down_that_the_server_crashed(crashing: Serv
         with closing(PostgresStore(url)) as store:
             assert (nearest(store), store.vectors.problem()) == (None, PROBLEM)
         assert crashing.crashes == before + 1
+
+
+def test_who_may_only_read_a_bank_is_told_but_cannot_try_it_again(
+    crashing: Server, worked: str
+) -> None:
+    before = crashing.crashes
+    with closing(PostgresStore(worked)) as store:
+        mine = fence_store(store, Principal("a", ("ours",), Level.READ))
+        assert (nearest(mine), mine.vectors.problem()) == (None, PROBLEM)
+        with pytest.raises(ForbiddenError):
+            mine.vectors.try_again()
+    assert crashing.crashes == before + 1
 
 
 def test_a_role_that_may_not_write_remembers_the_crash_itself(

@@ -17,6 +17,7 @@ import pytest
 from tests.http.server import serving
 from tests.store.postgres_proxy import Proxy
 from tests.store.postgres_server import Server
+from tests.support.waiting import wait_until
 
 from holdfast.errors import (
     SettingsError,
@@ -145,7 +146,8 @@ def test_the_loser_of_a_deadlock_does_all_of_it_again(
         with store.transaction():
             store.database.run(_BUMP, ("one",))
             rival.start()
-            wait_for(lambda: postgres.run(url, "SELECT 1 FROM pg_locks WHERE NOT granted"))
+            waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+            wait_until(lambda: postgres.run(url, waiting), "somebody waits for a lock")
             store.database.run(_BUMP, ("other",))
         rival.join()
     assert bumped(store, "one") == start + 1
@@ -261,7 +263,7 @@ def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> N
         store.banks.add(a_bank("ours"))
     store.close()
 
-    wait_for(lambda: not postgres.run(url, _OURS))
+    wait_until(lambda: not postgres.run(url, _OURS), "its connections are closed")
 
 
 def test_a_full_disk_is_told_and_leaves_nothing_by_halves(postgres: Server) -> None:
@@ -358,14 +360,6 @@ def test_requests_are_told_that_the_server_is_away_and_answered_once_it_is_back(
         finally:
             postgres.start()
         assert server.ask(asked).status == 200
-
-
-def wait_for(seen: object, most_s: float = 10.0) -> None:
-    assert callable(seen)
-    give_up = time.monotonic() + most_s
-    while not seen():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
 
 
 def kill_others(postgres: Server, url: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from time import monotonic, sleep
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import pytest
 from tests.store.conformance import checks_vector_search, checks_vectors
 from tests.store.conformance.samples import MakeStore
 from tests.store.postgres_server import Server
+from tests.support.waiting import wait_until
 
 from holdfast.model.bank import Bank
 from holdfast.model.query import Passage
@@ -143,10 +143,7 @@ def test_a_large_bank_is_searched_by_its_index(
             assert right >= 0.95 * 400
     # A connection tells its counts a second late, or as it closes.
     used = f"SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '{index}'"
-    until = monotonic() + 30
-    while not postgres.run(url, used)[0][0] and monotonic() < until:
-        sleep(0.1)
-    assert postgres.run(url, used)[0][0] > 0
+    wait_until(lambda: postgres.run(url, used)[0][0] > 0, "the index was used", every_s=0.1)
 
 
 @pytest.mark.usefixtures("vectors_on_server")

@@ -1,12 +1,13 @@
 """What a test needs beyond this process: told from its code, and kept true while it runs.
 
 A test is marked when it is collected, by what its code and that of its fixtures use in `tests`.
-Where only the product starts a process, the test says so itself: `@pytest.mark.process`. Git does
-not count: the product asks it at every turn, and it answers in milliseconds.
+Where only the product starts a process, the test says so itself: `@pytest.mark.process`. Git and
+ripgrep do not count: the product asks them at every turn, and they answer in milliseconds.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterable
@@ -22,12 +23,15 @@ USES = {
     # Parts of the product that start programs: a command starts the worker.
     "holdfast.interfaces.cli.main": "process",
     "holdfast.app.doctor.examine": "process",
+    "holdfast.app.background.worker_start": "process",
+    "holdfast.refine.core.executor": "process",
     "tests.http.browser.browsing": "browser",
     "tests.store.postgres_server": "postgres",
     "tests.claude_code.lab.find_claude": "claude",
 }
 # The marks of a test that may start a process.
 MAY_START = frozenset(USES.values())
+_ASKED = ("git", "rg")
 _EVENTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
 )
@@ -124,5 +128,5 @@ class ProcessWatch:
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._watching and event in _EVENTS and threading.get_ident() not in self._older:
             program, command = arguments[:2] if event == "subprocess.Popen" else ("", arguments[:1])
-            if program != "git":
+            if os.path.basename(os.fsdecode(program)) not in _ASKED:  # noqa: PTH119 - it may be bytes
                 self._started.append(f"{event} {command}")

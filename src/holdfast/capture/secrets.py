@@ -5,6 +5,24 @@ a literal where they can. An anchor in lower case is searched for in any case; o
 letter is case-sensitive. The rules come in groups, so that most texts pass after some twenty
 lookups: always tried (`ALWAYS_TRIED`), tried where there is a long unbroken run of characters
 (`KEY_FORMATS`, `DOTTED_FORMATS`), and tried where a name suggests a secret (`NAMED_SECRETS`).
+
+To add a rule:
+
+1. Choose the group. Each has a gate, and what does not pass it never reaches the rule:
+   - `KEY_FORMATS`, for a key with a prefix of its own: a run of at least 15 letters, digits, `_` and
+     `-` that begins with an anchor (`key_runs.may_contain_key` is made from the anchors).
+   - `DOTTED_FORMATS`, where a dot, a colon or a slash breaks the prefix: add the prefix to
+     `_DOTTED_PREFIXES` in `key_runs`, too.
+   - `NAMED_SECRETS`: the text must have a sign (`has_secret_sign`) and a name that is listed in
+     `SECRET_NAME_HINTS`. A name whose assigned value is secret (`NAME = "…"`) belongs into
+     `_SECRET_NAMES` and needs no rule, only a hint that it contains.
+   - `ALWAYS_TRIED`: the text must have a sign. Add one to `has_secret_sign` if the rule can match a
+     text without any of them; every text pays for it.
+2. Start the pattern with a literal, and give all literals that it can start with as `anchors`.
+3. Add an example to `tests/capture/test_redact.py`: to `KEYS` for a key, else to the texts of
+   `test_a_value_in_the_place_of_a_secret_is_taken_out`. Write it in two pieces, so that it does not
+   look like a key itself.
+4. Name it in the table of `docs/privacy.md`.
 """
 
 from __future__ import annotations

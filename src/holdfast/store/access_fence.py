@@ -26,7 +26,7 @@ from holdfast.store.across_tables.erasure import Eraser
 from holdfast.store.across_tables.overview import OverviewReader
 from holdfast.store.index.passages import Match, PassageReader, PassageWriter
 from holdfast.store.index.progress import DerivationVersions, StageProgress
-from holdfast.store.index.vectors import VectorReader
+from holdfast.store.index.vectors import VectorReader, VectorWriter
 from holdfast.store.knowledge.memories import MemoryWriter
 from holdfast.store.knowledge.opinions import OpinionWriter
 from holdfast.store.knowledge.rules import RuleWriter
@@ -70,6 +70,7 @@ _UNRESTRICTED = _keys(
     VectorReader.models,
     VectorReader.sizes,
     VectorReader.count_unembedded,
+    VectorReader.problem,
     ModelCallLedger.total_spent,
     ModelCallLedger.paused_services,
     ModelCallLedger.reserve,
@@ -103,6 +104,7 @@ _READ_ONLY = _keys(
     ModelSummaries.unsummarised_sessions,
 )
 _ADMIN_ONLY = _keys(
+    VectorWriter.try_again,
     Eraser.erase,
     Eraser.erase_corrections,
     Eraser.block_marks,

@@ -1,4 +1,20 @@
-"""The options of one search, and what each budget allows."""
+"""The options of one search, and what each budget allows.
+
+To add a filter or another option of recall:
+
+1. Add a field to `RecallPlan`, with a default that changes nothing. The plan is the key of the cache
+   of results, so its value must be hashable.
+2. Apply it in `recall/engine.py`. A filter of records is checked in `_Filter`, and must be named
+   where `_retrievers` enlarges the pool: what is filtered out must not use it up.
+3. Decide whether plugins and team servers can answer with it; if not, add it to `asks_plugins` and
+   `asks_remotes` below.
+4. In `app/search/recall.py`, add a filter to those of `_with_fallback`: a fallback does not know it.
+5. Offer it in the same words everywhere: the command (`interfaces/cli/commands/ask/recall.py`), REST
+   (`recall` in `interfaces/http/api/search.py`), GraphQL (`interfaces/http/graphql/schema.py`), and,
+   if agents need it, MCP (`memory_recall` in `interfaces/mcp/main_spec.py` and `main_engine.py`) and
+   `recall` of `app/memory.py`.
+6. Test it in `tests/recall/test_filters.py`, run `make docs`, and describe it in `docs/recall.md`.
+"""
 
 from __future__ import annotations
 

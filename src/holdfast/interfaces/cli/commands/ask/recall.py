@@ -1,4 +1,4 @@
-"""`holdfast recall`."""
+"""`holdfast recall`. `recall/core/plan.py` lists what another option needs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,32 @@
+"""What tests wait with, and where they get their random numbers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.seeds import VARIABLE, seeded_random
+from tests.support.waiting import seconds_to_midnight, wait_until
+
+
+def test_waiting_returns_the_first_answer_that_is_true() -> None:
+    answers = iter(["", "", "there", "later"])
+    assert wait_until(lambda: next(answers), "it is there", every_s=0) == "there"
+
+
+def test_waiting_in_vain_says_for_what() -> None:
+    with pytest.raises(AssertionError, match=r"until the cow comes home; the last answer: \[\]"):
+        wait_until(list[str], "the cow comes home", timeout_s=0.01)
+
+
+def test_a_seed_that_was_printed_gives_the_same_numbers_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    drawn = [seeded_random().random() for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    for line, number in zip(capsys.readouterr().out.splitlines(), drawn, strict=True):
+        monkeypatch.setenv(*line.split("="))
+        assert seeded_random().random() == number
+
+
+def test_a_day_ends_at_midnight_in_utc() -> None:
+    assert seconds_to_midnight(0) == 86_400 and seconds_to_midnight(86_400 * 20_000 - 1) == 1
