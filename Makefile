@@ -32,9 +32,10 @@ browser:
 			echo "No Chromium to be had: the tests of the pages in a browser will be skipped."; \
 	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium)."; fi
 
-# A worker of tests that takes another's last tests may set up once more what a file of tests shares;
-# that costs less than waiting for the longest file.
-PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+# Tests of one file share servers and memories, so a file stays with one worker.
+# `make test DIST=worksteal` lets a worker that has nothing left to do take over half a file.
+DIST ?= loadfile
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist $(DIST)
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
 	@$(PYTEST) -m "not (process or browser or postgres or claude or slow)"

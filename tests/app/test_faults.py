@@ -91,6 +91,7 @@ def _killed(home: Home, event: str, text: str, after_s: float) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")

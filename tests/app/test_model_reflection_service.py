@@ -134,6 +134,7 @@ def test_where_no_answer_can_be_had_the_rules_answer_and_say_why(
     assert problem in caveat
 
 
+@pytest.mark.slow
 def test_a_service_that_is_too_slow_is_not_waited_for(service: Service, tmp_path: Path) -> None:
     answered = threading.Event()
 
@@ -204,6 +205,7 @@ def test_without_budget_the_memories_of_rules_stand(service: Service, tmp_path: 
     assert any("The root cause was the retry wrapper" in text for text in told)
 
 
+@pytest.mark.slow
 def test_a_subscription_reflects_through_the_real_program(tmp_path: Path) -> None:
     if find_claude() is None:
         pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")

@@ -241,6 +241,7 @@ def test_without_a_model_the_older_words_stand(service: Service, tmp_path: Path)
     assert titles(user) == [EXCHANGE["title"]] and not service.asked
 
 
+@pytest.mark.slow
 def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Path) -> None:
     talks = [long_talk(number) for number in range(20)]
     user = User(tmp_path, "", *talks)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.app.homes import (
     MAIN,
     environment,
@@ -54,6 +55,7 @@ def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path
     assert not HomePaths(home).worker_pid.exists()
 
 
+@pytest.mark.slow
 def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
@@ -86,6 +88,7 @@ def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
     assert not (home / "memory.db").exists()
 
 
+@pytest.mark.slow
 def test_many_workers_and_an_ingest_at_once_do_no_harm(tmp_path: Path) -> None:
     home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
     (tmp_path / "calm" / "claude").joinpath("projects").symlink_to(tmp_path / "projects")
@@ -105,6 +108,7 @@ def _rows(home: Path) -> dict[str, list[str]]:
     return {table: sorted(r.replace(folder, "") for r in found) for table, found in rows.items()}
 
 
+@pytest.mark.slow
 def test_killed_at_random_points_and_started_again_it_has_the_same_rows(tmp_path: Path) -> None:
     make_corpus(tmp_path / "projects", 10, 400)
     calm = make_home(tmp_path / "calm")
@@ -139,6 +143,7 @@ def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> N
     assert ledger["pending"] == 0 and ledger["balanced"]
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
@@ -157,6 +162,7 @@ def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> N
     assert status(home)["chores"] == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
     for one in (home, calm):

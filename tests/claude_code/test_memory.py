@@ -52,6 +52,7 @@ def injected(lab: Lab, number: int) -> str:
     return "\n".join(told)
 
 
+@pytest.mark.slow
 def test_a_session_becomes_memory_by_itself_and_whole(lab: Lab) -> None:
     lab.claude("Please work. PLAY:work", allow=TOOLS)
     lab.wait_for_worker()
@@ -72,6 +73,7 @@ def recall(lab: Lab, query: str) -> list[Json]:
     return json.loads(lab.holdfast("recall", query, "--json", "--limit", "50").out)["hits"]
 
 
+@pytest.mark.slow
 def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
@@ -81,6 +83,7 @@ def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
     assert ASKED in injected(lab, 0)
 
 
+@pytest.mark.slow
 def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
@@ -92,6 +95,7 @@ def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) ->
     assert not any(OWN_TAG in hit["text"] for hit in turns)
 
 
+@pytest.mark.slow
 def test_a_brief_arrives_again_after_clear_and_after_compaction(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
@@ -121,6 +125,7 @@ def test_an_empty_memory_says_little_and_then_nothing(lab: Lab) -> None:
     assert "UserPromptSubmit hook additional context" not in injected(lab, 0)
 
 
+@pytest.mark.slow
 def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
     running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
     wait_until((lab.project / "hello.sh").exists, "it works")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.claude_code.api import Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.lab import Lab
@@ -96,6 +97,7 @@ def test_the_plugin_is_valid_in_the_eyes_of_the_program(make_lab: MakeLab) -> No
         assert done.status == 0, done.out + done.err
 
 
+@pytest.mark.slow
 def test_the_plugin_captures_answers_and_leaves(make_lab: MakeLab) -> None:
     tool = "mcp__plugin_holdfast_memory__memory"
     ask = Use(tool, {"question": "Why does the nightly import fail?"})

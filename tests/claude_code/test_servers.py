@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, cast
 
+import pytest
 from tests.claude_code.api import Json, Say, Use
 from tests.claude_code.conftest import MakeLab
 from tests.claude_code.test_moving import learn
@@ -44,6 +45,7 @@ def blocks(request: Json) -> list[Json]:
     return found
 
 
+@pytest.mark.slow
 def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
     steps = (
         uses("holdfast", TOOLS),

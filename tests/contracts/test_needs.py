@@ -18,8 +18,9 @@ from tests.store.postgres_server import Server
 from tests.support.needs import marks_for
 
 ROOT = Path(__file__).parents[2]
-# By this name a test's code does not show that it starts a process.
+# Tests whose code does not show that they start a process.
 UNMARKED = """
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 import pytest
@@ -28,30 +29,36 @@ from holdfast.sources.project import identify_project
 older = ThreadPoolExecutor(1)
 older.submit(threading.get_ident).result()
 
+def start():
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", ":"], {{}}), 0)
+
 @pytest.fixture
-def project():
-    return identify_project({folder!r})
+def started():
+    start()
 
 def test_by_itself():
-    identify_project({folder!r})
+    start()
 
-def test_by_a_fixture(project):
+def test_by_a_fixture(started):
     pass
 
 def test_by_a_thread_of_its_own():
-    thread = threading.Thread(target=identify_project, args=({folder!r},))
+    thread = threading.Thread(target=start)
     thread.start()
     thread.join()
 
 def test_by_a_thread_that_was_there_before():
-    older.submit(identify_project, {folder!r}).result()
+    older.submit(start).result()
+
+def test_only_git():
+    assert identify_project({folder!r}).name == "project"
 
 def test_not_at_all():
     pass
 
 @pytest.mark.process
-def test_marked(project):
-    identify_project({folder!r})
+def test_marked(started):
+    start()
 """
 
 
@@ -127,7 +134,8 @@ def test_a_test_that_starts_a_process_without_a_mark_fails(tmp_path: Path) -> No
         "test_by_a_fixture": "ERROR",
         "test_by_a_thread_of_its_own": "FAILED",
         "test_by_a_thread_that_was_there_before": "PASSED",
+        "test_only_git": "PASSED",
         "test_not_at_all": "PASSED",
         "test_marked": "PASSED",
     }
-    assert "Add @pytest.mark.process" in text and "'git'" in text
+    assert "Add @pytest.mark.process" in text and "os.posix_spawn" in text

@@ -139,6 +139,7 @@ def test_an_import_that_points_up_breaks_the_contracts(tmp_path: Path) -> None:
         assert contract in done.stdout.partition("Broken contracts")[2], done.stdout
 
 
+@pytest.mark.slow
 def test_this_repository_passes() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "check_structure.py"], capture_output=True, text=True

@@ -6,6 +6,7 @@ from bench.browse_load import load
 pytestmark = pytest.mark.process  # the product starts the programs
 
 
+@pytest.mark.slow
 def test_fifty_clients_at_once_get_no_error_and_the_server_does_not_grow() -> None:
     told = load(clients=50, seconds=5)
     assert set(told.statuses) == {200}, told.statuses

@@ -195,6 +195,7 @@ def test_every_event_is_on_one_page_and_on_one_only(looker: Looker, server: Serv
     assert len(seen) == len(set(seen)) == 51
 
 
+@pytest.mark.slow
 def test_time_is_looked_at_around_a_record_and_words(looker: Looker, repo: Path) -> None:
     sha = _git(repo, "rev-list", "--max-parents=0", "main")
     page = looker.window(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")

@@ -92,6 +92,7 @@ def looker(browser: Browser, visitor: Looker) -> Iterator[Looker]:
     visitor.close()
 
 
+@pytest.mark.slow
 def test_all_that_waits_is_counted_and_can_be_read_by_everybody(looker: Looker) -> None:
     page = looker.window("/review")
     tabs = page.get_by_role("navigation", name="What waits")

@@ -130,6 +130,7 @@ def test_nothing_that_was_found_runs(looker: Looker) -> None:
     assert len(places) > 1 and looker.odd == []
 
 
+@pytest.mark.slow
 def test_search_and_records_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
     for path in ("/search?q=SQLite", "/search?q=quantum+flamingo", CHOSE, "/record/turn/none"):
         assert lacks_in_any_light(looker, path) == [], path

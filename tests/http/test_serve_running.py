@@ -155,6 +155,7 @@ def test_what_was_begun_is_finished_when_it_is_asked_to_end(
         assert children.stdout == b""
 
 
+@pytest.mark.slow
 def test_beyond_this_machine_it_needs_a_key_and_tls(tmp_path: Path) -> None:
     env = empty_home(tmp_path)
     bare = cli(env, "serve", "--host", "0.0.0.0", "--port", "0")
@@ -197,6 +198,7 @@ def test_it_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
             assert json.load(answer)["name"] == "root"
 
 
+@pytest.mark.slow
 def test_what_a_proxy_says_counts_only_from_a_proxy(
     env: dict[str, str], key: str, tmp_path: Path
 ) -> None:
@@ -219,6 +221,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(team: Team, key: str) -> Non
         assert team.ask("/api/v1/me", key).status == 200
 
 
+@pytest.mark.slow
 def test_it_recovers_when_the_database_is_back(tmp_path: Path) -> None:
     with closing(Postgres()) as postgres:
         env = {**empty_home(tmp_path), "HOLDFAST_STORE": postgres.database()}

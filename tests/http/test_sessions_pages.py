@@ -109,6 +109,7 @@ def test_nothing_that_was_said_runs(looker: Looker) -> None:
     assert looker.odd == []
 
 
+@pytest.mark.slow
 def test_sessions_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
     for path in (f"/sessions/{SMS}", f"/sessions/{TRICKY}", "/sessions?branch=alerts"):
         assert lacks_in_any_light(looker, path) == [], path

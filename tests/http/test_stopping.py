@@ -63,6 +63,7 @@ def _stop(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.slow
 def test_a_question_is_stopped_while_it_waits_and_while_it_is_worked_on(
     looker: Looker, free: Event
 ) -> None:

@@ -94,6 +94,7 @@ def _walk(page: Page, most: int) -> None:
         assert seen, (page.url, told)
 
 
+@pytest.mark.slow
 def test_keys_lead_everywhere_and_show_where_they_are(looker: Looker) -> None:
     page = looker.window("/sessions")
     for address, _, key in PLACES:

@@ -218,6 +218,7 @@ def play(memory: Holdfast, step: _Step) -> None:
             memory.curation.merge(target, uri("concept", concepts[(n + 1) % len(concepts)].id))
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(_steps, st.permutations(range(6)))
 def test_decisions_survive_a_rebuild_and_any_order_of_reading(

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
@@ -75,6 +76,7 @@ def two_sessions(home: Path) -> list[Path]:
     return [sample_session().write(folder), other.write(folder)]
 
 
+@pytest.mark.slow
 @FEW
 @given(steps)
 def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
@@ -91,6 +93,7 @@ def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
             assert dump(memory.settings.database) == before
 
 
+@pytest.mark.slow
 @FEW
 @given(steps)
 def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> None:
@@ -135,6 +138,7 @@ def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: lis
                 assert again[table] == decided[table], table
 
 
+@pytest.mark.slow
 @FEW
 @given(st.integers(1, 10), st.sampled_from((*OPS, "correct_exchange", "correct_digest")),
        st.integers(0, 30))  # fmt: skip
@@ -167,6 +171,7 @@ def decide(memory: Holdfast, op: str, name: str) -> None:
         memory.correct(name, "said anew: it was the windlass")
 
 
+@pytest.mark.slow
 @FEW
 @given(st.sampled_from(("turn", "exchange", "session")), st.integers(0, 30))
 def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: int) -> None:

@@ -289,6 +289,7 @@ payloads = st.dictionaries(st.sampled_from(FIELDS), json_values).map(
 )
 
 
+@pytest.mark.slow
 @examples(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(EVENTS), st.binary(max_size=60) | payloads), max_size=4))
 def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(

@@ -240,6 +240,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield cluster
 
 
+@pytest.mark.slow
 @needs_dask
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_stores_the_same_rows_even_if_a_worker_dies(

@@ -189,6 +189,7 @@ def in_order(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
         return known(memory)
 
 
+@pytest.mark.slow
 @FEW
 @given(order=st.permutations(range(15)))
 def test_any_order_of_reading_gives_the_same_facts_and_so_does_a_rebuild(

@@ -55,6 +55,7 @@ def ingest(folder: Path, home: Path, workers: int, model: str = "") -> None:
 
 
 # Without a model the kills hit the reading and what follows from it; with one, mostly the model.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workers", "sessions", "padding", "model"), [(1, 10, 200, "none"), (2, 8, MANY, "")]
 )
@@ -84,6 +85,7 @@ def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
     assert landed >= 2, "the kills must have hit a running ingest"
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_do_no_harm(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     make_corpus(corpus, 8, 500)

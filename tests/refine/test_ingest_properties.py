@@ -5,6 +5,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dump import dump
@@ -99,6 +100,7 @@ def grow_and_ingest(home: Path, path: Path, data: bytes, cuts: list[int]) -> Non
             assert balance.lines == len(data[:stop].removesuffix(b"\n").split(b"\n")) * bool(stop)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(steps(), min_size=1, max_size=14), st.randoms(use_true_random=False), st.data())
 def test_any_split_into_appends_gives_the_same_rows(

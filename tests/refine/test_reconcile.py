@@ -375,6 +375,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.slow
 @examples(max_examples=50, deadline=None)
 @given(steps, st.data())
 def test_any_order_of_reading_stores_each_turn_once(said: list[Step], data: st.DataObject) -> None:

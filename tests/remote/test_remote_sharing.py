@@ -102,6 +102,7 @@ def test_what_is_shared_without_a_network_waits_and_arrives_once(
     assert ann.json("remote", "list")["remotes"][0]["sent"] == 1
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
     service: Service, ann: Laptop
 ) -> None:
@@ -175,6 +176,7 @@ def sent_to(server: Recorder) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_server_never_sees_what_was_not_shared(ann: Laptop) -> None:
     canaries = [ann.remember(f"CANARY-{n}: the yawl is known to have a leak.") for n in range(5)]
     name = ann.remember(BLUE)

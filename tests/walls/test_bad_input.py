@@ -42,6 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(world, keys, url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", ["rest", "graph", "tools"])
 def test_no_text_is_taken_for_anything_else(whole: Served, sort: str) -> None:
     """By whoever may do everything, so that nothing else stands in between."""

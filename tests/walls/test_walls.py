@@ -37,6 +37,7 @@ def described(whole: Served) -> ServerOperations:
         return ServerOperations(chief)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", INTERFACES)
 def test_nothing_of_another_bank_is_told_or_changed(
     whole: Served, described: ServerOperations, sort: str

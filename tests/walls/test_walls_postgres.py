@@ -31,6 +31,7 @@ def whole(
             yield Served(world, keys, url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", ["tools", "graph"])
 def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, sort: str) -> None:
     world, secrets = whole.world, whole.world.secrets()

@@ -9,8 +9,8 @@ lookups: always tried (`ALWAYS_TRIED`), tried where there is a long unbroken run
 To add a rule:
 
 1. Choose the group. Each has a gate, and what does not pass it never reaches the rule:
-   - `KEY_FORMATS`, for a key with a prefix of its own: a run of at least 15 letters, digits, `_` and
-     `-` that begins with an anchor (`key_runs.may_contain_key` is made from the anchors).
+   - `KEY_FORMATS`, for a key with a prefix of its own: a run of at least 15 letters, digits, `_`
+     and `-` that begins with an anchor (`key_runs.may_contain_key` is made from the anchors).
    - `DOTTED_FORMATS`, where a dot, a colon or a slash breaks the prefix: add the prefix to
      `_DOTTED_PREFIXES` in `key_runs`, too.
    - `NAMED_SECRETS`: the text must have a sign (`has_secret_sign`) and a name that is listed in

@@ -2,18 +2,19 @@
 
 To add a filter or another option of recall:
 
-1. Add a field to `RecallPlan`, with a default that changes nothing. The plan is the key of the cache
-   of results, so its value must be hashable.
-2. Apply it in `recall/engine.py`. A filter of records is checked in `_Filter`, and must be named
-   where `_retrievers` enlarges the pool: what is filtered out must not use it up.
+1. Add a field to `RecallPlan`, with a default that changes nothing. Plans are keys of the cache of
+   results, so the value must be hashable.
+2. Apply it in `recall/engine.py`. A filter of records is checked in `_PlanFilter.accepts`, and is
+   named where `_retrievers` enlarges the pool: what is filtered out must not use it up.
 3. Decide whether plugins and team servers can answer with it; if not, add it to `asks_plugins` and
    `asks_remotes` below.
-4. In `app/search/recall.py`, add a filter to those of `_with_fallback`: a fallback does not know it.
-5. Offer it in the same words everywhere: the command (`interfaces/cli/commands/ask/recall.py`), REST
-   (`recall` in `interfaces/http/api/search.py`), GraphQL (`interfaces/http/graphql/schema.py`), and,
-   if agents need it, MCP (`memory_recall` in `interfaces/mcp/main_spec.py` and `main_engine.py`) and
-   `recall` of `app/memory.py`.
-6. Test it in `tests/recall/test_filters.py`, run `make docs`, and describe it in `docs/recall.md`.
+4. Add a filter to those of `_with_fallback` in `app/search/recall.py`: fallbacks do not know it.
+5. Offer it under one name: in the command (`interfaces/cli/commands/ask/recall.py`) and in REST
+   (`recall` in `interfaces/http/api/search.py`), which have every option; and where its users need
+   it, in `recall` of `app/memory.py`, in GraphQL (`recall` in `interfaces/http/graphql/schema.py`)
+   and in MCP (`memory_recall` in `interfaces/mcp/main_spec.py` and `main_engine.py`).
+6. Test it with a plan in `tests/recall/test_engine.py`, and each place that offers it beside its
+   other options; run `make docs`, and describe it in the page of its subject.
 """
 
 from __future__ import annotations
