@@ -15,6 +15,7 @@ from tests.support.needs import MAY_START, ProcessWatch, marks_for
 
 MEMORY = Path("/dev/shm")
 SLOW_S = 5.0
+SLOW_SHOWN = 10
 WATCH = ProcessWatch()
 
 # The tests start hundreds of processes. Where the environment keeps Python from writing down what
@@ -85,10 +86,12 @@ def _watch(item: pytest.Item) -> Generator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name tests that took longer than a test does that is not marked `slow`. That is no failure:
-    on a busy machine any test may."""
-    for report in terminalreporter.getreports("passed"):
-        if report.duration > SLOW_S and report.when == "call" and "slow" not in report.keywords:
-            terminalreporter.write_line(
-                f"took {report.duration:.0f} s and is not marked slow: {report.nodeid}"
-            )
+    """Name the slowest of the tests that took longer than one may that is not marked `slow`. That
+    is no failure: on a busy machine any test may."""
+    long = [
+        (report.duration, report.nodeid)
+        for report in terminalreporter.getreports("passed")
+        if report.when == "call" and report.duration > SLOW_S and "slow" not in report.keywords
+    ]
+    for duration, name in sorted(long, reverse=True)[:SLOW_SHOWN]:
+        terminalreporter.write_line(f"took {duration:.0f} s and is not marked slow: {name}")

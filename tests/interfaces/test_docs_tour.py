@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools.run_tour import PAGE, newcomer, runner, told
 
 
+@pytest.mark.slow
 def test_every_command_of_the_tour_says_what_stands_there() -> None:
     text = PAGE.read_text("utf-8")
     with newcomer() as home:

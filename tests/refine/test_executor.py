@@ -26,6 +26,8 @@ from holdfast.refine.sessions import parallel_derive
 from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_parallel
 from holdfast.settings import Settings
 
+pytestmark = pytest.mark.process
+
 needs_dask = pytest.mark.skipif(
     find_spec("distributed") is None,
     reason="Dask is not installed: pip install holdfast-memory[dask]",
