@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tools.run_tour import PAGE, newcomer, runner, told
 
 
