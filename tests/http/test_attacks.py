@@ -199,6 +199,7 @@ class Hasty(slow_clients.HeadTimeoutProtocol):
 
 
 def test_who_never_comes_to_the_point_is_hung_up_on() -> None:
+    heard: list[bytes] = []
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)
@@ -214,11 +215,11 @@ def test_who_never_comes_to_the_point_is_hung_up_on() -> None:
             ):
                 with socket.create_connection(listening.getsockname(), timeout=60) as line:
                     line.sendall(said)
-                    while line.recv(4096):
-                        pass
+                    heard.append(b"".join(iter(lambda line=line: line.recv(4096), b"")))
         finally:
             running.should_exit = True
             thread.join()
+    assert [text[:12] for text in heard] == [b"", b"", b"HTTP/1.1 200"]
 
 
 def test_nothing_listens_elsewhere(tmp_path: Path) -> None:
