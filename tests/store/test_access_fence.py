@@ -125,7 +125,9 @@ def test_a_store_is_unrestricted_again_after_its_fence(tmp_path: Path) -> None:
 
 def test_a_store_for_reading_has_no_part_that_writes(tmp_path: Path) -> None:
     with closing(SqliteReadStore(tmp_path / "memory.db")) as store:
-        parts = {name: type(getattr(store, name)) for name in PARTS if hasattr(store, name)}
+        parts: dict[str, type] = {
+            name: getattr(store, name).__class__ for name in PARTS if hasattr(store, name)
+        }
     assert parts == READER_PARTS
     assert not hasattr(READER_PARTS["turns"], "put") and hasattr(PARTS["turns"], "put")
     assert issubclass(PostgresReadStore, ReaderParts) and issubclass(SqliteReadStore, ReaderParts)
