@@ -28,6 +28,7 @@ from holdfast.errors import (
 )
 from holdfast.model.bank import Bank
 from holdfast.store.postgres.address import MAX_CONNECTIONS, Address, location_of, read_address
+from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.store import PostgresStore
 
 NOON = "2026-03-01T12:00:00Z"
@@ -250,6 +251,19 @@ def test_many_threads_share_few_connections(
     assert told == [["ours"]] * 5 * (MAX_CONNECTIONS + 5)
     assert max(most) <= MAX_CONNECTIONS
     assert store.database.one("SELECT 1") == (1,)
+
+
+def test_an_error_of_one_connection_does_not_close_the_others(url: str) -> None:
+    with closing(PostgresConnection(url)) as connection:
+        pool = connection.pool
+        kept, other = pool.lease(""), pool.lease("")
+        pool.release(kept)
+        pool.release(other)
+        with pytest.raises(psycopg.DataError, match="NUL"):
+            pool.lease("a bank\x00")
+        again = pool.lease("")
+        assert again is kept and pool.connections_in_use == 1
+        pool.release(again)
 
 
 def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:

@@ -184,8 +184,9 @@ class Pool:
         try:
             raw.execute(SET_VISIBLE_BANKS, (visible_banks,))
         except psycopg.Error:
-            self.release(raw, usable=False)
-            if not raw.closed:
+            lost = raw.closed
+            self.release(raw, usable=False)  # closes it
+            if not lost:
                 raise
             self.discard_idle()
             return False
