@@ -86,8 +86,8 @@ def check_paths(
             fix(path)
         return done.format(names)
 
-    told = sentence.format(names)
-    return Check(name, Grade.WARNING, told, remedy, fix_all, question.format(names))
+    text = sentence.format(names)
+    return Check(name, Grade.WARNING, text, remedy, fix_all, question.format(names))
 
 
 def report_json(checks: Sequence[Check], fixes: Sequence[object]) -> dict[str, Any]:

@@ -34,13 +34,13 @@ def check_providers(context: DoctorContext) -> list[Check]:
 
 
 def _provider_problem(item: ProviderStatus) -> Check | None:
-    name, standing = item.provider.name, item.reliability
+    name, reliability = item.provider.name, item.reliability
     if item.provider.problem:
         sentence = f"{name} cannot be asked: {item.provider.problem}."
         return Check(_PROVIDERS, Grade.WARNING, sentence, "See docs/providers.md")
-    if item.is_paused or standing.failures:
-        rest = f"; left alone until {standing.resting_until[:16]}Z" if item.is_paused else ""
-        sentence = f"{name} failed {standing.failures} times: {standing.problem}{rest}."
+    if item.is_paused or reliability.failures:
+        rest = f"; left alone until {reliability.resting_until[:16]}Z" if item.is_paused else ""
+        sentence = f"{name} failed {reliability.failures} times: {reliability.problem}{rest}."
         return Check(_PROVIDERS, Grade.WARNING, sentence, f"holdfast providers test {name} QUERY")
     return None
 

@@ -173,8 +173,8 @@ def _disproved(period: BankPeriod) -> Iterator[Item]:
 def _taught(period: BankPeriod) -> Iterator[Item]:
     """What people asked to remember, or taught and approved as a rule."""
     for one in in_effect(period.memory.reader.curation.log(period.bank)):
-        told = one.action in _TAUGHT and one.text
-        if told and period.has(one.time) and period.is_shown(one.target):
+        was_taught = one.action in _TAUGHT and one.text
+        if was_taught and period.has(one.time) and period.is_shown(one.target):
             yield period.item(one.time, one.text, _target(one.target), one.action.value)
 
 

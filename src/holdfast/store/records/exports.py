@@ -122,10 +122,10 @@ class ExportReader:
         """The log, numbered from 1, each decision with the session of its record; without the text
         of decisions about hidden records."""
         plain = table._replace(columns=table.columns.replace(" session", ""), json=())
-        standing = self._db.all(
+        states = self._db.all(
             "SELECT kind, id, session FROM curation_state WHERE bank = ?", (bank,)
         )
-        sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in standing}
+        sessions = {f"holdfast://{kind}/{id}": session for kind, id, session in states}
         away = self._db.all("SELECT kind, id FROM hidden_record WHERE bank = ?", (bank,))
         hidden = {f"holdfast://{kind}/{id}" for kind, id in away}
         numbers: dict[str, int] = {}
