@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import psycopg
-from tests.store.postgres_server import Server
+from tests.support.postgres_server import Server
 
 from bench.scale import passages as made_passages
 from bench.scale import words

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.dump import dump
-from tests.refine.banks import find_fact, ingest_scripts, open_filled, session_on, session_saying
-from tests.support.transcripts import Script
-
 from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.model.knowledge import EvidenceKind, Fact
 from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.model.uris import uri
+from tests.support.memory_dump import dump
+from tests.support.refine_banks import (
+    find_fact,
+    ingest_scripts,
+    open_filled,
+    session_on,
+    session_saying,
+)
+from tests.support.transcripts import Script
 
 OVER = "2026-12-20T12:00:00.000Z"
 RULE = "Always encrypt walrus archives with the harbour certificate before uploading."

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.brief import scenarios
-from tests.brief.scenarios import Case
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.goal_brief import LIMITS
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
+from tests.support import brief_scenarios as scenarios
+from tests.support.brief_scenarios import Case
+from tests.support.transcripts import Script
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import SettledCounts, settle_injections
 from holdfast.interfaces.cli.main import main
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
+from tests.support.transcripts import Script, bug_hunt
 
 NOW = "2026-09-02T12:00:00.000Z"
 LATER = "22222222-0000-4000-8000-000000000002"

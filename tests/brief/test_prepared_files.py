@@ -4,9 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.brief import scenarios
-from tests.support.transcripts import Script, bug_hunt
-
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.memory import Holdfast
 from holdfast.brief.prepared_files import SUBAGENTS_FLAG
@@ -14,6 +11,8 @@ from holdfast.brief.triggers import error_triggers
 from holdfast.capture.home_paths import HomePaths
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.settings import BriefSettings, Settings
+from tests.support import brief_scenarios as scenarios
+from tests.support.transcripts import Script, bug_hunt
 
 
 def loaded(path: Path) -> dict[str, Any]:

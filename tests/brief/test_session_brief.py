@@ -4,16 +4,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.brief import scenarios
-from tests.refine import banks as known_above
-from tests.refine.families import TUNED
-from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.brief.frame import MAX_CHARACTERS, sanitize
 from holdfast.brief.session_brief import session_brief
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.prompts import read_prompt
+from tests.support import brief_scenarios as scenarios
+from tests.support import refine_banks as known_above
+from tests.support.rule_families import TUNED
+from tests.support.transcripts import Script, bug_hunt
 
 
 def read_in(folder: Path, *scripts: Script) -> Settings:

@@ -35,3 +35,27 @@ def test_links_lead_somewhere(page: Path) -> None:
         known = there.exists() and (not heading or heading in headings(there))
         wrong += [] if known else [link]
     assert not wrong
+
+
+# Files of projects in examples, and of an agent that is to be added.
+_MADE_UP = frozenset({"NAME.py", "x.py", "y.py", "ferry.py"})
+
+
+def test_files_of_ours_that_a_page_names_exist() -> None:
+    named = re.compile(r"\b(?:src|tests|tools|bench)/[\w/.-]+\.(?:py|sql|js|md)\b")
+    pages = [*_PAGES, ROOT / "pyproject.toml", ROOT / "Makefile"]
+    found = {(page.name, name) for page in pages for name in _named_in(page, named)}
+    assert len(found) > 20
+    assert sorted((page, name) for page, name in found if not (ROOT / name).exists()) == []
+
+
+def _named_in(page: Path, pattern: re.Pattern[str]) -> list[str]:
+    # What was true of a release is not changed with the files.
+    if page.name == "CHANGELOG.md":
+        return []
+    found = pattern.findall(_CODE.sub("", page.read_text("utf-8")))
+    return [
+        name
+        for name in found
+        if name.rpartition("/")[2] not in ("NAME.py", "x.py", "y.py", "ferry.py")
+    ]

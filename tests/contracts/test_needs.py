@@ -10,12 +10,13 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
-from tests.claude_code.lab import find_claude
-from tests.http.browser import browsing
-from tests.sources import repositories
-from tests.sources.repositories import git, make_repository
-from tests.store.postgres_server import Server
+
+from tests.e2e.claude_code.sandbox import find_claude
+from tests.support import repositories
+from tests.support.http.browser import browsing
 from tests.support.needs import marks_for
+from tests.support.postgres_server import Server
+from tests.support.repositories import git, make_repository
 
 ROOT = Path(__file__).parents[2]
 # Tests whose code does not show that they start a process.
@@ -121,6 +122,7 @@ def _run_unmarked(folder: Path) -> tuple[dict[str, str], str]:
     project = str(make_repository(folder / "project"))
     (folder / "test_unmarked.py").write_text(UNMARKED.format(folder=project))
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+    options += ["--basetemp", str(folder / "base")]
     command = [sys.executable, "-m", "pytest", "-rA", *options, str(folder)]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     found = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", text, re.MULTILINE)

@@ -34,10 +34,15 @@ def test_no_function_outgrows_its_limit() -> None:
     assert long == {}
 
 
-def test_no_two_files_of_tests_have_one_name() -> None:
-    """Folders of tests are no packages, so pytest knows their files by name alone."""
-    names = [path.name for path in python_files("tests") if path.name.startswith("test_")]
-    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+def test_folders_of_tests_are_packages_named_as_those_of_src() -> None:
+    """Stories across packages are in `e2e`, what tests share in `support`."""
+    folders = {path.parent for path in python_files("tests") if path.name.startswith("test_")}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+    tests, source = ROOT / "tests", ROOT / "src" / "holdfast"
+    own = {folder.relative_to(tests) for folder in folders} - {Path()}
+    named = {folder for folder in own if folder.parts[0] not in ("contracts", "e2e")}
+    assert len(named) > 40
+    assert [str(folder) for folder in named if not (source / folder).is_dir()] == []
 
 
 def test_no_handler_is_blind() -> None:

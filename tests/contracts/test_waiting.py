@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.support.seeds import VARIABLE, seeded_random
 from tests.support.waiting import seconds_to_midnight, wait_until
 

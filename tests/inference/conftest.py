@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.inference.services import Service, running
+
+from tests.support.model_service import Service, running
 
 
 @pytest.fixture

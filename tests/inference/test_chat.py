@@ -14,9 +14,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.claude_code.api import Api, Refuse, Say, Step, Use
-from tests.claude_code.lab import find_claude
-from tests.inference.services import Answered, Json, Service
 
 from holdfast.errors import (
     ModelBusyError,
@@ -30,6 +27,9 @@ from holdfast.inference.chat import Chat, Question
 from holdfast.inference.http_chat import CompletionsChat, MessagesChat
 from holdfast.inference.service_choice import choose_chat, detect_service
 from holdfast.settings import ModelSettings
+from tests.e2e.claude_code.api import Api, Refuse, Say, Step, Use
+from tests.e2e.claude_code.sandbox import find_claude
+from tests.support.model_service import Answered, Json, Service
 
 FORM = {
     "type": "object",

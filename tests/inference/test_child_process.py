@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.waiting import wait_until
-
 from holdfast.inference.child_process import supervise
+from tests.support.waiting import wait_until
 
 HELD = """
 import subprocess, sys

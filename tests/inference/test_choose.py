@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.inference.graphs import count_of_second, token_states
 
 from holdfast.errors import ModelError, SettingsError
 from holdfast.inference import packaged
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.settings import FILE_NAME, Settings, load_settings
+from tests.support.onnx_graphs import count_of_second, token_states
 
 
 def configured(home: Path, text: str = "", **variables: str) -> Settings:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.inference.graphs import INPUTS, count_of_second, save
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.cross_encoder import CrossEncoder, packaged_reranker
 from holdfast.inference.tokenizer import open_tokenizer
+from tests.support.onnx_graphs import INPUTS, count_of_second, save
 
 TOKENIZER = open_tokenizer(packaged.TOKENIZER)
 TEXTS = ["cat " * count for count in (7, 1, 40, 3, 2, 900, 0)]

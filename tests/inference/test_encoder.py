@@ -9,13 +9,13 @@ from shutil import copytree
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from tests.inference.graphs import INPUTS, save, table, token_states
 
 from holdfast.errors import HoldfastError, ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.encoder import OnnxEncoder, packaged_encoder
 from holdfast.inference.tokenizer import open_tokenizer
+from tests.support.onnx_graphs import INPUTS, save, table, token_states
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "embeddings"
 TEXTS: list[str] = json.loads((RECORDED / "texts.json").read_text("utf-8"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.inference.services import Answered, Json, Service, running
 
 from holdfast.errors import ModelError
 from holdfast.inference.endpoint import EndpointEmbedder
+from tests.support.model_service import Answered, Json, Service, running
 
 
 def vectors(body: dict[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import urllib.request
 from contextlib import suppress
 
 import pytest
-from tests.support.waiting import wait_until
 
 from holdfast.inference.chat import Question
 from holdfast.inference.http_chat import CompletionsChat
+from tests.support.waiting import wait_until
 
 FORM = {
     "type": "object",

@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from tests.inference.graphs import save, table
 
 from holdfast.errors import ModelError
 from holdfast.inference import packaged
@@ -16,6 +15,7 @@ from holdfast.inference.embedder import unit_rows
 from holdfast.inference.onnx_file import find_tensor
 from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
+from tests.support.onnx_graphs import save, table
 
 
 def test_the_table_found_is_the_one_in_the_model() -> None:

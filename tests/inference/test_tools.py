@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.inference.services import Answered, Json, Service
 
 from holdfast.errors import ModelError, ModelStoppedError
 from holdfast.inference.chat import Question, Tool, Toolbox
 from holdfast.spend.governor import max_usage
+from tests.support.model_service import Answered, Json, Service
 
 FORM = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
 LOOK = Tool("look", "Look something up.", {"type": "object", "properties": {}})

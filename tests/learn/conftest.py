@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.refine.test_rules import project
+
+from tests.refine.rules.test_rules import project
 
 
 @pytest.fixture

@@ -3,14 +3,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.learn.opinion_sessions import Clock, ingest_and_update, open_dated_memory, session_on_day
-from tests.support.transcripts import Script
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import Action
 from holdfast.model.knowledge import Network
+from tests.support.opinion_sessions import (
+    Clock,
+    ingest_and_update,
+    open_dated_memory,
+    session_on_day,
+)
+from tests.support.transcripts import Script
 
 
 def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dump import dump
-from tests.learn.sample_memory import exchange_about, open_memory, places_found
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import Concept
 from holdfast.model.query import Layer
 from holdfast.model.uris import uri
+from tests.support.memory_dump import dump
+from tests.support.sample_memory import exchange_about, open_memory, places_found
+from tests.support.transcripts import Script
 
 TOPICS = {
     "gauge": ("tide gauge readings", "src/gauge.py", ("zircon", "quartz", "feldspar")),

@@ -4,17 +4,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.dump import dump
-from tests.learn.sample_memory import (
-    SESSION,
-    exchange_about,
-    memory_with_session,
-    places_found,
-    sample_session,
-    turn_saying,
-)
-from tests.support.embedders import BagOfWords
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -23,6 +12,17 @@ from holdfast.model.query import Layer, RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.refine.sessions.embedding import embed_pending
+from tests.support.embedders import BagOfWords
+from tests.support.memory_dump import dump
+from tests.support.sample_memory import (
+    SESSION,
+    exchange_about,
+    memory_with_session,
+    places_found,
+    sample_session,
+    turn_saying,
+)
+from tests.support.transcripts import Script
 
 
 def brief_of(memory: Holdfast) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.dump import dump
-from tests.learn.sample_memory import open_memory, places_found, sample_session
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from tests.support.memory_dump import dump
+from tests.support.sample_memory import open_memory, places_found, sample_session
+from tests.support.transcripts import Script
 
 FEW = settings(max_examples=25, deadline=None)
 Step = tuple[str, int]

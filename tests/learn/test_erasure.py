@@ -10,18 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.dump import dump
-from tests.learn.sample_memory import (
-    SESSION,
-    exchange_about,
-    memory_with_session,
-    open_memory,
-    places_found,
-    sample_session,
-    turn_saying,
-)
-from tests.support.embedders import BagOfWords
-from tests.support.waiting import wait_until
 
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
@@ -36,6 +24,18 @@ from holdfast.model.query import RecordFilter
 from holdfast.refine.hooks.reconcile import reconcile
 from holdfast.refine.sessions.embedding import embed_pending
 from holdfast.store.sqlite.migrate import back_up
+from tests.support.embedders import BagOfWords
+from tests.support.memory_dump import dump
+from tests.support.sample_memory import (
+    SESSION,
+    exchange_about,
+    memory_with_session,
+    open_memory,
+    places_found,
+    sample_session,
+    turn_saying,
+)
+from tests.support.waiting import wait_until
 
 SECRET = "swordfish-7731-zanzibar"
 
@@ -256,7 +256,7 @@ def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
 SCRUB = """
 import sys
 from pathlib import Path
-from tests.learn.sample_memory import open_memory
+from tests.support.sample_memory import open_memory
 with open_memory(Path(sys.argv[1])) as memory:
     memory.erasure.scrub(sys.argv[2])
 """

@@ -7,13 +7,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tests.refine.test_rules import git, open_at, put
-from tests.support.transcripts import Script
-
 from holdfast.app.memory import Holdfast
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind
 from holdfast.refine.git.forge_threads import curated_remark_passage, curated_thread_passage
+from tests.refine.rules.test_rules import git, open_at, put
+from tests.support.transcripts import Script
 
 WORD = "quaywall"
 NOON = "2026-03-01T12:00:00.000Z"

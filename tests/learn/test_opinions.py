@@ -3,13 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.learn.opinion_sessions import (
-    Clock,
-    ingest_and_update,
-    open_dated_memory,
-    opinion_on,
-    session_on_day,
-)
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
@@ -18,6 +11,13 @@ from holdfast.learn.opinions import confidence_of, fade, sources_needed, trend_o
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, OpinionRevision, Trend
 from holdfast.model.trust import Status, Trust
+from tests.support.opinion_sessions import (
+    Clock,
+    ingest_and_update,
+    open_dated_memory,
+    opinion_on,
+    session_on_day,
+)
 
 
 def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.refine.test_rules import git, open_at, project, put
-from tests.support.transcripts import Script
 
 from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
 from holdfast.app.memory import Holdfast
@@ -18,6 +16,8 @@ from holdfast.model.knowledge import ProposalKind
 from holdfast.model.trust import Trust
 from holdfast.refine.rules.patterns import pattern_confidence
 from holdfast.settings import PromotionSettings, Settings
+from tests.refine.rules.test_rules import git, open_at, project, put
+from tests.support.transcripts import Script
 
 SAID = (
     "Please always use table-driven tests for the parser.",

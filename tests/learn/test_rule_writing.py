@@ -6,11 +6,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.learn.test_promotion import told_thrice
-from tests.refine.test_rules import open_at
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreError
+from tests.learn.test_promotion import told_thrice
+from tests.refine.rules.test_rules import open_at
 
 RULES = ".claude/rules"
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.learn.sample_memory import memory_with_session, sample_session
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError
 from holdfast.learn.share_drafts import Sharer, TextCleaner, dated_after, draft_shares, same_content
 from holdfast.model.trust import Trust
 from holdfast.store.protocol import Reader
+from tests.support.sample_memory import memory_with_session, sample_session
 
 ANN = Sharer("Ann", "ann@x.org", "2026-11-01T00:00:00.000Z", "mind this")
 WORDS = TextCleaner(Redactor(), "/srv/proj")

@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.recall.bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, Passage, RecallResult
@@ -21,6 +20,7 @@ from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
 
 QUERIES = (
     "session cookies",

@@ -4,8 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.recall.bank import NOW, read_in, talk
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Layer, RecallResult
@@ -13,6 +11,8 @@ from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings
+from tests.support.recall_bank import NOW, read_in, talk
+from tests.support.transcripts import Script
 
 CODE = "E7731QX"
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3

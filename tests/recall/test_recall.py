@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.transcripts import Script, bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, NotFoundError
@@ -16,6 +15,7 @@ from holdfast.recall.core.relevance import coverage
 from holdfast.recall.lookup.trace import RawState
 from holdfast.recall.query.terms import MAX_TERMS, read_terms
 from holdfast.settings import Settings
+from tests.support.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.learn.sample_memory import exchange_about, open_memory
-from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
+from tests.support.sample_memory import exchange_about, open_memory
+from tests.support.transcripts import Script
 
 SESSION = "44444444-0000-4000-8000-000000000001"
 GUESS = "The xebec loader probably fails because the disk is full."

@@ -3,8 +3,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.learn.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
-
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.inference.chat import Question
@@ -17,6 +15,7 @@ from holdfast.research.model_reflection import (
     reflection_prompt,
     shown_hits,
 )
+from tests.support.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
 
 ONCE = "The harbour crane needs a new cable because the old one frays."
 TWICE = "The ferry timetable is printed in Oslo every spring."

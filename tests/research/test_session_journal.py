@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.recall.bank import read_in, talk
 
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import Investigation, sessions_of, start_in_background
@@ -23,6 +22,7 @@ from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import event_line
 from holdfast.research.session_journal import ResearchSessions, SessionState, new_id
+from tests.support.recall_bank import read_in, talk
 
 ASKED = "Where do we keep the session tokens?"
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.transcripts import bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Pattern
@@ -15,6 +14,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import Settings
+from tests.support.transcripts import bug_hunt
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.dump import dump
-from tests.sources.agent_samples import RECORDED, copy, remember, sessions, turns
 
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.registry import DEFAULT_AGENT, agents
+from tests.support.agent_samples import RECORDED, copy, remember, sessions, turns
+from tests.support.memory_dump import dump
 
 OTHERS = [name for name in agents() if name != DEFAULT_AGENT]
 

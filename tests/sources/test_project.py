@@ -2,13 +2,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.sources.repositories import git
 
 from holdfast.model.bank import Bank
 from holdfast.refine.core.banks import BankMaker
 from holdfast.settings import Settings
 from holdfast.sources.project import base_name, identify_project, normal_remote
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.repositories import git
 
 NOW = "2026-03-01T10:00:00.000Z"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.chats import ScriptedChat
 
 from holdfast.errors import (
     ModelAnswerError,
@@ -24,6 +23,7 @@ from holdfast.spend.governor import CallPurpose, Governor, estimate_tokens
 from holdfast.spend.prices import price_of
 from holdfast.store.ledgers.model_calls import call_of
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.chats import ScriptedChat
 
 QUESTION = Question("be brief", "what was done?", {"type": "object"}, 500)
 PURPOSE = CallPurpose("summaries", "bank", "s1")

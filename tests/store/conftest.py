@@ -6,7 +6,8 @@ from collections.abc import Generator
 from contextlib import closing
 
 import pytest
-from tests.store.postgres_server import Server
+
+from tests.support.postgres_server import Server
 
 
 @pytest.fixture(scope="session")

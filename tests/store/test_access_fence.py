@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.model.query import RecordFilter, TimelinePosition
@@ -23,6 +22,7 @@ from holdfast.store.protocol import Store
 from holdfast.store.sql import rows
 from holdfast.store.sqlite.read_only import SqliteReadStore
 from holdfast.store.sqlite.store import SqliteStore
+from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
 
 ARGUMENTS: dict[str, Any] = {
     "kind": "",  # any

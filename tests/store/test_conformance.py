@@ -5,12 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.store.conformance.suite import CHECKS, MakeStore
-from tests.store.postgres_server import Server
 
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore
+from tests.store.conformance.suite import CHECKS, MakeStore
+from tests.support.postgres_server import Server
 
 NAMES = [check.__name__ for check in CHECKS]
 

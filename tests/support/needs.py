@@ -25,9 +25,9 @@ USES = {
     "holdfast.app.doctor.examine": "process",
     "holdfast.app.background.worker_start": "process",
     "holdfast.refine.core.executor": "process",
-    "tests.http.browser.browsing": "browser",
-    "tests.store.postgres_server": "postgres",
-    "tests.claude_code.lab.find_claude": "claude",
+    "tests.support.http.browser.browsing": "browser",
+    "tests.support.postgres_server": "postgres",
+    "tests.e2e.claude_code.sandbox.find_claude": "claude",
 }
 # The marks of a test that may start a process.
 MAY_START = frozenset(USES.values())

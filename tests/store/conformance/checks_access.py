@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
+from holdfast.errors import ForbiddenError, NotFoundError
+from holdfast.model.bank import Bank
+from holdfast.model.keys import ApiKey
+from holdfast.model.opinions import Opinion, OpinionRevision, Trend
+from holdfast.model.trust import Status, Trust
+from holdfast.principal import Level, Principal
+from holdfast.store.access_fence import fence_store
+from holdfast.store.protocol import Store
+from holdfast.store.records.sessions import SessionFilter
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -16,16 +25,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.errors import ForbiddenError, NotFoundError
-from holdfast.model.bank import Bank
-from holdfast.model.keys import ApiKey
-from holdfast.model.opinions import Opinion, OpinionRevision, Trend
-from holdfast.model.trust import Status, Trust
-from holdfast.principal import Level, Principal
-from holdfast.store.access_fence import fence_store
-from holdfast.store.protocol import Store
-from holdfast.store.records.sessions import SessionFilter
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = ApiKey("0a1b2c3d", "Ana's laptop", "salt", "hash", (BANK, OTHER), Level.WRITE, NOON)

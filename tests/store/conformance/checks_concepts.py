@@ -5,6 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.curation import CurationState
+from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network
+from holdfast.model.query import RecordFilter
+from holdfast.model.trust import Status, Trust
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.concepts import DerivedConcept, KeywordMatch
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -16,14 +23,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.curation import CurationState
-from holdfast.model.knowledge import Concept, ConceptEvent, Memory, Network
-from holdfast.model.query import RecordFilter
-from holdfast.model.trust import Status, Trust
-from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.knowledge.concepts import DerivedConcept, KeywordMatch
-from holdfast.store.protocol import Store
 
 
 def a_concept(id: str = "c1", bank: str = BANK, name: str = "Tide table") -> Concept:

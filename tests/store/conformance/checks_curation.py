@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.curation import Action, CurationState
+from holdfast.model.knowledge import Memory, Network, Validity
+from holdfast.model.trust import Status, Trust
+from holdfast.store.across_tables.derived import HiddenTurn, SupersededText
+from holdfast.store.across_tables.erasure import Erasure, ScrubMatch
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -19,12 +24,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.curation import Action, CurationState
-from holdfast.model.knowledge import Memory, Network, Validity
-from holdfast.model.trust import Status, Trust
-from holdfast.store.across_tables.derived import HiddenTurn, SupersededText
-from holdfast.store.across_tables.erasure import Erasure, ScrubMatch
 
 
 def a_memory(id: str = "m1", text: str = "tea is at four", bank: str = BANK) -> Memory:

@@ -3,13 +3,12 @@ changes nothing."""
 
 from __future__ import annotations
 
-from tests.store.conformance.samples import BANK, NOON, MakeStore, expect, prepared
-
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.store.export_tables import TABLES
 from holdfast.store.protocol import Store
 from holdfast.store.records.exports import ExportSelection, Row
+from tests.store.conformance.samples import BANK, NOON, MakeStore, expect, prepared
 
 _ALL = ExportSelection()
 _URI = "holdfast://imported/k1"

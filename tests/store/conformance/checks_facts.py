@@ -5,18 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import (
-    BANK,
-    NOON,
-    OTHER,
-    SESSION,
-    MakeStore,
-    a_tool_turn,
-    a_turn,
-    expect,
-    prepared,
-)
-
 from holdfast.model.fact_history import fact_as_of, status_change_at
 from holdfast.model.knowledge import (
     Claim,
@@ -36,6 +24,17 @@ from holdfast.model.trust import Status, Trust
 from holdfast.store.across_tables.derived import HiddenTurn
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_tool_turn,
+    a_turn,
+    expect,
+    prepared,
+)
 
 LATER = "2026-03-02T12:00:00.000Z"
 _RULE = "Never moor at the north pier."

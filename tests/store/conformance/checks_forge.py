@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.curation import CurationState
+from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.query import RecordFilter
+from holdfast.model.trust import Trust
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.records.forge import ForgeRepository
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -14,13 +20,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.curation import CurationState
-from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, ThreadState
-from holdfast.model.query import RecordFilter
-from holdfast.model.trust import Trust
-from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.records.forge import ForgeRepository
 
 _URL = "https://github.com/acme/shop/pull/12"
 PULL = Pull(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, a_commit, expect, prepared
-
 from holdfast.model.team import FileChange
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.records.git_history import FileTouch, Patch, Repository, Tag
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, a_commit, expect, prepared
 
 _SHA = "0123456789abcdef0123456789abcdef01234567"
 _MOVED = FileChange("new.py", "R", "old.py", 3, 1)

@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-from tests.store.conformance.samples import (
-    BANK,
-    NOON,
-    OTHER,
-    SESSION,
-    MakeStore,
-    a_passage,
-    an_exchange,
-    expect,
-    prepared,
-)
-
 from holdfast.model.graph import (
     Entity,
     EntityKind,
@@ -26,6 +14,17 @@ from holdfast.model.graph import (
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity
 from holdfast.store.protocol import Store
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    MakeStore,
+    a_passage,
+    an_exchange,
+    expect,
+    prepared,
+)
 
 _LATER = "2026-03-02T12:00:00.000Z"
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
-
 from holdfast.model.curation import CurationState
 from holdfast.model.imports import ImportBatch, ImportedRecord
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.store.across_tables.erasure import Erasure
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = ImportedRecord(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
-
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.store.sql.integrity import IntegrityReport
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 _LATER = "2026-03-01T13:00:00.000Z"
 _FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfast://turn/t1",))

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from holdfast.errors import StoreError
+from holdfast.model.bank import Bank
+from holdfast.model.ledgers.lines import SourceState
+from holdfast.model.query import RecordFilter, TimelinePosition
+from holdfast.store.across_tables.lookup import Counts
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -23,13 +29,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.errors import StoreError
-from holdfast.model.bank import Bank
-from holdfast.model.ledgers.lines import SourceState
-from holdfast.model.query import RecordFilter, TimelinePosition
-from holdfast.store.across_tables.lookup import Counts
-from holdfast.store.protocol import Store
 
 EMPTY = "3333cccc3333cccc"
 FILTERS = (

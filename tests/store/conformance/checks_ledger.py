@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.bank import Bank, Disposition
+from holdfast.model.ledgers.lines import SourceState
+from holdfast.model.records import Origin
+from holdfast.store.across_tables.lookup import Counts
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -21,11 +25,6 @@ from tests.store.conformance.samples import (
     prepared,
     stale_names,
 )
-
-from holdfast.model.bank import Bank, Disposition
-from holdfast.model.ledgers.lines import SourceState
-from holdfast.model.records import Origin
-from holdfast.store.across_tables.lookup import Counts
 
 
 def check_a_bank_is_given_back_as_it_was_made(make_store: MakeStore) -> None:

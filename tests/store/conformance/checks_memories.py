@@ -6,6 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from holdfast.model.bank import Disposition
+from holdfast.model.curation import CurationState
+from holdfast.model.graph import Node
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -17,16 +26,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.bank import Disposition
-from holdfast.model.curation import CurationState
-from holdfast.model.graph import Node
-from holdfast.model.knowledge import Memory, Network
-from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
-from holdfast.model.query import Passage
-from holdfast.model.trust import Status, Trust
-from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.protocol import Store
 
 
 def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.ledgers.model_calls import (
+    CallOutcome,
+    ModelCall,
+    ModelSummary,
+    ServicePause,
+    Spending,
+)
+from holdfast.store.ledgers.model_calls import DailySpending, UnsummarisedSession
+from holdfast.store.records.sessions import StaleSession
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -17,16 +26,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.ledgers.model_calls import (
-    CallOutcome,
-    ModelCall,
-    ModelSummary,
-    ServicePause,
-    Spending,
-)
-from holdfast.store.ledgers.model_calls import DailySpending, UnsummarisedSession
-from holdfast.store.records.sessions import StaleSession
 
 _EVE = "2026-02-28T23:59:59.999Z"
 _OPEN = ModelCall(BANK, "c1", NOON, SESSION, "summaries", "anthropic", "m", 1000, 500, 0, 0.5)

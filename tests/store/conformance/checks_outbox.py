@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
-
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.records.outbox import OutboxItem, OutboxState
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = OutboxItem(

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.curation import CurationState
+from holdfast.store.across_tables.overview import (
+    BankContentSize,
+    CommitAuthor,
+    CommitFilter,
+    PeriodCount,
+)
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -11,14 +18,6 @@ from tests.store.conformance.samples import (
     a_commit,
     expect,
     prepared,
-)
-
-from holdfast.model.curation import CurationState
-from holdfast.store.across_tables.overview import (
-    BankContentSize,
-    CommitAuthor,
-    CommitFilter,
-    PeriodCount,
 )
 
 

@@ -3,6 +3,10 @@ changes."""
 
 from __future__ import annotations
 
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.trust import Trust
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -15,11 +19,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.knowledge import Memory, Network
-from holdfast.model.trust import Trust
-from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.protocol import Store
 
 
 def _unseen(store: Store, stage: str = "facts", version: int = 1, bank: str = BANK) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.records import Origin, Role, Session, ToolCall
+from holdfast.model.trust import Trust
+from holdfast.store.across_tables.lookup import Counts
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -21,10 +24,6 @@ from tests.store.conformance.samples import (
     prepared,
     stale_names,
 )
-
-from holdfast.model.records import Origin, Role, Session, ToolCall
-from holdfast.model.trust import Trust
-from holdfast.store.across_tables.lookup import Counts
 
 EARLY, LATE = "2026-03-01T08:00:00.000Z", "2026-03-01T20:00:00.000Z"
 

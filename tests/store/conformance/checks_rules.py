@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, MakeStore, expect, prepared
-
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.query import Layer, Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.knowledge.rules import ReadRuleFile, Statement
+from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, MakeStore, expect, prepared
 
 _FILE = ReadRuleFile("/p/CLAUDE.md", "/p", "1-2-3", "abc")
 _RULE = Rule(BANK, "r1", "CLAUDE.md", "Tests", "Use okapi", "testing", ("a/**",), line=3)

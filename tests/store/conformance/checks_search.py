@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from holdfast.model.query import Layer, Passage
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -19,9 +21,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.query import Layer, Passage
-from holdfast.store.protocol import Store
 
 NOT_OPERATORS = (
     '"', '""', "'", '"anchor', 'anchor"', "(", ")", "(anchor", "*", "^", "^anchor OR", ":",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from holdfast.model.records import Outcome
+from holdfast.store.across_tables.derived import Derived, HiddenTurn
+from holdfast.store.records.sessions import SessionExtent, SessionFilter
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -17,10 +20,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.records import Outcome
-from holdfast.store.across_tables.derived import Derived, HiddenTurn
-from holdfast.store.records.sessions import SessionExtent, SessionFilter
 
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
 

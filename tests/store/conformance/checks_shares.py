@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
-
 from holdfast.model.curation import CurationState
 from holdfast.model.query import Passage
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.records.shares import ShareImport
+from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
 
 _LATER = "2026-03-02T12:00:00.000Z"
 _ONE = SharedRecord(

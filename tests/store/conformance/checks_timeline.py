@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from holdfast.model.query import Passage, RecordFilter, TimelinePosition
+from holdfast.model.records import Exchange, ExchangeType
+from holdfast.model.team import Commit
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -18,11 +22,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.query import Passage, RecordFilter, TimelinePosition
-from holdfast.model.records import Exchange, ExchangeType
-from holdfast.model.team import Commit
-from holdfast.store.protocol import Store
 
 KINDS = ("commit", "digest", "exchange")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from math import cos, radians, sin
 
+from holdfast.model.query import Passage
+from holdfast.store.index.vectors import VectorSpan
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -14,9 +16,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.query import Passage
-from holdfast.store.index.vectors import VectorSpan
 
 MODEL = "model-one"
 

@@ -8,6 +8,12 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 
+from holdfast.errors import HoldfastError
+from holdfast.model.query import Passage
+from holdfast.model.records import Origin
+from holdfast.model.trust import Status, Trust
+from holdfast.store.index.vectors import VectorSpan
+from holdfast.store.protocol import ReadStore, Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -22,13 +28,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.errors import HoldfastError
-from holdfast.model.query import Passage
-from holdfast.model.records import Origin
-from holdfast.model.trust import Status, Trust
-from holdfast.store.index.vectors import VectorSpan
-from holdfast.store.protocol import ReadStore, Store
 
 MODEL = "model-one"
 OLDER = "model-nil"

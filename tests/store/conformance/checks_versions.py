@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from holdfast.model.ledgers.model_calls import ModelSummary
+from holdfast.model.trust import Status
+from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
@@ -16,11 +20,6 @@ from tests.store.conformance.samples import (
     expect,
     prepared,
 )
-
-from holdfast.model.ledgers.model_calls import ModelSummary
-from holdfast.model.trust import Status
-from holdfast.store.across_tables.erasure import Erasure
-from holdfast.store.protocol import Store
 
 _MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 1, "m", NOON, '{"title": "t"}')
 

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
+from holdfast.app.answers.search_tools import SearchTools
+from holdfast.app.core.foreign_uris import RESOLVERS
+from holdfast.app.memory import open_memory
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.uris import uri
+from holdfast.settings import Settings, load_settings
+from holdfast.store.protocol import Reader
+from holdfast.store.sqlite.read_only import SqliteReadStore
+from tests.support.transcripts import Script
+
+WHY = "The nightly import failed because the cache was warmed before the migration had run."
+ALL = {"days": 0}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home, project = tmp_path / "home", tmp_path / "proj"
+    project.mkdir()
+    script = Script(cwd=str(project))
+    script.user("Fix the nightly import, it fails.")
+    script.tool("Edit", file_path=str(project / "src" / "cache.py"), old_string="a", new_string="b")
+    script.assistant(WHY)
+    script.user("Please rename the uploader to courier.")
+    file = str(project / "src" / "courier.py")
+    script.tool("Write", file_path=file, content="class Courier: ...")
+    script.assistant("Renamed the uploader to courier in src/courier.py.")
+    script.write(home / "c" / "projects")
+    made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
+    with open_memory(made) as memory:
+        memory.ingest(memory.ingestion.find([]))
+    return made
+
+
+@pytest.fixture
+def search(settings: Settings) -> Iterator[SearchTools]:
+    with SearchTools.open(settings, "all") as made:
+        yield made
+
+
+def test_an_index_comes_first_and_tells_what_reading_costs(search: SearchTools) -> None:
+    result = search.call("search_observations", {"query": "nightly import", **ALL})
+    best = result["items"][0]
+    assert result["format"] == "index" and best["kind"] in ("exchange", "memory", "fact")
+    assert "text" not in best and best["tokens"] > 0 and best["uri"].startswith("holdfast://")
+    assert result["tokens_in_full"] == sum(item["tokens"] for item in result["items"])
+    full = search.call("search_observations", {"query": "nightly import", "format": "full", **ALL})
+    assert full["items"][0]["text"] and len(str(full)) > len(str(result))
+
+
+def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) -> None:
+    def at(now: str) -> SearchTools:
+        return SearchTools(SqliteReadStore(settings.database), settings, "all", lambda: now)
+
+    with at("2099-01-01T00:00:00.000Z") as late:
+        result = late.call("search_observations", {"query": "nightly import"})
+        assert result["items"] == [] and "days 0" in result["notes"][0]
+        assert late.call("search_observations", {"query": "nightly import", "days": 0})["items"]
+        assert late.call("find_by_type", {"type": ["feature", "change", "bugfix"]})["notes"]
+        span = {"dateRange": {"start": "2020-01-01"}}
+        assert late.call("search_observations", {"query": "nightly import", **span})["items"]
+        gone = {"dateRange": {"start": 0, "end": 1000}}
+        assert not late.call("search_observations", {"query": "nightly import", **gone})["items"]
+
+
+def test_prompts_are_the_users_own_words(search: SearchTools) -> None:
+    result = search.call("search_user_prompts", {"query": "rename uploader courier", **ALL})
+    assert {item["type"] for item in result["items"]} == {"user"}
+    assert "Please rename" in result["items"][0]["title"]
+
+
+def test_sessions_are_found_by_their_summaries(search: SearchTools) -> None:
+    result = search.call("search_sessions", {"query": "nightly import", **ALL})
+    assert [item["kind"] for item in result["items"]] == ["digest"]
+
+
+def test_observations_are_narrowed_by_file_type_and_concept(search: SearchTools) -> None:
+    given = {"query": "nightly import courier rename", **ALL}
+    result = search.call("search_observations", {**given, "files": "src/courier.py"})
+    assert [item["kind"] for item in result["items"]] == ["exchange"]
+    assert "rename" in result["items"][0]["title"].lower()
+    assert not search.call("search_observations", {**given, "type": "decision"})["items"]
+    assert not search.call("search_observations", {**given, "concepts": ["espresso"]})["items"]
+
+
+def test_work_is_found_by_file_concept_and_type(search: SearchTools) -> None:
+    result = search.call("find_by_file", {"filePath": "src/cache.py", **ALL})
+    assert len(result["items"]) == 1 and result["sessions"][0]["kind"] == "digest"
+    concept = search.call("find_by_concept", {"concept": "courier", **ALL})
+    assert concept["total"] == 1 and "touched" not in concept
+    every = {"type": ["decision", "bugfix", "feature", "refactor", "discovery", "change"], **ALL}
+    latest = search.call("find_by_type", every)
+    oldest = search.call("find_by_type", {**every, "orderBy": "date_asc"})
+    assert latest["total"] == 2
+    assert [i["uri"] for i in latest["items"]] == [i["uri"] for i in reversed(oldest["items"])]
+    page = search.call("find_by_type", {**every, "limit": 1, "offset": 1})
+    assert [i["uri"] for i in page["items"]] == [latest["items"][1]["uri"]] and page["total"] == 2
+
+
+def test_recent_context_tells_sessions_with_what_was_done(search: SearchTools) -> None:
+    result = search.call("get_recent_context")
+    assert len(result["items"][0]["observations"]) == 2 and result["items"][0]["text"]
+
+
+def test_a_timeline_lies_around_a_record_or_a_date(search: SearchTools) -> None:
+    best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]
+    result = search.call("get_context_timeline", {"anchor": best["uri"], "depth_after": 0})
+    marked = [item for item in result["items"] if item.get("anchor")]
+    assert [item["uri"] for item in marked] == [best["uri"]] and result["items"][-1] == marked[0]
+    day = search.call("get_context_timeline", {"anchor": best["time"][:10]})
+    assert best["uri"] in [item["uri"] for item in day["items"]]
+
+
+def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: SearchTools) -> None:
+    auto = search.call("get_timeline_by_query", {"query": "rename uploader courier", **ALL})
+    assert auto["mode"] == "auto" and auto["anchor"] in [item["uri"] for item in auto["items"]]
+    given = {"query": "rename uploader courier", "mode": "interactive", "limit": 2, **ALL}
+    asked = search.call("get_timeline_by_query", given)
+    assert 0 < len(asked["items"]) <= 2 and "anchor" in asked["notes"][-1]
+    result = search.call("get_context_timeline", {"anchor": asked["items"][0]["uri"]})
+    assert result["items"]
+    assert search.call("get_timeline_by_query", {"query": "espresso quaternion"})["items"] == []
+
+
+def test_names_of_imported_data_are_resolved_by_their_scheme(
+    search: SearchTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NotFoundError, match="claude-mem://observation/12"):
+        search.call("get_context_timeline", {"anchor": 12})
+    best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]["uri"]
+
+    def known(reader: Reader, bank: str | None, name: str) -> str | None:
+        return best if name in ("claude-mem://observation/12", "claude-mem://session/7") else None
+
+    monkeypatch.setitem(RESOLVERS, "claude-mem", known)
+    for anchor in (12, "S7", "claude-mem://observation/12"):
+        assert search.call("get_context_timeline", {"anchor": anchor})["anchor"] == best
+    with pytest.raises(NotFoundError):
+        search.call("get_context_timeline", {"anchor": "claude-mem://observation/13"})
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("search_observations", {"query": "x", "type": "poem"}),
+        ("search_observations", {"query": "x", "type": ["decision", "poem"]}),
+        ("search_observations", {"query": "x", "dateRange": {"start": "soon"}}),
+        ("search_observations", {"query": "x", "dateRange": {"from": "2026-01-01"}}),
+        ("search_observations", {"query": "x", "dateRange": {"start": 1e300}}),
+        ("search_observations", {"query": "x", "days": -1}),
+        ("find_by_type", {}),
+        ("get_context_timeline", {"anchor": uri("turn", "0" * 16)}),
+        ("get_context_timeline", {"anchor": "two words"}),
+        ("search_sessions", {"query": "x", "project": "nowhere"}),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(search: SearchTools, name: str, given: object) -> None:
+    with pytest.raises(InputError):
+        search.call(name, given)
+
+
+def test_there_are_nine() -> None:
+    assert len(SEARCH_TOOLS) == 9 and not any(tool.writes for tool in SEARCH_TOOLS)

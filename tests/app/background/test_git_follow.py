@@ -1,0 +1,128 @@
+"""The worker follows histories that were read once, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import run_worker
+from holdfast.app.memory import Holdfast
+from holdfast.settings import Settings
+from holdfast.store.records.git_history import Repository
+from tests.app.background.test_worker import BY_HAND, failed_tasks_of
+from tests.support.repositories import commit, git, make_repository
+
+T = TypeVar("T")
+STEP = [step for step in STEPS if step.name == "history"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+
+
+def read(settings: Settings, *folders: Path, with_diff: bool = True) -> None:
+    with Holdfast(settings, create=True) as memory:
+        for folder in folders:
+            memory.ingestion.ingest_git(folder, with_diff=with_diff)
+
+
+def follow(settings: Settings) -> None:
+    run_worker(settings, BY_HAND, STEP)
+
+
+def look(settings: Settings, at: Callable[[Holdfast], T]) -> T:
+    with Holdfast(settings) as memory:
+        return at(memory)
+
+
+def commits(memory: Holdfast) -> int:
+    return memory.inventory.counts().commits
+
+
+def repositories(memory: Holdfast) -> list[Repository]:
+    return memory.reader.git.repositories()
+
+
+def test_what_was_read_once_is_followed_and_nothing_else(
+    settings: Settings, tmp_path: Path
+) -> None:
+    top, other = make_repository(tmp_path / "r"), make_repository(tmp_path / "other")
+    commit(top, "start", **{"a.txt": "1\n"})
+    commit(other, "theirs", **{"a.txt": "1\n"})
+    read(settings, top, with_diff=False)
+    (before,) = look(settings, repositories)
+    follow(settings)
+    assert look(settings, repositories) == [before]  # nothing moved, nothing was done
+    id = commit(top, "more", **{"a.txt": "1\n2\n"})
+    follow(settings)
+    (after,) = look(settings, repositories)
+    assert look(settings, commits) == 2 and after.head == id
+    # As it was read at first: without diffs, into the same bank.
+    assert (after.diffs, after.bank) == (False, before.bank)
+    patch = look(settings, lambda memory: memory.reader.git.patch(after.bank, id))
+    assert patch is not None and patch.diff == "" and patch.changes[0].path == "a.txt"
+    git(top, "tag", "v1")
+    follow(settings)
+    tags = look(settings, lambda memory: memory.reader.git.tags(after.bank))
+    assert [tag.name for tag in tags] == ["v1"]
+
+
+def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
+    settings: Settings, tmp_path: Path
+) -> None:
+    top, tree = make_repository(tmp_path / "r"), tmp_path / "tree"
+    first = commit(top, "start", **{"a.txt": "1\n"})
+    git(top, "worktree", "add", "-q", "-b", "side", str(tree))
+    lost = commit(tree, "crane", **{"b.txt": "1\n"})
+    read(settings, tree)
+    git(tree, "reset", "-q", "--hard", first)
+    kept = commit(tree, "crane again", **{"b.txt": "2\n"})
+    follow(settings)
+    (after,) = look(settings, repositories)
+    assert after.head == kept and after.folder == str(tree)
+    reader_says = look(
+        settings, lambda m: m.reader.git.unmerged_commits(after.bank, [first, lost, kept])
+    )
+    assert reader_says == {lost}
+
+
+def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
+    settings: Settings, tmp_path: Path
+) -> None:
+    gone, broken, good = (make_repository(tmp_path / name) for name in ("a", "b", "c"))
+    for top in (gone, broken, good):
+        commit(top, f"start {top.name}", **{"a.txt": f"{top.name}\n"})
+    read(settings, gone, broken, good)
+    shutil.rmtree(gone)
+    (broken / ".git" / "HEAD").unlink()
+    commit(good, "more", **{"a.txt": "2\n"})
+    follow(settings)
+    assert look(settings, commits) == 4
+    problems = {chore.name: chore.problem for chore in failed_tasks_of(settings)}
+    assert set(problems) == {f"history of {top / '.git'}" for top in (gone, broken)}
+    assert "is not there any more" in problems[f"history of {gone / '.git'}"]
+    # Back again, it is followed again, and the note goes.
+    (broken / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    with Holdfast(settings) as memory, memory.store.transaction():
+        memory.store.failed_tasks.clear(f"history of {broken / '.git'}")
+    follow(settings)
+    assert [chore.name for chore in failed_tasks_of(settings)] == [f"history of {gone / '.git'}"]
+
+
+def test_the_settings_can_turn_it_off(settings: Settings, tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "r")
+    commit(top, "start", **{"a.txt": "1\n"})
+    read(settings, top)
+    commit(top, "more", **{"a.txt": "2\n"})
+    follow(replace(settings, git_read=False))
+    follow(replace(settings, exclude_projects=(str(top),)))
+    assert look(settings, commits) == 1 and not failed_tasks_of(settings)
+    follow(settings)
+    assert look(settings, commits) == 2

@@ -1,0 +1,291 @@
+"""`holdfast refine`: what older versions made is priced, made again, and never paid for twice."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.background import rebuild
+from holdfast.app.ingest import stages as knowing
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.memory_status import count_outdated
+from holdfast.settings import Settings
+from tests.support.installed_home import MAIN
+from tests.support.memory_dump import dump
+from tests.support.permitted_model_service import (
+    EXCHANGE,
+    Json,
+    Service,
+    User,
+    asking,
+    completion,
+    serving,
+)
+from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_out_midnight, wait_until
+
+BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
+WORDS = "retry wrapper load timeout nightly import"
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with serving() as made:
+        yield made
+
+
+def better() -> tuple[int, Json]:
+    """What a model says when it is asked in a better way."""
+    said = completion()
+    one = {**EXCHANGE, "title": BETTER}
+    digest = {"request": BETTER, "learned": [BETTER]}
+    said["choices"][0]["message"]["content"] = json.dumps({"exchanges": [one], **digest})
+    return 200, said
+
+
+def age(user: User, rules: bool = False) -> None:
+    """Let what was made be the work of older prompts, or of older rules."""
+    with closing(sqlite3.connect(user.database)) as raw, raw:
+        raw.execute(
+            "UPDATE session_derivation SET rules_version = 0"
+            if rules
+            else "UPDATE model_summary SET version = 0"
+        )
+
+
+def summed_up(folder: Path, service: Service, count: int = 1) -> User:
+    """A user whose sessions a model has summed up, when it was asked in an older way."""
+    talks = [bug_hunt(f"{number:08}-0000-4000-8000-000000000001") for number in range(count)]
+    user = User(folder, asking(service), *talks)
+    user.run("worker")
+    age(user)
+    service.asked.clear()
+    service.answer = better
+    return user
+
+
+def titles(user: User) -> list[str]:
+    with closing(sqlite3.connect(user.database)) as raw:
+        return [title for (title,) in raw.execute("SELECT title FROM exchange ORDER BY session")]
+
+
+def test_it_is_priced_first_then_made_again_and_not_paid_twice(
+    service: Service, tmp_path: Path
+) -> None:
+    user = summed_up(tmp_path, service, 2)
+    assert "2 sessions by older prompts" in user.run("status")
+    told = user.run("refine", "--stale", "--dry-run")
+    assert "2 exchanges and 2 digests of 2 sessions: 4 calls," in told, told
+    assert "price unknown" in told and "The caps of today have room for it." in told
+    priced = json.loads(user.run("refine", "--stale", "--dry-run", "--json"))
+    assert not service.asked and titles(user) == [EXCHANGE["title"]] * 2
+    told = user.run("refine", "--stale", "--yes")
+    assert "Summed up again: 2 exchanges, 2 digests." in told
+    assert len(service.asked) == priced["offer"]["calls"] == 4 and titles(user) == [BETTER] * 2
+    assert BETTER in user.run("recall", WORDS, "--bank", "all")
+    assert "Nothing is older" in user.run("refine", "--stale", "--yes")
+    user.run("worker")
+    assert len(service.asked) == 4 and "older prompts" not in user.run("status")
+
+
+def test_the_price_follows_the_table_and_the_days_follow_the_caps(
+    service: Service, tmp_path: Path
+) -> None:
+    user = summed_up(tmp_path, service, 3)
+    user.set(asking(service, "day_tokens = 8000\n[models.prices]\nsmall = [1.0, 2.0]"))
+    offer = json.loads(user.run("refine", "--stale", "--dry-run", "--json"))["offer"]
+    assert offer["usd"] == pytest.approx((offer["tokens_in"] + 2 * offer["tokens_out"]) / 1e6)
+    spent = user.status()["tokens"]
+    lacking = offer["tokens_in"] + offer["tokens_out"] - (8000 - spent)
+    assert offer["days"] == 1 + -(-lacking // 8000) and offer["days"] > 1
+    assert f"let it take {offer['days']} days" in user.run("refine", "--stale", "--dry-run")
+    user.set(asking(service, "day_tokens = 0"))
+    assert "allow none of it" in user.run("refine", "--stale", "--dry-run")
+
+
+def test_without_a_terminal_nothing_is_paid_that_nobody_agreed_to(
+    service: Service, tmp_path: Path
+) -> None:
+    user = summed_up(tmp_path, service)
+    age(user, rules=True)
+    for more in ((), ("--json",)):
+        done = subprocess.run(
+            user.command("refine", "--stale", *more), env=user.env, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert done.returncode == 2 and "no terminal to ask you at" in done.stderr
+    assert json.loads(user.run("status", "--json"))["older"]["rules"] == 1
+    told = user.run("refine", "--stale", "--rules-only")
+    assert "1 session brought up to date." in told and not service.asked
+    assert titles(user) == [EXCHANGE["title"]]
+
+
+def at_a_terminal(user: User, answer: str, *arguments: str) -> str:
+    """Run a command at a terminal, and answer its question."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        user.command(*arguments), env={**user.env, "TERM": "dumb"}, stdin=slave, stdout=slave,
+        stderr=slave,
+    )  # fmt: skip
+    os.close(slave)
+    told = b""
+    while b"[y/N]" not in told:
+        told += os.read(master, 4096)
+    os.write(master, answer.encode() + b"\n")
+    try:
+        while piece := os.read(master, 4096):
+            told += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(master)
+    assert process.wait(30) == 0, told
+    return told.decode()
+
+
+def test_at_a_terminal_it_tells_the_price_and_asks(service: Service, tmp_path: Path) -> None:
+    user = summed_up(tmp_path, service)
+    told = at_a_terminal(user, "", "refine", "--stale")
+    assert "2 calls," in told and not service.asked
+    told = at_a_terminal(user, "y", "refine", "--stale")
+    assert "Summed up again: 1 exchange, 1 digest." in told and titles(user) == [BETTER]
+    assert "asking the model" in told
+
+
+@pytest.mark.parametrize(
+    ("call", "how"), [(1, signal.SIGKILL), (2, signal.SIGKILL), (2, signal.SIGINT)]
+)
+def test_killed_at_any_call_it_goes_on_and_pays_only_that_call_again(
+    service: Service, tmp_path: Path, call: int, how: signal.Signals
+) -> None:
+    user = summed_up(tmp_path, service, 2)
+    arrived, let_go = threading.Event(), threading.Event()
+
+    def hold() -> tuple[int, Json]:
+        if len(service.asked) == call:
+            arrived.set()
+            let_go.wait(120)
+        return better()
+
+    service.answer = hold
+    # Whoever runs the tests may ignore Ctrl-C, and what is started then does so too.
+    heeding = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {MAIN}"
+    refine = subprocess.Popen(
+        [sys.executable, "-c", heeding, "refine", "--stale", "--yes"], env=user.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert arrived.wait(60)
+    # Whoever asks meanwhile gets an answer, of what was done or of what was there before.
+    assert user.run("recall", WORDS, "--bank", "all")
+    refine.send_signal(how)
+    assert refine.wait(60) == (130 if how is signal.SIGINT else -signal.SIGKILL)
+    let_go.set()
+    user.run("refine", "--stale", "--yes")
+    assert len(service.asked) == 4 + 1 and titles(user) == [BETTER] * 2
+    assert json.loads(user.run("status", "--json"))["older"]["prompts"] == 0
+
+
+def test_a_cap_on_the_way_stops_it_and_the_older_words_stand(
+    service: Service, tmp_path: Path
+) -> None:
+    wait_out_midnight()
+    user = summed_up(tmp_path, service, 2)
+    spent = user.status()["tokens"]
+    user.set(asking(service, f"day_tokens = {spent + 6500}"))
+    told = user.run("refine", "--stale", "--yes")
+    assert "Stopped: A call may take" in told and "1 session." in told
+    assert sorted(titles(user)) == sorted([BETTER, EXCHANGE["title"]])
+    asked = len(service.asked)
+    user.set(asking(service))
+    user.run("refine", "--stale", "--yes")
+    assert titles(user) == [BETTER] * 2 and len(service.asked) == 4 > asked
+
+
+def test_a_session_whose_cap_is_used_up_is_left_as_it_is(service: Service, tmp_path: Path) -> None:
+    user = summed_up(tmp_path, service)
+    user.set(asking(service, "session_tokens = 6000"))
+    told = user.run("refine", "--stale", "--yes")
+    assert "1 session left as they are" in told and not service.asked
+    assert titles(user) == [EXCHANGE["title"]]
+
+
+def test_a_busy_service_is_told_and_the_older_words_stand(service: Service, tmp_path: Path) -> None:
+    user = summed_up(tmp_path, service)
+    service.answer = lambda: (429, {"error": {"message": "slow down"}})
+    assert "slow down" in user.run("refine", "--stale", "--yes")
+    assert titles(user) == [EXCHANGE["title"]]
+    assert "Not now:" in user.run("refine", "--stale", "--dry-run")
+    user.run("refine", "--stale", "--yes")
+    assert len(service.asked) == 1
+
+
+def test_two_never_ask_at_once(service: Service, tmp_path: Path) -> None:
+    user = summed_up(tmp_path, service)
+    with (tmp_path / "home" / "asking.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = subprocess.run(
+            user.command("refine", "--stale", "--yes"), env=user.env, capture_output=True, text=True
+        )
+        assert done.returncode == 1 and "asking a model just now" in done.stderr
+        user.run("worker")
+    assert not service.asked
+
+
+def test_without_a_model_the_older_words_stand(service: Service, tmp_path: Path) -> None:
+    user = summed_up(tmp_path, service)
+    user.set("")
+    assert "No model may be asked" in user.run("refine", "--stale")
+    assert titles(user) == [EXCHANGE["title"]] and not service.asked
+
+
+@pytest.mark.slow
+def test_killed_while_rules_are_at_it_it_goes_on_and_gives_the_same(tmp_path: Path) -> None:
+    talks = [long_talk(number) for number in range(20)]
+    user = User(tmp_path, "", *talks)
+    user.run("ingest")
+    wanted = dump(user.database)
+    age(user, rules=True)
+    refine = subprocess.Popen(user.command("refine", "--stale"), env=user.env,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    done = "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
+    with closing(sqlite3.connect(user.database)) as raw:
+        wait_until(
+            lambda: refine.poll() is not None or raw.execute(done).fetchone()[0] >= 3,
+            "three sessions are brought up to date",
+            every_s=0.002,
+        )
+    refine.send_signal(signal.SIGKILL)
+    assert refine.wait(60) == -signal.SIGKILL
+    left = json.loads(user.run("status", "--json"))["older"]["rules"]
+    assert 0 < left < 20
+    assert f"{left} sessions brought up to date." in user.run("refine", "--stale")
+    assert dump(user.database) == wanted
+
+
+def long_talk(number: int) -> Script:
+    script = bug_hunt(f"{number:08}-0000-4000-8000-000000000001")
+    for step in range(12):
+        script.user(f"Step {step}: please look at the importer of part {number} once more.")
+        script.assistant("The retry wrapper ran load() again after a timeout. " * 20)
+    return script
+
+
+def test_stages_above_the_session_are_named_and_brought_up_to_date(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    with Holdfast(settings) as memory:
+        found = memory.ingestion.find([bug_hunt().write(tmp_path / "claude" / "projects")])
+        memory.ingestion.ingest(found, then_know=False)
+        assert count_outdated(memory).stages == tuple(stage.name for stage in knowing.STAGES)
+        assert rebuild.derive_pending(memory) == 0 and count_outdated(memory).stages == ()
+        assert knowing.update_stages(memory.store, memory.now) == {}

@@ -1,0 +1,205 @@
+"""Real workers: started by the real hook, several at once, killed at random points."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.core.lease import take_lease
+from holdfast.capture.home_paths import HomePaths
+from tests.refine.ingest.test_ingest_crash import make_corpus
+from tests.support.installed_home import (
+    MAIN,
+    environment,
+    hook,
+    make_home,
+    processes_of,
+    run,
+    start,
+    wait_until_quiet,
+)
+from tests.support.killed_processes import kill_amid
+from tests.support.memory_dump import dump
+from tests.support.seeds import seeded_random
+from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
+
+SESSION = "22222222-0000-4000-8000-000000000001"
+MOST_MB = 80
+PEAK = MAIN.replace("sys.exit(main())", "main(); print(open('/proc/self/status').read())")
+
+
+def status(home: Path) -> Any:
+    done = run(home, "status", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    for _ in range(5):
+        hook(home, "PostToolUse", SESSION)
+    for _ in range(5):
+        hook(home, "Stop", SESSION)
+    assert len(processes_of(home)) >= 1
+    wait_until_quiet(home)
+    assert status(home)["turns"] == 8
+    assert not HomePaths(home).worker_pid.exists()
+
+
+@pytest.mark.slow
+def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    for stale in (f"{2**22 - 3}\n77\n", f"{os.getpid()}\n1\n"):
+        HomePaths(home).last_scan.unlink(missing_ok=True)
+        HomePaths(home).worker_pid.write_text(stale)
+        hook(home, "Stop", SESSION)
+        wait_until(HomePaths(home).last_scan.exists, f"a worker has run in spite of {stale!r}")
+        wait_until_quiet(home)
+    assert status(home)["turns"] == 8
+
+
+def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    with take_lease(HomePaths(home)):
+        hook(home, "Stop", SESSION)
+        assert not HomePaths(home).starting_worker.exists()
+        assert processes_of(home) == []
+    hook(home, "Stop", SESSION)
+    wait_until(HomePaths(home).last_scan.exists, "a worker has run")
+    wait_until_quiet(home)
+
+
+def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    with take_lease(HomePaths(home)):
+        done = run(home, "worker")
+    assert done.returncode == 0 and "Another worker is at it" in done.stdout
+    assert not (home / "memory.db").exists()
+
+
+@pytest.mark.slow
+def test_many_workers_and_an_ingest_at_once_do_no_harm(tmp_path: Path) -> None:
+    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
+    (tmp_path / "calm" / "claude").joinpath("projects").symlink_to(tmp_path / "projects")
+    (tmp_path / "claude" / "projects").symlink_to(tmp_path / "projects")
+    make_corpus(tmp_path / "projects", 8, 500)
+    assert run(calm, "worker").returncode == 0
+    crowd = [start(home, "worker", "--nudged") for _ in range(3)] + [start(home, "ingest")]
+    assert [process.wait(timeout=120) for process in crowd] == [0, 0, 0, 0]
+    assert _rows(home) == _rows(calm)
+    assert processes_of(home) == []
+
+
+def _rows(home: Path) -> dict[str, list[str]]:
+    """What is stored, by paths that do not tell which home it is of."""
+    rows = dump(home / "memory.db")
+    folder = str(home.parent / "claude")
+    return {table: sorted(r.replace(folder, "") for r in found) for table, found in rows.items()}
+
+
+@pytest.mark.slow
+def test_killed_at_random_points_and_started_again_it_has_the_same_rows(tmp_path: Path) -> None:
+    make_corpus(tmp_path / "projects", 10, 400)
+    calm = make_home(tmp_path / "calm")
+    (tmp_path / "calm" / "claude" / "projects").symlink_to(tmp_path / "projects")
+    began = time.monotonic()
+    assert run(calm, "worker").returncode == 0
+    whole = time.monotonic() - began
+    rng = seeded_random()
+    landed = 0
+    for round in range(2):
+        home = make_home(tmp_path / str(round))
+        (home.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+        for _ in range(5):
+            process = start(home, "worker")
+            landed += kill_amid(process, home / "memory.db", rng.uniform(0, whole / 2))
+        assert run(home, "worker").returncode == 0
+        assert _rows(home) == _rows(calm)
+        assert run(home, "doctor").returncode == 0
+    assert landed >= 4, "the kills must have hit a running worker"
+
+
+def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    make_corpus(tmp_path / "claude" / "projects", 24, 2000)
+    process = start(home, "worker", "--nudged")
+    wait_until((home / "memory.db").exists, "the worker has begun")
+    process.terminate()
+    assert process.wait(timeout=60) == 0
+    assert not HomePaths(home).worker_pid.exists() and not HomePaths(home).last_scan.exists()
+    assert run(home, "worker").returncode == 0
+    ledger = status(home)["ledger"]
+    assert ledger["pending"] == 0 and ledger["balanced"]
+
+
+@pytest.mark.slow
+def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
+    away = {"HOLDFAST_EMBEDDER": str(tmp_path / "model")}
+    for _ in range(2):
+        assert run(home, "worker", "--nudged", **away).returncode == 0
+    found = status(home)
+    (chore,) = found["chores"]
+    assert (chore["name"], chore["attempts"]) == ("embed", 1)
+    assert found["turns"] == 8
+    told = run(home, "status").stdout
+    assert "but failed at: embed" in told and "embed failed 1 time" in told
+    by_hand = run(home, "worker", **away)
+    assert by_hand.returncode == 1 and "embed: failed: " in by_hand.stdout
+    assert run(home, "worker").returncode == 0
+    assert status(home)["chores"] == []
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    home, calm = make_home(tmp_path), make_home(tmp_path / "calm")
+    for one in (home, calm):
+        (one.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
+    make_corpus(tmp_path / "projects", 10, 400)
+    assert run(calm, "worker").returncode == 0
+    whole = (calm / "memory.db").stat().st_size
+    for limit in (0, 100_000, whole * 3 // 4, whole * 9 // 10):
+        full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, -1)); {MAIN}"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", full, "worker", "--nudged"],
+            env=environment(home),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
+    told = HomePaths(home).worker_log.read_text()
+    assert "the memory cannot be opened" in told and "ingest failed" in told
+    assert run(home, "worker").returncode == 0
+    assert _rows(home) == _rows(calm)
+
+
+def test_without_the_model_it_stays_small(tmp_path: Path) -> None:
+    home = make_home(tmp_path)
+    script = Script(SESSION)
+    for number in range(150):
+        script.user(f"Look at log number {number} and say what is wrong")
+        script.tool("Bash", "log line with words and numbers 12345\n" * 1500, command="cat log")
+        script.assistant(f"Log {number} shows that the worker restarts every hour.")
+    script.write(tmp_path / "claude" / "projects")
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, "worker"],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    peak = next(line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
+    assert int(peak.split()[1]) / 1000 <= MOST_MB
+    assert "600 lines of 1 files" in done.stdout

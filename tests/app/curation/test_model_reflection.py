@@ -1,0 +1,95 @@
+"""Reflection and extraction with a model: what it is asked, what is kept, and what stands when
+it does not answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.background import model_tasks
+from holdfast.app.curation import model_reflection
+from holdfast.app.memory import Holdfast
+from holdfast.errors import ModelRefusedError
+from holdfast.inference.chat import Chat
+from holdfast.settings import ModelSettings
+from tests.support.chats import ScriptedChat
+from tests.support.opinion_sessions import (
+    Clock,
+    ingest_and_update,
+    open_dated_memory,
+    session_on_day,
+)
+from tests.support.transcripts import bug_hunt
+
+OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
+
+
+def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(models: ModelSettings, operation: str) -> Chat:
+        return chat
+
+    for module in (model_reflection, model_tasks):
+        monkeypatch.setattr(module, "choose_chat", choose)
+    models = ModelSettings(use="openai", reflection="played", extraction="played")
+    memory.context.settings = replace(memory.settings, models=models)
+
+
+def test_a_model_reasons_and_what_it_believes_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {
+        "answer": "The ferry timetable is printed in Oslo, as records [1] and [2] tell.",
+        "claims": [{"sentence": OSLO, "for": [*range(1, 9)], "against": [], "confidence": 0.99}],
+    }
+    chat = ScriptedChat(json.dumps(said))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
+        with_model(memory, chat, monkeypatch)
+        reflection = memory.reflect("where is the ferry timetable printed")
+        assert (
+            reflection.author == "scripted/played"
+            and "Put together by rules" not in reflection.answer
+        )
+        assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
+        (name,) = reflection.stored
+        assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions()}
+        assert memory.store.model_calls.total_spent().calls == 1 and len(chat.asked) == 1
+        assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
+
+
+def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = ScriptedChat(ModelRefusedError("No key.", "Give one."))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, OSLO))
+        with_model(memory, chat, monkeypatch)
+        reflection = memory.reflect("where is the ferry timetable printed")
+        assert reflection.author == "" and reflection.answer.startswith("Put together by rules")
+        assert any("No key." in caveat for caveat in reflection.caveats)
+
+
+def test_memories_of_sessions_that_are_over_are_extracted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "
+             "the retry wrapper does no harm.", "where": "src/importer.py",
+             "who": "load(), retry wrapper",
+             "why": "The retry wrapper ran load() a second time.", "confidence": None}  # fmt: skip
+    chat = ScriptedChat(json.dumps({"memories": [found]}))
+    clock = Clock()
+    clock.day = 186
+    with open_dated_memory(tmp_path, clock) as memory:
+        ingest_and_update(memory, bug_hunt())
+        with_model(memory, chat, monkeypatch)
+        done = model_tasks.extract_memories(memory, lambda: None)
+        assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
+        memory.ingestion.update()
+        (bank,) = memory.banks.all()
+        assert "retry wrapper" in {e.name for e in memory.browse.entities(limit=500)}, (
+            "the model named it"
+        )
+        (kept,) = memory.reader.memories.retained(bank.id)
+        assert kept.what.startswith("Gave load()") and kept.where == "src/importer.py"
+        assert "retry wrapper" in kept.why

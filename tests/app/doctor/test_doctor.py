@@ -1,0 +1,229 @@
+"""The doctor: what it finds in homes that are ill, and what it mends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.doctor.check import Check, Grade
+from holdfast.app.doctor.examine import run_checks, run_fixes
+from holdfast.app.memory import Holdfast
+from holdfast.capture.home_paths import HomePaths
+from holdfast.settings import Settings
+from tests.support.installed_home import make_home, make_old, run
+from tests.support.transcripts import bug_hunt
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home = make_home(tmp_path)
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    settings = Settings(home, tmp_path / "claude", embed_model="none")
+    assert run(home, "worker").returncode == 0
+    return settings
+
+
+def ill(settings: Settings) -> dict[str, Check]:
+    """What is not in order."""
+    return {c.name: c for c in run_checks(settings, None) if c.grade is not Grade.OK}
+
+
+def fixed(settings: Settings, yes: bool = True) -> dict[str, bool]:
+    return {one.name: one.done for one in run_fixes(settings, None, lambda check: yes)}
+
+
+def change_settings(settings: Settings, **more: Any) -> None:
+    path = settings.claude_dir / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
+
+
+def test_a_home_in_order_has_nothing_to_mend(settings: Settings) -> None:
+    assert ill(settings) == {} and fixed(settings) == {}
+    done = run(settings.home, "doctor")
+    assert done.returncode == 0 and "Everything is in order." in done.stdout
+
+
+def test_looking_at_no_home_makes_none(tmp_path: Path) -> None:
+    done = run(tmp_path / "none", "doctor")
+    assert done.returncode == 0 and "holdfast setup" in done.stdout
+    assert not (tmp_path / "none").exists()
+
+
+def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
+    script = settings.home / "hooks" / "capture.sh"
+    whole = script.read_bytes()
+    script.write_bytes(b"exit 0\n")
+    done = run(settings.home, "doctor")
+    assert done.returncode == 1 and "another version: capture.sh" in done.stdout
+    done = run(settings.home, "doctor", "--fix")
+    assert done.returncode == 0 and "mended: scripts: capture.sh laid out anew." in done.stdout
+    assert script.read_bytes() == whole
+
+
+def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings) -> None:
+    places = HomePaths(settings.home)
+    shutil.rmtree(places.hooks)
+    found = ill(settings)
+    for name in ("hooks", "scripts", "interpreter", "events"):
+        assert found[name].remedy == "holdfast doctor --fix", found[name]
+    assert fixed(settings) == {"scripts": True, "interpreter": True}
+    assert not ill(settings).keys() & {"hooks", "scripts", "events"}
+    assert places.interpreter.read_text().startswith(f"{sys.executable}\n")
+    inbox = places.inbox()
+    assert inbox is not None and inbox.is_dir()
+    inbox.rmdir()
+
+
+def test_settings_that_switch_all_hooks_off_are_told(settings: Settings) -> None:
+    change_settings(settings, disableAllHooks=True)
+    assert "disableAllHooks" in ill(settings)["hooks"].sentence
+    change_settings(settings, disableAllHooks=False)
+    assert ill(settings) == {}
+
+
+def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Settings) -> None:
+    hooks = json.loads((settings.claude_dir / "settings.json").read_text())["hooks"]
+    change_settings(settings, hooks={"Stop": hooks["Stop"]})
+    assert "SessionStart" in ill(settings)["hooks"].sentence
+    change_settings(settings, hooks={**hooks, "Stop": hooks["Stop"] * 2})
+    assert "more than once for Stop" in ill(settings)["once"].sentence
+    change_settings(settings, hooks=hooks, enabledPlugins={"holdfast@somewhere": True})
+    assert "each event comes twice" in ill(settings)["once"].sentence
+    change_settings(settings, enabledPlugins={})
+    other = {**hooks, "Stop": [{"hooks": [{"command": "sh /gone/hooks/capture.sh Stop"}]}]}
+    change_settings(settings, hooks=other)
+    assert "/gone/hooks/capture.sh, which is not there" in ill(settings)["hooks"].sentence
+    (settings.claude_dir / "settings.json").write_text("{")
+    assert "cannot be read" in ill(settings)["hooks"].sentence
+
+
+@pytest.mark.parametrize(
+    ("lines", "words", "remedy"),
+    [
+        ("", "does not name a Python", "holdfast doctor --fix"),
+        ("/no/python\n-I\n", "cannot be run", "holdfast doctor --fix"),
+        (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast doctor --fix"),
+    ],
+)
+def test_an_interpreter_that_does_not_serve(
+    settings: Settings, lines: str, words: str, remedy: str
+) -> None:
+    HomePaths(settings.home).interpreter.write_text(lines)
+    found = ill(settings)["interpreter"]
+    assert words in found.sentence and found.remedy == remedy
+
+
+def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:
+    inbox = HomePaths(settings.home).inbox()
+    assert inbox is not None
+    (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
+    for path in (settings.home, inbox):
+        path.chmod(0o755)
+    assert set(ill(settings)) == {"home", "inbox"}
+    assert fixed(settings) == {"home": True, "inbox": True}
+    assert ill(settings) == {} and inbox.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Path) -> None:
+    inbox = HomePaths(settings.home).inbox()
+    assert inbox is not None
+    inbox.rmdir()
+    inbox.symlink_to(tmp_path)
+    assert "is a link" in ill(settings)["inbox"].sentence and fixed(settings) == {}
+
+
+def test_a_pid_file_that_nobody_is_behind_is_removed(settings: Settings) -> None:
+    HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
+    assert "a worker that is gone" in ill(settings)["worker"].sentence
+    assert fixed(settings) == {"worker": True} and ill(settings) == {}
+
+
+def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
+    inbox = HomePaths(settings.home).inbox()
+    assert inbox is not None
+    (inbox / "1.Stop.none.5").write_text("{}")
+    make_old(inbox / "1.Stop.none.5", -86400)
+    assert "24 hours ahead" in ill(settings)["clock"].sentence
+
+
+def test_derived_rows_that_do_not_match_are_made_again_if_one_may(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("DELETE FROM passage WHERE kind = 'turn'")
+        connection.execute("UPDATE exchange SET session = 'nowhere'")
+        connection.commit()
+    found = ill(settings)["derived"]
+    assert "8 turns that cannot be found" in found.sentence
+    assert "1 exchanges of sessions that are not there" in found.sentence
+    refused = run(settings.home, "doctor", "--fix")
+    assert refused.returncode == 1 and "not mended without --yes" in refused.stderr
+    done = run(settings.home, "doctor", "--fix", "--yes")
+    assert done.returncode == 0, done.stdout
+    assert ill(settings) == {}
+
+
+def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
+        connection.commit()
+    assert "index of words" in ill(settings)["derived"].sentence
+    assert fixed(settings) == {"derived": True} and ill(settings) == {}
+
+
+def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> None:
+    settings = replace(settings, embed_model="")
+    with Holdfast(settings) as memory:
+        memory.ingestion.embed()
+    assert "vectors" not in ill(settings)
+    with closing(sqlite3.connect(settings.database)) as damaging, damaging:
+        damaging.execute("UPDATE vector SET data = substr(data, 1, 700) WHERE rowid % 3 = 0")
+    assert "not whole" in ill(settings)["vectors"].sentence
+    assert fixed(settings)["vectors"] and "vectors" not in ill(settings)
+
+
+def test_damage_is_told_and_mended_only_if_one_may(settings: Settings) -> None:
+    whole = settings.database.read_bytes()
+    with settings.database.open("r+b") as file:
+        file.seek(len(whole) // 3)
+        file.write(b"\xff" * (len(whole) // 3))
+    found = ill(settings)["memory"]
+    assert found.grade is Grade.BROKEN and found.question and "backups" in found.remedy
+    assert fixed(settings, yes=False) == {"memory": False} and ill(settings)["memory"]
+    settings.database.write_bytes(b"not a database at all" * 500)
+    assert "damaged" in ill(settings)["memory"].sentence
+
+
+def test_a_newer_memory_is_told_and_left_alone(settings: Settings) -> None:
+    with closing(sqlite3.connect(settings.database)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    found = ill(settings)["memory"]
+    assert "schema 99" in found.sentence and "Upgrade" in found.remedy
+    assert fixed(settings) == {}
+
+
+def test_files_of_vectors_that_are_cut_are_removed(settings: Settings) -> None:
+    folder = settings.home / "vectors"
+    folder.mkdir(mode=0o700)
+    (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")
+    (folder / "0000.vectors").chmod(0o600)
+    assert "0000.vectors" in ill(settings)["vectors"].sentence
+    assert fixed(settings) == {"vectors": True} and list(folder.iterdir()) == []
+
+
+def test_json_keeps_its_shape(settings: Settings) -> None:
+    (settings.home / "hooks" / "capture.sh").unlink()
+    done = run(settings.home, "doctor", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert set(found) == {"healthy", "checks", "mended"} and found["healthy"] is False
+    for check in found["checks"]:
+        assert set(check) == {"name", "grade", "sentence", "remedy", "fixable"}
+        assert check["grade"] == "ok" or check["remedy"]

@@ -1,0 +1,146 @@
+"""A history by hand: nine sessions, of which few changed the file that the last one is about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.evaluation.engine import Ranking
+from holdfast.app.evaluation.own import History, chance_of_hit, find_questions, too_little_history
+from holdfast.app.evaluation.replay import replay
+from holdfast.app.memory import Holdfast
+from holdfast.recall.core.plan import RecallPlan
+from holdfast.settings import Settings
+from tests.support.transcripts import Script
+
+TOPICS = "anchor rudder mast galley keel compass lantern bilge".split()
+ASKED = "Please make the compass needle calmer when the steel hull swings around quickly"
+
+
+def session(place: int, request: str, file: str, reply: str = "Done as asked.") -> Script:
+    start = datetime(2026, 9, 1, 9, 0, tzinfo=UTC) + timedelta(days=place)
+    script = Script(session=f"{place:08d}-0000-4000-8000-000000000000", start=start)
+    script.user(request)
+    path = f"/home/dev/proj/src/{file}.py"
+    script.tool("Edit", "updated", file_path=path, old_string="a", new_string=f"b{place}")
+    script.assistant(reply)
+    return script
+
+
+def history() -> list[Script]:
+    return [
+        session(n, f"Write the {topic} module with its own little tests", topic)
+        for n, topic in enumerate(TOPICS, start=1)
+    ]
+
+
+def remember(home: Path, *scripts: Script) -> Holdfast:
+    memory = Holdfast(Settings(home=home / "home", claude_dir=home / "claude"))
+    for script in scripts:
+        script.write(home / "claude" / "projects")
+    memory.ingest(memory.ingestion.find([]))
+    return memory
+
+
+def test_a_request_leads_back_to_the_session_that_changed_its_file(tmp_path: Path) -> None:
+    last = session(20, ASKED, "compass")
+    after = session(30, "The compass needle of the steel hull swings quickly again", "hull")
+    told = (
+        "The needle of the compass is damped now, so it is calmer when a steel hull swings around."
+    )
+    before = history()
+    before[5] = session(6, "Write the compass module with its own little tests", "compass", told)
+    with remember(tmp_path, *before, last, after) as memory:
+        found = find_questions(memory.reader, None)
+        seen: dict[str, Ranking] = {}
+        report = replay(memory, found.questions, RecallPlan(), record=seen.__setitem__)
+    assert (found.sessions, found.openings, len(found.questions)) == (10, 10, 1)
+    question = found.questions[0]
+    assert (question.text, question.session) == (ASKED, last.session)
+    assert question.gold_sessions == {"00000006-0000-4000-8000-000000000000"}
+    assert question.earlier == 8
+    assert report.measures == {"session_hit@1": 1, "session_hit@5": 1, "session_mrr": 1}
+    assert report.chance == {
+        "session_hit@1": pytest.approx(1 / 8),
+        "session_hit@5": pytest.approx(5 / 8),
+    }
+    ranked = seen[question.id].sessions
+    assert last.session not in ranked and after.session not in ranked
+
+
+@pytest.mark.parametrize(
+    ("request_text", "file"),
+    [
+        ("Fix the compass", "compass"),
+        ("/fix the compass needle that swings around with the hull", "compass"),
+        ("Write the compass module with its own little tests", "compass"),
+        (ASKED + " please" * 300, "compass"),
+        (ASKED, "tiller"),
+    ],
+    ids=["too few words", "a command", "typed before", "pasted", "no earlier session"],
+)
+def test_what_would_not_be_a_fair_question_is_left_out(
+    tmp_path: Path, request_text: str, file: str
+) -> None:
+    with remember(tmp_path, *history(), session(20, request_text, file)) as memory:
+        assert find_questions(memory.reader, None).questions == []
+
+
+def test_a_file_that_many_sessions_change_tells_nothing(tmp_path: Path) -> None:
+    everywhere = [session(n + 10, f"Tidy the {t} notes a little", "notes") for n, t in
+                  enumerate(TOPICS)]  # fmt: skip
+    with remember(tmp_path, *everywhere, session(30, ASKED, "notes")) as memory:
+        assert find_questions(memory.reader, None).questions == []
+
+
+def test_a_request_typed_before_in_the_middle_of_a_session_is_left_out(tmp_path: Path) -> None:
+    before = history()
+    before[7].user(ASKED)
+    before[7].assistant("Later.")
+    with remember(tmp_path, *before, session(20, ASKED, "compass")) as memory:
+        assert find_questions(memory.reader, None).questions == []
+
+
+def test_only_what_opens_a_session_is_asked(tmp_path: Path) -> None:
+    last = session(20, "Good morning to you and to all the others aboard", "tiller")
+    last.user(ASKED)
+    path = "/home/dev/proj/src/compass.py"
+    last.tool("Edit", "updated", file_path=path, old_string="a", new_string="c")
+    with remember(tmp_path, *history(), last) as memory:
+        assert find_questions(memory.reader, None).questions == []
+
+
+def test_two_files_read_are_as_good_as_one_changed(tmp_path: Path) -> None:
+    both = session(9, "Write the charts and the tides modules for the bridge", "charts")
+    path = "/home/dev/proj/src/tides.py"
+    both.tool("Edit", "updated", file_path=path, old_string="a", new_string="c")
+    reader = Script(
+        session="00000020-0000-4000-8000-000000000000",
+        start=datetime(2026, 9, 21, tzinfo=UTC),
+    )
+    reader.user("Explain how charts and tides work together near the northern harbour")
+    for name in ("charts", "tides", "anchor"):
+        reader.tool("Read", "1\tx", file_path=f"/home/dev/proj/src/{name}.py")
+    reader.assistant("They share a clock.")
+    with remember(tmp_path, *history(), both, reader) as memory:
+        found = find_questions(memory.reader, None).questions
+    assert [question.gold_sessions for question in found] == [{both.session}]
+
+
+def test_chance_is_that_of_a_random_order() -> None:
+    assert chance_of_hit(1, 2, 8) == pytest.approx(2 / 8)
+    assert chance_of_hit(5, 1, 10) == pytest.approx(5 / 10)
+    assert chance_of_hit(2, 2, 4) == pytest.approx(1 - (2 / 4) * (1 / 3))
+    assert chance_of_hit(5, 1, 3) == 1
+
+
+def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
+    with remember(tmp_path, *history()[:3]) as memory:
+        found = find_questions(memory.reader, None)
+        report = replay(memory, found.questions, RecallPlan())
+    assert found == History(3, 3, []) and report.questions == 0
+    assert "3 sessions" in too_little_history(
+        found
+    ) and "more than 8 sessions" in too_little_history(found)

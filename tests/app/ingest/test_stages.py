@@ -1,0 +1,124 @@
+"""The stages above the session in the worker: in portions, and only where one is behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.background import steps
+from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.ingest import stages
+from holdfast.app.memory import Holdfast
+from holdfast.learn import opinion_stage
+from holdfast.learn.bank_settings import BankChanges
+from holdfast.refine.concepts import concept_stage
+from holdfast.refine.entities import entity_stage
+from holdfast.refine.facts import fact_stage
+from holdfast.refine.git import commit_authorship
+from holdfast.refine.memories import memory_stage
+from holdfast.refine.rules import pattern_stage
+from holdfast.settings import Settings
+from tests.support.installed_home import make_home
+from tests.support.memory_dump import dump
+from tests.support.opinion_sessions import START, session_on_day
+
+QUICK = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0, lease_timeout_s=0)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home = make_home(tmp_path)
+    return Settings(home, tmp_path / "claude", bank="proj", embed_model="none")
+
+
+def at(day: float) -> str:
+    moment: datetime = START + timedelta(days=day)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def break_stages(settings: Settings) -> None:
+    """Let the database refuse that any stage notes how far it has come."""
+    with closing(sqlite3.connect(settings.database)) as database:
+        for event in ("INSERT", "UPDATE"):
+            database.execute(
+                f"CREATE TRIGGER broken_{event} BEFORE {event} ON stage_progress "
+                "BEGIN SELECT RAISE(ABORT, 'no thought today'); END"
+            )
+
+
+def test_a_worker_reflects_at_the_end_of_sessions(settings: Settings) -> None:
+    folder = settings.claude_dir / "projects"
+    for number in (1, 2):
+        session_on_day(number, "The CI is flaky.").write(folder)
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(3))
+    with Holdfast(settings, lambda: at(3)) as memory:
+        (believed,) = memory.opinions.opinions()
+        assert believed.what == "CI is flaky" and believed.sessions == 2
+        assert stages.stages_behind(memory.store) == []
+    break_stages(settings)
+    assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), (
+        "nothing is to be done"
+    )
+
+
+def test_a_reflection_that_fails_holds_nothing_up(settings: Settings) -> None:
+    Holdfast(settings).close()
+    break_stages(settings)
+    session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
+    outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
+    assert outcome.failed == ("know",)
+    with Holdfast(settings, lambda: at(2)) as memory:
+        assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
+
+
+def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
+    for number in (1, 300):
+        session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
+    with Holdfast(settings, lambda: at(301)) as memory:
+        memory.banks.change(BankChanges(retention=12))
+        assert memory.inventory.counts().sessions == 2
+    run_worker(settings, QUICK, steps.STEPS, lambda: at(400))
+    with Holdfast(settings, lambda: at(400)) as memory:
+        assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
+
+
+def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Settings) -> None:
+    folder = settings.claude_dir / "projects"
+    database = settings.home / "memory.db"
+    with Holdfast(settings, lambda: at(9)) as memory:
+        for number, words in enumerate(
+            ("The CI is flaky.", "I prefer small commits of Dana Meyer.", "Never sail on Fridays."),
+            1,
+        ):
+            memory.ingest(memory.ingestion.find([session_on_day(number, words).write(folder)]))
+        memory.remember("The walrus bucket is encrypted.")
+        whole = dump(database)
+        memory.ingestion.rebuild()
+        assert dump(database) == whole
+        for session in memory.reader.sessions.latest(None):
+            memory.forget(f"holdfast://session/{session.id}")
+            assert not stages.stages_behind(memory.store)
+            left = dump(database)
+            memory.ingestion.rebuild()
+            assert dump(database) == left
+            memory.undo()
+            assert dump(database) == whole
+
+
+def test_a_stage_has_the_version_it_is_known_by() -> None:
+    modules = (
+        fact_stage,
+        pattern_stage,
+        memory_stage,
+        opinion_stage,
+        concept_stage,
+        entity_stage,
+        commit_authorship,
+    )
+    known = [(stage.name, stage.version) for stage in stages.STAGES]
+    assert known == [(module.NAME, module.VERSION) for module in modules]

@@ -1,0 +1,276 @@
+"""What is shared with a server gets there once, whatever happens on the way, and nothing else
+does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.remote.outbox import Outbox, push_due
+from holdfast.app.remote.remote_search import Remotes
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.team import Scope
+from holdfast.sources.remote.remote_config import Remote
+from holdfast.sources.share_format import line_hash
+from holdfast.store.records.outbox import OutboxState
+from tests.support.laptops import BANK, Gate, Laptop, Recorder, Service
+
+BLUE = "The yawl is always painted blue, because the harbour office wants it."
+ASKED = "what colour is the yawl painted?"
+KEY = "hf_0000aaaa_a-key-of-the-recorder"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path)
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def ann(tmp_path: Path) -> Laptop:
+    return Laptop(tmp_path, "ann")
+
+
+def named(laptop: Laptop, url: str, key: str = KEY) -> Remote:
+    """Name a server without asking it."""
+    remotes = Remotes(laptop.settings, laptop.memory.now)
+    remote = remotes.make(url, key, [(BANK, BANK)], "acme")
+    remotes.add(remote)
+    return remote
+
+
+def send(laptop: Laptop, remote: Remote, *names: str, scope: Scope = Scope.TEAM) -> None:
+    post = Outbox(laptop.memory.context)
+    post.queue(post.plan_send(names, remote, scope, bank=BANK))
+
+
+def states(laptop: Laptop) -> list[str]:
+    return [parcel.state.value for parcel in laptop.memory.reader.outbox.items()]
+
+
+def test_two_laptops_share_through_a_server_and_take_back(
+    tmp_path: Path, service: Service, ann: Laptop
+) -> None:
+    bob = Laptop(tmp_path, "bob")
+    bob.remember("The sloop is small.")
+    for laptop in (ann, bob):
+        laptop.join(service.url, service.token)
+    name = ann.remember(BLUE)
+    result = ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")
+    assert (result["sent"], result["waiting"], result["scope"]) == (1, 0, "team")
+    assert ann.json("share", name, "--to", "acme", "--yes", "--note", "mind this")["same"] == [name]
+    (hit,) = bob.json("recall", ASKED)["hits"]
+    assert hit["text"].startswith(BLUE) and hit["provider"] == "acme"
+    (own,) = ann.json("recall", ASKED)["hits"]
+    assert own["kind"] == "memory", "nobody is told what is their own"
+    ann.memory.correct(name, "The yawl is painted red.")
+    assert ann.json("share", name, "--to", "acme", "--yes")["sent"] == 1
+    assert [hit["text"] for hit in bob.json("recall", ASKED)["hits"]] == [
+        "The yawl is painted red."
+    ]
+    status, out, _ = ann.run("unshare", name, "--to", "acme", "--yes")
+    assert status == 0 and "acme took it back" in out and "has it" not in out
+    assert bob.json("recall", ASKED)["hits"] == []
+    assert [one.gone for one in service.shared()] == [True] and states(ann) == []
+    status, _, err = bob.run("unshare", name, "--to", "acme", "--yes")
+    assert status == 2 and "Nothing that was sent there" in err
+
+
+def test_what_is_shared_without_a_network_waits_and_arrives_once(
+    service: Service, ann: Laptop
+) -> None:
+    ann.join(service.url, service.token)
+    service.kill()
+    name, other = ann.remember(BLUE), ann.remember("The ketch is tarred in May.")
+    result = ann.json("share", name, other, "--to", "acme", "--yes")
+    assert (
+        result["sent"] == 0 and result["waiting"] == 2 and "cannot be reached" in result["problem"]
+    )
+    assert "CANNOT" not in ann.run("recall", ASKED)[1] and states(ann) == ["waiting"] * 2
+    assert push_due(ann.memory.context) == "", "it is not tried again at once"
+    assert ann.json("unshare", other, "--to", "acme", "--yes")["waiting"] == 2
+    service.start()
+    assert ann.run("remote", "push")[0] == 0
+    assert [one.text for one in service.shared() if not one.gone] == [BLUE]
+    assert ann.json("remote", "push")["acme"]["sent"] == 0 and service.rows() == 1
+    assert ann.json("remote", "list")["remotes"][0]["sent"] == 1
+
+
+@pytest.mark.slow
+def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
+    service: Service, ann: Laptop
+) -> None:
+    """The second portion dies with the server before it is taken; of the third, the answer is lost
+    although it was taken."""
+
+    def on(number: int, what: str) -> bool:
+        if number == 2 and what == "request":
+            service.kill()
+            return False
+        return not (number == 4 and what == "answer")
+
+    with closing(Gate(service.url, on)) as gate:
+        remote = named(ann, gate.url, service.token)
+        names = [ann.remember(f"The boat {n} lies at pier {n}.") for n in range(50)]
+        send(ann, remote, *names)
+        first = Outbox(ann.memory.context).push()["acme"]
+        assert (first.sent, first.waiting) == (20, 30) and first.problem
+        service.start()
+        second = Outbox(ann.memory.context).push()["acme"]
+        assert (second.sent, second.waiting) == (20, 10) and second.problem
+        assert len(service.shared()) == 50 and states(ann).count("waiting") == 10
+        last = Outbox(ann.memory.context).push()["acme"]
+        assert (last.sent, last.waiting, last.problem) == (10, 0, "")
+    assert len(service.shared()) == service.rows() == 50
+    assert {one.text for one in service.shared()} == {
+        f"The boat {n} lies at pier {n}." for n in range(50)
+    }
+    assert states(ann) == ["sent"] * 50
+    assert not any(parcel.line for parcel in ann.memory.reader.outbox.items()), "no words are left"
+
+
+def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
+    # A letter of two bytes takes six in a request, so twenty such texts are more than a million.
+    names = [ann.remember(f"{n}: " + "лодка " * 1700) for n in range(20)]
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        send(ann, named(ann, server.url), *names)
+        assert Outbox(ann.memory.context).push()["acme"].sent == 20
+        sizes = [len(body) for _, _, _, body in server.requests]
+    assert sum(sizes) > 1_000_000 and max(sizes) < 500_000
+    assert len(sizes) == 3
+
+
+def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> None:
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        remotes = Remotes(ann.settings, ann.memory.now)
+        both = remotes.make(server.url, KEY, [("sloops", "sloops"), (BANK, BANK)], "acme")
+        post = Outbox(ann.memory.context)
+        for bank in ("sloops", BANK):
+            made = ann.memory.remember(f"The {bank} are blue.", bank).id
+            post.queue(post.plan_send([f"holdfast://memory/{made}"], both, bank=bank))
+        named(ann, server.url)
+        result = post.push()["acme"]
+        assert (result.sent, result.waiting) == (1, 1)
+        assert result.problem == "the bank is not listed with it any more"
+        assert [one["text"] for one in sent_to(server)] == [f"The {BANK} are blue."]
+
+
+def take_all(sent: Any) -> dict[str, object]:
+    """Answer as if everything was taken."""
+    named = [(share["id"], f"holdfast://shared/{share['id'][:16]}") for share in sent["shares"]]
+    return {"shares": [{"id": id, "state": "taken", "uri": uri} for id, uri in named]}
+
+
+def sent_to(server: Recorder) -> list[dict[str, Any]]:
+    return [
+        share
+        for _, path, _, body in server.requests
+        if path == "/api/v1/shares"
+        for share in json.loads(body)["shares"]
+    ]
+
+
+@pytest.mark.slow
+def test_a_server_never_sees_what_was_not_shared(ann: Laptop) -> None:
+    canaries = [ann.remember(f"CANARY-{n}: the yawl is known to have a leak.") for n in range(5)]
+    name = ann.remember(BLUE)
+    with closing(Recorder({"/api/v1/banks": {"banks": [{"name": BANK}]}})) as server:
+        ann.join(server.url, KEY)
+        ann.run("share", name, "--to", "acme", "--yes", "--dry-run")
+        assert not sent_to(server)
+        ann.run("share", canaries[0], "--to", "acme", "--dry-run")
+        ann.run("share", canaries[1], "--to", "acme")  # nobody says yes
+        ann.run("share", name, "--to", "acme", "--yes")
+        for command in (
+            ("recall", ASKED), ("ask", "who leaks about the yawl?"), ("remote", "list"),
+            ("remote", "push"), ("remote", "test"), ("status",), ("doctor",), ("brief",),
+            ("timeline", "--query", "yawl leak"), ("worker",), ("recall", "leak", "--bank", "all"),
+        ):  # fmt: skip
+            ann.run(*command)
+        ann.memory.forget(canaries[2])
+        ann.run("unshare", name, "--to", "acme", "--yes")
+        everything = json.dumps(server.requests)
+        assert BLUE in everything and "CANARY" not in everything
+        paths = {path for _, path, _, _ in server.requests}
+        assert paths == {"/api/v1/banks", "/api/v1/shares", "/api/v1/shares/recall"}
+        for share in sent_to(server):
+            assert set(share) <= {
+                "v", "id", "origin", "shared", "kind", "text", "time", "trust", "scope", "gone",
+            }  # fmt: skip
+            assert share["origin"] == name and share["id"] == line_hash(share)
+
+
+def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sent(
+    ann: Laptop,
+) -> None:
+    remote = named(ann, "http://127.0.0.1:9")
+    one, two, three, four = (ann.remember(f"The boat {n} is tarred.") for n in range(4))
+    send(ann, remote, one, two, three, four)
+    ann.memory.forget(one)
+    ann.memory.erasure.purge(two)
+    post = Outbox(ann.memory.context)
+    post.queue(post.plan_withdrawal([three], remote))
+    with closing(Recorder({})) as server:
+        Remotes(ann.settings, ann.memory.now).remove(remote)
+        named(ann, server.url)
+        done = post.push()["acme"]
+        assert done.dropped == 1 and done.problem, "it does not answer as a memory does"
+        assert [share["origin"] for share in sent_to(server)] == [four]
+        server.answers["/api/v1/shares"] = take_all
+        assert post.push()["acme"].sent == 1 and states(ann) == ["sent"]
+        ann.memory.erasure.purge(four)
+        (gone,) = ann.memory.reader.outbox.items("acme")[-1:]
+        assert gone.gone and gone.state is OutboxState.WAITING, "what is erased here, is there"
+        assert "tarred" not in "".join(parcel.line for parcel in ann.memory.reader.outbox.items())
+        post.push()
+    assert states(ann) == [] and sent_to(server)[-1]["gone"] is True
+
+
+def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
+    remote = named(ann, "http://127.0.0.1:9")
+    name = ann.remember(BLUE)
+    post = Outbox(ann.memory.context)
+    with pytest.raises(InputError, match="personal is not sent"):
+        post.plan_send([name], remote, Scope.PERSONAL, bank=BANK)
+    other = f"holdfast://memory/{ann.memory.remember('The sloop is small.', 'other').id}"
+    with pytest.raises(InputError, match="is not listed with acme"):
+        post.plan_send([other], remote, bank="other")
+    with pytest.raises(NotFoundError):
+        post.plan_withdrawal([name], remote)
+    assert ann.run("share", name, "--scope", "organisation")[0] == 2, "a branch is for the project"
+    assert ann.memory.reader.outbox.items() == []
+
+
+def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
+    named(ann, "http://127.0.0.1:9")
+    remote = Remotes(ann.settings, ann.memory.now).named()
+    name = ann.remember(BLUE)
+    send(ann, remote, name)
+    assert (
+        push_due(ann.memory.context)
+        == "1 wait for acme: it cannot be reached, or does not speak HTTP"
+    )
+    (parcel,) = ann.memory.reader.outbox.items()
+    assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()
+    with ann.memory.store.transaction():
+        ann.memory.store.outbox.put(parcel._replace(attempts=6, not_before=""))
+
+    def told() -> list[str]:
+        _, out, _ = ann.run("doctor", "--json")
+        checks = json.loads(out)["checks"]
+        return [check["sentence"] for check in checks if check["name"] == "remotes"]
+
+    assert told()[0].startswith("1 of what you shared could not be sent to acme: it cannot be")
+    with closing(Recorder({"/api/v1/shares": take_all})) as server:
+        Remotes(ann.settings, ann.memory.now).remove(remote)
+        named(ann, server.url)
+        assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
+        assert ann.run("worker")[0] == 0
+        assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]
+    assert told() == ["Named: acme."]

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError, NotFoundError
+from holdfast.model.query import Answer, Confidence, Layer, RecallResult
+from holdfast.model.trust import Trust
+from holdfast.recall.core.plan import RecallPlan
+from tests.support.plugins import NOW, make_plugin, settings_for, stranger
+from tests.support.transcripts import Script
+
+pytestmark = pytest.mark.process  # the product starts the programs
+
+PROJECT = "/home/dev/proj"
+OWN = "The retries of the importer stop after seven attempts, says the deployment guide."
+
+
+def memory_with(tmp_path: Path, *modes: str, more: str = "", own: bool = True) -> Holdfast:
+    """A memory whose user has one plugin of each mode."""
+    for mode in modes:
+        make_plugin(tmp_path / mode, stranger(mode, tmp_path / "notes"))
+    settings = settings_for(tmp_path, [tmp_path / mode for mode in modes], more)
+    memory = Holdfast(replace(settings, bank="proj", embed_model="none"), lambda: NOW)
+    script = Script(cwd=PROJECT)
+    script.user("When do the retries of the importer stop?" if own else "Paint the fence, please.")
+    script.assistant(OWN if own else "The fence is green now.")
+    memory.ingest(memory.ingestion.find([script.write(tmp_path / "projects")]))
+    return memory
+
+
+def recall(memory: Holdfast, query: str = "when do retries of the importer stop") -> RecallResult:
+    return memory.search.recall_with_plan(query, None, RecallPlan(providers=True))
+
+
+def ask(memory: Holdfast, providers: bool = True) -> Answer:
+    return memory.ask("When do the retries of the importer stop?", providers=providers)
+
+
+def test_what_plugins_say_comes_after_what_is_ours(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good") as memory:
+        found = recall(memory)
+    ours = [hit for hit in found.hits if hit.layer is not Layer.PROVIDERS]
+    result = found.hits[-1]
+    assert ours and found.hits[: len(ours)] == tuple(ours)
+    assert (result.layer, result.trust, result.provider) == (
+        Layer.PROVIDERS,
+        Trust.EXTERNAL,
+        "good/search",
+    )
+    assert result.score <= ours[-1].score
+    assert result.uri.startswith("holdfast://provided/good/search/")
+    assert "provider good" in [arm.name for arm in found.strategies]
+
+
+def test_a_memory_that_does_not_know_lets_plugins_speak_and_says_so(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good", own=False) as memory:
+        found, answer = recall(memory), ask(memory)
+        assert memory.ask("When do the retries of the importer stop?").abstained
+    assert not found.abstained and [hit.provider for hit in found.hits] == ["good/search"]
+    assert answer.answer == (
+        "From outside (good/search): “Retries of the importer stop after five attempts.” [1]"
+    )
+    assert (answer.confidence, answer.source) == (Confidence.LOW, "providers")
+    assert answer.citations[0].trust is Trust.EXTERNAL
+    assert any("nobody here has checked it" in caveat for caveat in answer.caveats)
+
+
+def test_plugins_do_not_raise_the_confidence_in_an_answer(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good") as memory:
+        without, with_them = ask(memory, providers=False), ask(memory)
+    assert with_them.confidence is without.confidence
+    assert with_them.answer.startswith(without.answer)
+    assert with_them.answer.endswith(f"[{len(without.citations) + 1}]")
+    assert with_them.citations[-1].excerpt.startswith("good/search: Retries")
+    assert Layer.PROVIDERS in with_them.layers_searched
+    assert Layer.PROVIDERS not in without.layers_searched
+
+
+def test_instructions_of_a_plugin_are_quoted_and_nothing_else(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "orders") as memory:
+        before = memory.inventory.counts()
+        answer = ask(memory)
+        after = memory.inventory.counts()
+        passages = memory.reader.passages.search(None, ["rm", "ignore", "previous"], limit=5)
+    [line] = [line for line in answer.answer.splitlines() if "(orders/search)" in line]
+    assert line.startswith("From outside (orders/search): “") and "[1]" not in line
+    assert before == after and passages == []
+
+
+def test_one_that_fails_is_named_and_left_alone_after_the_second_time(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "dies", "good") as memory:
+        for _ in range(2):
+            answer = ask(memory)
+            assert "Not heard: dies: its program ended without an answer." in answer.caveats
+            assert "good/search" in answer.answer
+        started = (tmp_path / "notes").read_text().count("started")
+        found = recall(memory)
+    [arm] = [arm for arm in found.strategies if arm.name == "provider dies"]
+    assert arm.problem.startswith("left alone until 2026-03-01 12:10: its program ended")
+    assert (tmp_path / "notes").read_text().count("started") == started + 1
+
+
+def test_plugins_are_asked_only_where_settings_and_question_say_so(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good", more='use = "off"') as memory:
+        ask(memory, providers=False)
+        with pytest.raises(InputError, match="Plugins are not asked"):
+            ask(memory)
+        with pytest.raises(InputError, match="Plugins are not asked"):
+            memory.recall("retries", layers=[Layer.PROVIDERS])
+    assert not (tmp_path / "notes").exists()
+    with memory_with(tmp_path, "good") as memory:
+        ask(memory, providers=False)
+        memory.recall("when do retries stop")
+        assert not (tmp_path / "notes").exists()
+        only = memory.recall("when do the retries stop", layers=[Layer.PROVIDERS])
+        assert [hit.layer for hit in only.hits] == [Layer.PROVIDERS]
+    with memory_with(tmp_path, "good", more='use = "always"') as memory:
+        assert "good/search" in ask(memory, providers=False).answer
+        assert not any(hit.provider for hit in memory.recall("when do retries stop").hits)
+
+
+def test_plugins_cannot_look_back_and_have_no_networks(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good") as memory:
+        found = memory.search.recall_with_plan(
+            "retries", None, RecallPlan(providers=True, as_of=NOW)
+        )
+        assert ("providers", "plugins cannot look back") in [
+            (arm.name, arm.problem) for arm in found.strategies
+        ]
+    assert not (tmp_path / "notes").exists()
+
+
+def test_what_a_plugin_said_is_not_kept(tmp_path: Path) -> None:
+    with memory_with(tmp_path, "good", own=False) as memory:
+        [hit] = recall(memory).hits
+        with pytest.raises(NotFoundError, match="What a plugin said is not kept"):
+            memory.show(hit.uri)
+    kept = b"".join(path.read_bytes() for path in (tmp_path / ".holdfast").rglob("*.*"))
+    assert b"five attempts" not in kept
+
+
+def test_where_no_plugin_can_be_asked_that_is_said(tmp_path: Path) -> None:
+    with memory_with(tmp_path) as memory:
+        answer = ask(memory)
+    assert any("no plugin here can be asked" in caveat for caveat in answer.caveats)

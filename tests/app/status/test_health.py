@@ -1,0 +1,226 @@
+"""What `status` says first, for homes in every state."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.core.lease import take_lease
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.health import Verdict, ago, gather_health, judge_capture
+from holdfast.capture.home_paths import HomePaths
+from holdfast.hosts.claude_code.detect import DEFAULT_TRANSCRIPT_DAYS, EVENT_NAMES, detect_hooks
+from holdfast.settings import Settings
+from tests.support.installed_home import make_home, make_old, run
+from tests.support.transcripts import Script, bug_hunt
+
+DAY = 86400.0
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(make_home(tmp_path), tmp_path / "claude", embed_model="none")
+
+
+def verdict_of(settings: Settings) -> Verdict:
+    with Holdfast(settings, create=False) as memory:
+        return judge_capture(gather_health(memory, None), memory.inventory.balance().pending)
+
+
+def read_all(settings: Settings) -> None:
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([]))
+
+
+def drop_event(settings: Settings, age: float) -> Path:
+    inbox = HomePaths(settings.home).inbox()
+    assert inbox is not None
+    path = inbox / f"1.Stop.none.{int(age) + 90000}"
+    path.write_text("{}")
+    make_old(path, age)
+    return path
+
+
+def tell(settings: Settings, age: float) -> None:
+    """A hook told of a session, and a worker took it up."""
+    journal = HomePaths(settings.home).journal("s")
+    journal.parent.mkdir()
+    journal.touch()
+    make_old(journal, age)
+
+
+def recent_session(settings: Settings, minutes: float) -> Path:
+    script = Script(start=datetime.now(UTC) - timedelta(minutes=minutes, seconds=20))
+    script.user("Reef the mainsail")
+    return script.write(settings.claude_dir / "projects")
+
+
+def test_a_home_that_was_just_set_up_waits(settings: Settings) -> None:
+    assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
+
+
+def test_what_was_read_does_not_show_that_hooks_run(settings: Settings) -> None:
+    path = recent_session(settings, 2.5)
+    read_all(settings)
+    assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
+    with path.open("a") as file:
+        file.write("{}\n")
+    assert verdict_of(settings).sentence.endswith("session; 1 line is still to be read.")
+
+
+def test_all_is_well(settings: Settings) -> None:
+    recent_session(settings, 2.5)
+    tell(settings, 150)
+    read_all(settings)
+    found = verdict_of(settings)
+    assert found == Verdict("works", "Capture works: last event 2 minutes ago, everything read.")
+
+
+def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
+    path = recent_session(settings, 2.5)
+    tell(settings, 150)
+    read_all(settings)
+    with path.open("a") as file:
+        file.write("{}\n{}\n")
+    assert "2 lines are still to be read" in verdict_of(settings).sentence
+    with take_lease(HomePaths(settings.home)):
+        assert "(a worker is at it)" in verdict_of(settings).sentence
+
+
+def test_the_last_event_may_be_one_that_waits(settings: Settings) -> None:
+    bug_hunt().write(settings.claude_dir / "projects")
+    read_all(settings)
+    drop_event(settings, 5)
+    assert "last event just now" in verdict_of(settings).sentence
+
+
+def test_no_hooks_at_all(settings: Settings) -> None:
+    (settings.claude_dir / "settings.json").unlink()
+    found = verdict_of(settings)
+    assert (found.state, found.remedy) == ("off", "holdfast setup")
+
+
+def test_settings_that_cannot_be_read_are_not_taken_for_settings_without_hooks(
+    settings: Settings,
+) -> None:
+    (settings.claude_dir / "settings.json").write_text("{")
+    found = verdict_of(settings)
+    assert found.state == "broken" and "settings.json cannot be read" in found.sentence
+
+
+def test_settings_that_switch_all_hooks_off(settings: Settings) -> None:
+    path = settings.claude_dir / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    found = verdict_of(settings)
+    assert found.state == "broken" and "disableAllHooks" in found.sentence
+
+
+def test_some_hooks_are_missing(settings: Settings) -> None:
+    path = settings.claude_dir / "settings.json"
+    given = json.loads(path.read_text())
+    del given["hooks"]["SessionEnd"]
+    path.write_text(json.dumps(given))
+    found = verdict_of(settings)
+    assert found.state == "broken" and "SessionEnd" in found.sentence
+
+
+def test_the_scripts_are_gone(settings: Settings) -> None:
+    (settings.home / "hooks" / "capture.sh").unlink()
+    assert verdict_of(settings).remedy == "holdfast doctor --fix"
+
+
+@pytest.mark.parametrize(
+    ("age", "words"), [(7200, "waited for 2 hours"), (-DAY, "before the clock")]
+)
+def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str) -> None:
+    drop_event(settings, age)
+    found = verdict_of(settings)
+    assert (found.state, found.remedy) == ("lags", "holdfast worker")
+    assert words in found.sentence
+    with take_lease(HomePaths(settings.home)):
+        assert verdict_of(settings).state == "works"
+
+
+def test_a_transcript_that_is_soon_deleted_unread(settings: Settings) -> None:
+    path = bug_hunt().write(settings.claude_dir / "projects")
+    make_old(path, 27.5 * DAY)
+    found = verdict_of(settings)
+    assert (found.state, found.remedy) == ("lags", "holdfast worker")
+    assert "1 transcript is not fully read" in found.sentence and "in 2 days" in found.sentence
+    read_all(settings)
+    assert verdict_of(settings).state == "works"
+
+
+def test_how_long_transcripts_live_is_claude_codes_to_say(settings: Settings) -> None:
+    path = bug_hunt().write(settings.claude_dir / "projects")
+    make_old(path, 20 * DAY)
+    assert verdict_of(settings).state == "works"
+    file = settings.claude_dir / "settings.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "cleanupPeriodDays": 21}))
+    assert "Claude Code deletes the first" in verdict_of(settings).sentence
+
+
+def test_settings_of_any_shape_are_looked_at_without_harm(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    for text in ("", "[]", "{", '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": 3}, 4]}}', "\0"):
+        path.write_text(text)
+        found = detect_hooks(tmp_path)
+        assert (
+            not found.is_installed
+            and found.kept_days == DEFAULT_TRANSCRIPT_DAYS
+            and found.missing == EVENT_NAMES
+        )
+    assert detect_hooks(tmp_path).problems
+    path.write_text('\ufeff{"enabledPlugins": {"holdfast@market": true}, "cleanupPeriodDays": 7}')
+    assert (
+        detect_hooks(tmp_path).plugins == ("holdfast@market",)
+        and detect_hooks(tmp_path).missing == []
+    )
+    assert detect_hooks(tmp_path).kept_days == 7
+
+
+def test_the_settings_of_a_project_count_as_well(tmp_path: Path) -> None:
+    own = tmp_path / "project" / ".claude"
+    (tmp_path / "project" / "src").mkdir(parents=True)
+    own.mkdir()
+    hook = {"type": "command", "command": "sh '/h/hooks/capture.sh' Stop || exit 0"}
+    settings = json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}})
+    (own / "settings.local.json").write_text(settings)
+    found = detect_hooks(tmp_path / "claude", tmp_path / "project" / "src")
+    assert found.scripts == {"Stop": (Path("/h/hooks/capture.sh"),)}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(5, "just now"), (61, "1 minute ago"), (7200, "2 hours ago"), (-7300, "in 2 hours by this")],
+)
+def test_ages_are_told_in_words(seconds: float, words: str) -> None:
+    moment = datetime.now(UTC) - timedelta(seconds=seconds)
+    assert ago(moment.isoformat()).startswith(words)
+
+
+def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) -> None:
+    path = recent_session(settings, 2.5)
+    bug_hunt().write(settings.claude_dir / "projects")
+    tell(settings, 150)
+    read_all(settings)
+    path.unlink()
+    run(settings.home, "worker")
+    told = run(settings.home, "status").stdout
+    assert told.startswith("Capture works: last event ")
+    for words in ("last ingest: 20", "worker: not running; no events wait", "disk: database "):
+        assert words in told
+    assert "vectors" not in told
+    assert "gone from disk: 1 transcript (1 line kept)" in told
+    found = json.loads(run(settings.home, "status", "--json").stdout)
+    assert found["capture"]["state"] == "works"
+    assert found["worker"] == {"running": False, "pid": None}
+    assert found["gone"] == {"files": 1, "lines_kept": 1}
+    assert found["disk"]["database"] > 0 and found["last_ingest"] and found["chores"] == []
+    with take_lease(HomePaths(settings.home)):
+        found = json.loads(run(settings.home, "status", "--json").stdout)
+        assert found["worker"] == {"running": True, "pid": os.getpid()}

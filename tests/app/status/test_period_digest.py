@@ -1,0 +1,142 @@
+"""What a week came to: each line from a record, and what was forgotten only by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.core.context import utc_now
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.period_digest import as_markdown, digest, digest_json
+from holdfast.interfaces.cli.main import main
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
+from holdfast.settings import Settings
+
+SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
+ALWAYS = ("2026-01-01", "2099-01-01")
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+    made = Holdfast(settings)
+    made.ingest(made.ingestion.find([SAMPLES]))
+    return made
+
+
+def texts(memory: Holdfast, section: str, since: str, until: str) -> list[str]:
+    told = {one.name: one for one in digest(memory, "all", since, until).sections}
+    return [f"{item.text} ({item.note})" for item in told[section].items]
+
+
+def test_work_decisions_and_lessons_of_a_time_are_told_with_their_records(memory: Holdfast) -> None:
+    september = ("2026-09-01", "2026-10-01")
+    done = texts(memory, "done", *september)
+    assert [line.partition(" (")[0] for line in done[:1]] == ["A cache for the dashboard"]
+    assert not any("second harbour" in line for line in done)
+    assert any("never retry a 4xx" in line for line in texts(memory, "decided", *september))
+    assert not any("never retry a 4xx" in line for line in texts(memory, "learned", *september))
+    assert texts(memory, "done", "2020-01-01", "2020-02-01") == []
+    for section in digest(memory, "all", *ALWAYS).sections:
+        for item in section.items:
+            assert memory.show(item.uri) is not None, item
+    memory.close()
+
+
+def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
+    memory: Holdfast,
+) -> None:
+    session = memory.reader.sessions.latest(None)[0]
+    first = memory.reader.turns.of_session(session.bank, session.id)[0]
+    memory.correct(f"holdfast://turn/{first.id}", "The limit at Skerry is 4.1.", session.bank)
+    decided = {one.name: one.items for one in digest(memory, "all", *ALWAYS).sections}["decided"]
+    secret = "never retry a 4xx"
+    (unwanted,) = [item.uri for item in decided if secret in item.text]
+    memory.forget(unwanted, session.bank)
+    known = Injection(
+        *("i1", session.bank, "s", utc_now(), InjectionKind.GOAL, 80),
+        *((f"holdfast://turn/{first.id}",), True, InjectionUse.CONTRADICTED, "no, that is wrong"),
+    )
+    ignored = Injection(
+        *(
+            "i2",
+            session.bank,
+            "s",
+            utc_now(),
+            InjectionKind.START,
+            80,
+            (),
+            True,
+            InjectionUse.IGNORED,
+        ),
+    )
+    with memory.store.transaction():
+        for one in (known, ignored):
+            memory.store.injections.add(one)
+            memory.store.injections.record_outcome(one)
+    wrong = texts(memory, "wrong", *ALWAYS)
+    assert "The limit at Skerry is 4.1. (corrected)" in wrong
+    assert "a record was forgotten (forgotten)" in wrong
+    assert any("contradicted there: no, that is wrong" in line for line in wrong)
+    told = digest(memory, "all", *ALWAYS)
+    assert told.ignored == 1
+    assert secret not in as_markdown(told) and secret not in json.dumps(digest_json(told))
+    memory.undo(1, session.bank)
+    assert "a record was forgotten (forgotten)" not in texts(memory, "wrong", *ALWAYS)
+    memory.close()
+
+
+def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgotten(
+    memory: Holdfast,
+) -> None:
+    bank = memory.reader.sessions.latest(None)[0].bank
+    kept = memory.remember("Always moor at the north quay.", bank)
+    name = f"holdfast://memory/{kept.id}"
+    memory.correct(name, "Always moor at the south quay.", bank)
+    assert "Always moor at the south quay. (corrected)" in texts(memory, "wrong", *ALWAYS)
+    memory.forget(name, bank)
+    wrong = texts(memory, "wrong", *ALWAYS)
+    assert {"a record was corrected (corrected)", "a record was forgotten (forgotten)"} <= {*wrong}
+    assert "south quay" not in json.dumps(digest_json(digest(memory, "all", *ALWAYS)))
+    memory.close()
+
+
+def test_where_nothing_is_remembered_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    assert main(["digest", "--week"]) == 0
+    assert "Nothing is remembered yet; `holdfast ingest`" in capsys.readouterr().out
+
+
+def test_the_command_prints_text_markdown_and_json(
+    memory: Holdfast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.close()
+    span = ["--since", "2026-09", "--until", "2026-11"]
+    assert main(["digest", *span]) == 0
+    told = capsys.readouterr().out
+    assert "What was done" in told and "holdfast://digest/" in told
+    assert "2026-09-01 to 2026-12-01, bank all: 10 sessions" in told
+    assert "and 8 more" in (main(["digest", *span, "--limit", "2"]), capsys.readouterr().out)[1]
+    assert main(["digest", *span, "--md"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("# 2026-09-01 to 2026-12-01, bank all\n\n## What was done\n\n- 2026-")
+    assert main(["digest", *span, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sessions"] == 10 and found["decided"]["items"][0]["uri"]
+    assert main(["digest", "--week"]) == 0 and "What memory got wrong" in capsys.readouterr().out
+    assert main(["digest", "--until", "2026-11"]) == 2
+    assert main(["digest", "--week", "--days", "3"]) == 2
+
+
+def test_text_from_memory_is_no_markup(memory: Holdfast) -> None:
+    bank = memory.reader.banks.all()[0].id
+    memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
+    page = as_markdown(digest(memory, "all", *ALWAYS))
+    assert "\\# \\<b\\>Bold\\</b\\> \\[click\\](http://x) \\`rm\\`" in page
+    memory.close()

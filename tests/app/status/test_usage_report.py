@@ -1,0 +1,144 @@
+"""What a memory was worth: every injection counted once, and nothing claimed beyond its traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.app.background.worker_log import WorkerLog
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.usage_report import OutcomeCounts, count_outcomes, gather_usage, usage_json
+from holdfast.interfaces.cli.main import main
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
+from holdfast.settings import Settings
+from tests.support.transcripts import bug_hunt
+
+NOW = "2026-11-15T12:00:00.000Z"
+
+
+def injection(
+    number: int,
+    use: InjectionUse = InjectionUse.UNKNOWN,
+    arrived: bool | None = True,
+    time: str = "2026-11-10",
+) -> Injection:
+    kind = InjectionKind.START if number % 2 else InjectionKind.GOAL
+    moment = f"{time}T10:00:00.000Z"
+    return Injection(f"i{number}", "", f"s{number % 3}", moment, kind, 400, (), arrived, use)
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    bug_hunt().write(tmp_path / "claude" / "projects" / "p")
+    memory = Holdfast(Settings(home, tmp_path / "claude", bank="proj", embed_model="none"))
+    memory.ingest(memory.ingestion.find([]))
+    return memory
+
+
+def put(memory: Holdfast, *known: Injection) -> None:
+    store = memory.store
+    with store.transaction():
+        for one in known:
+            store.injections.add(one)
+            store.injections.record_outcome(one)
+
+
+def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
+    put(
+        memory,
+        injection(1, InjectionUse.CITED),
+        injection(2, InjectionUse.FILE),
+        injection(3, InjectionUse.WORDING),
+        injection(4, InjectionUse.IGNORED),
+        injection(5, InjectionUse.CONTRADICTED),
+        injection(6, InjectionUse.IGNORED, arrived=False),
+        injection(7, arrived=None),
+        injection(8, InjectionUse.CITED, time="2026-09-01"),
+    )
+    worth = gather_usage(memory, "all", 30, now=NOW)
+    assert worth.total == OutcomeCounts(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
+    assert worth.uses == {"cited": 1, "file": 1, "wording": 1}
+    assert worth.told == 3 and worth.tokens == 5 * 100
+    assert worth.kinds["goal"].injected + worth.kinds["start"].injected == 7
+    assert gather_usage(memory, "all", 365, now=NOW).total.injected == 8
+    memory.close()
+
+
+@given(
+    st.lists(
+        st.builds(
+            injection,
+            st.integers(0, 9),
+            st.sampled_from(InjectionUse),
+            st.sampled_from([True, False, None]),
+        )
+    )
+)
+def test_each_is_in_one_place(known: list[Injection]) -> None:
+    fate = count_outcomes(known)
+    assert sum(fate[1:]) == fate.injected == len(known)
+
+
+def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -> None:
+    session = memory.reader.sessions.latest(None)[0]
+    first, second = memory.reader.turns.of_session(session.bank, session.id)[:2]
+    memory.correct(f"holdfast://turn/{first.id}", "It is not so.")
+    memory.forget(f"holdfast://turn/{second.id}")
+    worth = gather_usage(memory, "all")
+    assert (worth.corrections.corrected, worth.corrections.forgotten) == (1, 1)
+    memory.undo(1)
+    worth = gather_usage(memory, "all")
+    assert (worth.corrections.corrected, worth.corrections.forgotten) == (1, 0)
+    memory.close()
+
+
+def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfast) -> None:
+    call = ModelCall(
+        "b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100
+    )
+    with memory.store.transaction():
+        for id, usd in (("c1", 0.25), ("c2", None)):
+            made = ModelCall(
+                *(call.bank, id, call.time, call.session, call.operation, call.service, call.model),
+                *(900, 100, 0, usd),
+                outcome=CallOutcome.DONE,
+            )
+            memory.store.model_calls.reserve(made)
+    WorkerLog(memory.settings.home / "worker.log", lambda: "2026-11-15T06:00:00.000Z").write(
+        "embed failed (1): no room; next try from 2026-11-15T06:01:00.000Z"
+    )
+    worth = gather_usage(memory, "all", now=NOW)
+    assert (worth.spent.calls, worth.spent.tokens, worth.spent.usd) == (2, 2000, 0.25)
+    assert worth.spent.unpriced == 1
+    assert worth.hours_since_failure == 6.0 and worth.failure is not None
+    memory.close()
+
+
+def test_the_command_says_the_same_and_what_it_cannot_claim(
+    memory: Holdfast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.close()
+    assert main(["worth"]) == 0
+    told = capsys.readouterr().out
+    assert "Nothing was put into a session" in told and "nothing was paid" in told
+    assert "last failure: none that is known of" in told
+    assert "Nothing here shows time or money saved" in told
+    assert main(["worth", "--json", "--measure"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["total"]["injected"] == 0 and found["own"] is None
+    assert found["hours_since_failure"] is None and len(found["cannot_claim"]) == 5
+
+
+def test_programs_are_told_numbers_and_no_words_of_sessions(memory: Holdfast) -> None:
+    put(memory, injection(1, InjectionUse.CITED), injection(2, InjectionUse.IGNORED))
+    told = usage_json(gather_usage(memory, "all", now=NOW))
+    assert "latest" not in told and told["kinds"]["start"]["used"] == 1
+    memory.close()

@@ -1,0 +1,106 @@
+"""Whatever is sent to a server, at every place that takes text: a clear status, nothing that was
+not asked for, and the server goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.access.key_client import KeyClient, ServerOperations
+from tests.e2e.access.operations import PLAIN, Call, Operation, own_calls, rest
+from tests.e2e.access.serving import Served, make_keys, served
+from tests.e2e.access.two_banks import OWN, World, make_world
+
+# SQL, the language of full-text search, globs, patterns, paths, half characters.
+NASTY = (
+    "' OR 1=1; DROP TABLE turn; --",
+    'x" UNION SELECT * FROM bank; --" NEAR("a b", 5) OR turn:* AND (((NOT ^',
+    "%_*?[a-z]{9999}\\ $1 {{7*7}} ${jndi:ldap://x}",
+    "../../../../etc/passwd\x00.json",
+    "half \ud800 a character, \u202e turned, \ufeff",
+    "(" * 3_000 + "a+" * 400 + ")" * 3_000,
+)
+NONSENSE = (
+    b"\xff\xfe\xfa",
+    b'{"text": "\xc3\x28", "bank": "x"}',
+    b"[" * 200_000,
+    b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    b'{"question": 1e999999}',
+    b"null",
+    b'"\\ud800"',
+    b"{} trailing",
+)
+ERASES = ("purge", "scrub", "undo", "fix")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    world = make_world(tmp_path_factory.mktemp("bad"))
+    keys = make_keys(world)
+    with served(world) as url:
+        yield Served(world, keys, url)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sort", ["rest", "graph", "tools"])
+def test_no_text_is_taken_for_anything_else(whole: Served, sort: str) -> None:
+    """By whoever may do everything, so that nothing else stands in between."""
+    world = whole.world
+    before = {name: world.rows(world.other.id)[name] for name in ("turn", "session", "passage")}
+    wrong: list[object] = []
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        for operation, ask in ServerOperations(client).ways(sort, client):
+            if any(word in operation.path for word in ERASES):
+                continue
+            for call in bad_calls(operation, world):
+                told = ask(call)
+                if told.status >= 500 or "Something went wrong" in told.text:
+                    wrong.append((operation.name, str(call.values)[:200], told))
+    assert not wrong, "\n".join(map(str, wrong[:30]))
+    assert {name: world.rows(world.other.id)[name] for name in before} == before
+
+
+def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
+    """One place at a time with each of them, in a request that is otherwise right."""
+    usual = list(own_calls(operation, world.own, OWN))[-1]
+    for place in operation.parameters:
+        kinds = json.dumps(place.schema)
+        if "string" not in kinds or place.where == "header":
+            continue
+        for number, words in enumerate(NASTY):
+            if place.meaning == PLAIN and number > 1:
+                break  # an enumeration or a time: refused before it is looked at
+            text = words
+            if place.where in ("path", "query"):
+                text = words.replace("\ud800", "").replace("\x00", "")[:1000]
+            value = [text] if "array" in kinds else text
+            yield Call(operation, {**usual.values, place.name: value})
+
+
+def test_bodies_that_are_none(whole: Served) -> None:
+    with KeyClient(whole.url, whole.keys.chief) as client:
+        told = client.web.get("/api/v1/openapi.json").json()
+        paths = [
+            one.path
+            for one in rest(told)
+            if any(place.where == "body" for place in one.parameters) and "{" not in one.path
+        ]
+        assert len(paths) > 10
+        for path in (*paths, "/graphql", "/mcp"):
+            _send_nonsense(client, path)
+        assert client.web.get("/api/v1/banks").status_code == 200
+
+
+def _send_nonsense(client: KeyClient, path: str) -> None:
+    usual = {"Content-Type": "application/json"}
+    for body in NONSENSE:
+        got = client.web.post(path, content=body, headers=usual)
+        succeeded = got.status_code in (400, 404, 413, 415, 422)
+        succeeded = succeeded or (path == "/mcp" and "error" in got.json())
+        assert succeeded, (path, body[:40], got.status_code, got.text[:200])
+    large = client.web.post(path, content=b" " * 1_000_001, headers=usual)
+    assert large.status_code == 413, path
+    plain = client.web.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
+    assert plain.status_code == 415, (path, plain.status_code)

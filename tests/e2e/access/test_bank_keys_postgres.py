@@ -1,0 +1,62 @@
+"""The walls again where the memory lies on a PostgreSQL server: the statements are others there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.e2e.access.key_client import KeyClient, ServerOperations
+from tests.e2e.access.operations import foreign_calls, own_calls
+from tests.e2e.access.serving import Served, make_keys, served
+from tests.e2e.access.test_bank_keys import others_rows, tells_apart
+from tests.e2e.access.two_banks import OTHER, OWN, make_world
+from tests.support.postgres_server import Server
+
+
+@pytest.fixture(scope="module", params=["owner", "member"])
+def whole(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """A server that opens the store as its owner, who is shown everything, and one that opens it
+    as somebody whom PostgreSQL itself keeps to the banks of each key."""
+    with closing(Server()) as postgres:
+        store = postgres.database()
+        world = make_world(tmp_path_factory.mktemp("walls"), store)
+        keys = make_keys(world)
+        env = dict(world.env)
+        if request.param == "member":
+            env["HOLDFAST_STORE"] = postgres.member(store)
+        with served(world._replace(env=env)) as url:
+            yield Served(world, keys, url)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sort", ["tools", "graph"])
+def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, sort: str) -> None:
+    world, secrets = whole.world, whole.world.secrets()
+    before = others_rows(world)
+    assert any(world.rows(world.other.id).values())
+    with (
+        KeyClient(whole.url, whole.keys.chief) as chief,
+        KeyClient(whole.url, whole.keys.admin) as client,
+    ):
+        for operation, ask in ServerOperations(chief).ways(sort, client):
+            for call, nowhere in foreign_calls(operation, world, OWN, OTHER):
+                told, said = ask(call), call.said()
+                leaks = [one for one in secrets if one in told.text.lower() and one not in said]
+                assert not leaks, (operation.name, call.values, told)
+                if nowhere is not None:
+                    assert not tells_apart(call, told, nowhere, ask(nowhere)), call.values
+    assert others_rows(world) == before
+
+
+def test_whoever_may_is_kept_from_nothing_there(whole: Served) -> None:
+    with (
+        KeyClient(whole.url, whole.keys.chief) as chief,
+        KeyClient(whole.url, whole.keys.admin) as client,
+    ):
+        for operation, ask in ServerOperations(chief).ways("tools", client):
+            told = [ask(call) for call in own_calls(operation, whole.world.own, OWN)]
+            assert any(one.succeeded for one in told), (operation.name, told)

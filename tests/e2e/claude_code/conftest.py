@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.claude_code.api import Plays
+from tests.e2e.claude_code.sandbox import Lab, find_claude, install_python
+
+MakeLab = Callable[[Plays], Lab]
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    found = find_claude()
+    if found is None:
+        pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install_python(tmp_path_factory.mktemp("python") / "env")
+
+
+@pytest.fixture
+def make_lab(tmp_path: Path, program: Path, python: Path) -> Iterator[MakeLab]:
+    labs: list[Lab] = []
+
+    def make(plays: Plays) -> Lab:
+        labs.append(Lab(tmp_path / f"lab{len(labs)}", program, python, plays))
+        return labs[-1]
+
+    yield make
+    for lab in labs:
+        lab.close()
+
+
+@pytest.fixture
+def make_moved_in(make_lab: MakeLab) -> MakeLab:
+    """A lab whose user has run `holdfast setup`, and where no worker starts."""
+
+    def make(plays: Plays) -> Lab:
+        lab = make_lab(plays)
+        done = lab.holdfast("setup", "--yes")
+        assert done.status == 0, done.err
+        lab.hold_worker()
+        return lab
+
+    return make

@@ -1,0 +1,181 @@
+"""What the real program did in one session is known in the next, and nobody did anything for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+
+from holdfast.sources.claude_code.prompts import OWN_TAG
+from tests.e2e.claude_code.api import Json, Say, Use
+from tests.e2e.claude_code.conftest import MakeLab
+from tests.e2e.claude_code.sandbox import Lab
+from tests.e2e.claude_code.test_capture import FILE, TOOLS, WORK, talk
+from tests.support.hook_scripts import give_time
+from tests.support.transcripts import Script
+from tests.support.waiting import wait_until
+
+DECIDED = (
+    "We decided to keep the retry limit of the uploader at three, because a fourth attempt "
+    "locks the account at the storage provider."
+)
+ASKED = "How often may the uploader retry?"
+PLAYS = {
+    "decide": ([Say(DECIDED)],),
+    "next": ([Say("On it.")],),
+    "more": ([Say("Going on.")],),
+    "work": WORK,
+}
+
+
+@pytest.fixture
+def lab(make_lab: MakeLab) -> Lab:
+    made = make_lab(PLAYS)
+    done = made.holdfast("setup", "--yes")
+    assert done.status == 0, done.err
+    give_time(made.places.hooks / "answer.py")
+    return made
+
+
+def status(lab: Lab) -> Json:
+    return json.loads(lab.holdfast("status", "--json").out)
+
+
+def injected(lab: Lab, number: int) -> str:
+    """The texts of hooks in one request."""
+    told: list[str] = []
+    for message in lab.api.requests[number]["messages"]:
+        if message["role"] == "system":
+            told.append(json.dumps(message["content"], ensure_ascii=False))
+    return "\n".join(told)
+
+
+@pytest.mark.slow
+def test_a_session_becomes_memory_by_itself_and_whole(lab: Lab) -> None:
+    lab.claude("Please work. PLAY:work", allow=TOOLS)
+    lab.wait_for_worker()
+    told = status(lab)
+    assert told["ledger"]["balanced"] and told["ledger"]["failed"] == 0
+    assert told["ledger"]["pending"] == 0
+    found = json.loads(lab.holdfast("find", "--file", "hello.sh", "--json").out)
+    assert found["findings"], found
+    inbox = lab.places.inbox()
+    assert inbox is not None and not list(inbox.glob("1.*"))
+    lab.holdfast("ingest", "--embed", "none")
+    assert status(lab)["turns"] == told["turns"]
+    texts = [hit["text"] for hit in recall(lab, "hello sh echo")]
+    assert len(texts) == len(set(texts))
+
+
+def recall(lab: Lab, query: str) -> list[Json]:
+    return json.loads(lab.holdfast("recall", query, "--json", "--limit", "50").out)["hits"]
+
+
+@pytest.mark.slow
+def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
+    lab.claude(f"{ASKED} PLAY:decide")
+    lab.wait_for_worker()
+    lab.api.requests.clear()
+    lab.claude("Let us go on. PLAY:next")
+    assert f"SessionStart hook additional context: <{OWN_TAG}" in injected(lab, 0)
+    assert ASKED in injected(lab, 0)
+
+
+@pytest.mark.slow
+def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) -> None:
+    lab.claude(f"{ASKED} PLAY:decide")
+    lab.wait_for_worker()
+    lab.claude("Let us go on. PLAY:next")
+    lab.wait_for_worker()
+    assert OWN_TAG in lab.api.sent(1)
+    turns = [hit for hit in recall(lab, "uploader retry limit") if hit["kind"] == "turn"]
+    assert sum(DECIDED in hit["text"] for hit in turns) == 1
+    assert not any(OWN_TAG in hit["text"] for hit in turns)
+
+
+@pytest.mark.slow
+def test_a_brief_arrives_again_after_clear_and_after_compaction(lab: Lab) -> None:
+    lab.claude(f"{ASKED} PLAY:decide")
+    lab.wait_for_worker()
+    for command in ("/clear", "/compact"):
+        lab.api.requests.clear()
+        talk(lab, "Begin. PLAY:next", command, "And then? PLAY:more")
+        assert ASKED in injected(lab, -1), command
+
+
+def test_a_first_prompt_in_words_of_a_symptom_brings_the_rule_that_was_settled(lab: Lab) -> None:
+    script = Script(cwd=str(lab.project))
+    script.user("The uploader gives up too early on flaky networks. Raise the retries?")
+    script.assistant(DECIDED + " We rejected raising it to five.")
+    script.user("Good, leave it at three then.")
+    script.write(lab.claude_dir / "projects")
+    assert lab.holdfast("ingest").status == 0
+    lab.holdfast("worker")
+    lab.api.requests.clear()
+    lab.claude("Uploads fail on bad wifi, the uploader stops after three attempts. PLAY:next")
+    told = injected(lab, 0)
+    assert "UserPromptSubmit" in told and "locks the account" in told.split("UserPromptSubmit")[1]
+
+
+def test_an_empty_memory_says_little_and_then_nothing(lab: Lab) -> None:
+    lab.claude("Hi. PLAY:next")
+    assert len(injected(lab, 0).split(OWN_TAG)[1:]) <= 2
+    assert "UserPromptSubmit hook additional context" not in injected(lab, 0)
+
+
+@pytest.mark.slow
+def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
+    running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
+    wait_until((lab.project / "hello.sh").exists, "it works")
+    # The program writes its transcript a moment after it has done what stands in it.
+    wait_until(
+        lambda: any("PLAY:work" in path.read_text("utf-8") for path in lab.transcripts()),
+        "the prompt is in the transcript",
+    )
+    running.kill()
+    running.communicate(timeout=60)
+    lab.wait_until_quiet()
+    assert lab.holdfast("worker").status == 0
+    told = status(lab)
+    assert told["ledger"]["balanced"] and told["turns"] > 0
+
+
+def test_a_session_killed_before_its_transcript_was_written_is_read_from_its_events(
+    lab: Lab,
+) -> None:
+    lab.hold_worker()
+    running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
+    lab.events(wait_for="PostToolUse")
+    running.kill()
+    running.communicate(timeout=60)
+    lab.wait_until_quiet()
+    for path in lab.transcripts():
+        path.unlink()
+    lab.release_worker()
+    two_hours_ago = time.time() - 7200  # without an event for an hour, a session is over
+    inbox = lab.places.inbox()
+    assert inbox is not None
+    for path in inbox.glob("1.*"):
+        os.utime(path, (two_hours_ago, two_hours_ago))
+    assert lab.holdfast("worker").status == 0
+    told = status(lab)
+    assert told["ledger"]["balanced"] and told["turns"] > 0
+    assert any("PLAY:work" in hit["text"] for hit in recall(lab, "Work"))
+
+
+def test_no_process_is_left(lab: Lab) -> None:
+    lab.claude(f"{ASKED} PLAY:decide")
+    lab.wait_for_worker()
+    lab.wait_until_quiet()
+
+
+def test_a_file_about_to_be_edited_is_captured_with_its_session(lab: Lab) -> None:
+    lab.api.plays = {
+        "edit": ([Use("Write", {"file_path": FILE, "content": "x\n"})], [Say("Written.")])
+    }
+    done = lab.claude("Write it. PLAY:edit", "--output-format", "json", allow=TOOLS)
+    lab.wait_for_worker()
+    assert done.result["result"] == "Written."
+    assert done.result["session_id"] in [hit["session"] for hit in recall(lab, "Write it")]

@@ -1,0 +1,90 @@
+"""The real program calls every tool of every server, in one session."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+import pytest
+
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
+from holdfast.app.answers.tool import Tool
+from holdfast.interfaces.mcp.main_spec import TOOLS
+from tests.e2e.claude_code.api import Json, Say, Use
+from tests.e2e.claude_code.conftest import MakeLab
+from tests.e2e.claude_code.test_setup_and_removal import learn
+
+GIVEN: dict[str, Any] = {
+    "question": "Why does the nightly import fail?",
+    "query": "nightly import",
+    "text": "The staging database is rebuilt every night.",
+    "domain": "testing",
+    "content": "Use the fixtures in tests/conftest.py.",
+    "action": "candidates",
+    "concept": "import",
+    "filePath": "src/cache.py",
+    "type": "bugfix",
+    "anchor": "2026-01-05",
+}
+
+
+def uses(server: str, tools: tuple[Tool, ...]) -> list[Use]:
+    return [
+        Use(f"mcp__{server}__{tool.name}", {key: GIVEN[key] for key in tool.required})
+        for tool in tools
+    ]
+
+
+def blocks(request: Json) -> list[Json]:
+    found: list[Json] = []
+    for message in request["messages"]:
+        content: Any = message["content"]
+        found += cast(list[Json], content) if isinstance(content, list) else []
+    return found
+
+
+@pytest.mark.slow
+def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
+    steps = (
+        uses("holdfast", TOOLS),
+        uses("access", MEMORY_TOOLS),
+        uses("search", SEARCH_TOOLS),
+        [Say("I see.")],
+    )
+    lab = make_lab({"all": steps})
+    lab.env["ENABLE_TOOL_SEARCH"] = "false"
+    assert lab.holdfast("setup", "--yes").status == 0
+    learn(lab)
+    for name, server in (("access", "memory"), ("search", "search")):
+        command = (str(lab.python), "-I", "-m", "holdfast", "mcp", server)
+        added = lab.run_claude("mcp", "add", name, "-s", "user", "--", *command)
+        assert added.status == 0, added.err
+    done = lab.claude("Look. PLAY:all", allow="mcp__holdfast,mcp__access,mcp__search")
+    assert done.out.strip() == "I see.", done.err
+    results = [block for block in blocks(lab.api.requests[-1]) if block["type"] == "tool_result"]
+    assert len(results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
+    assert not [block for block in results if block.get("is_error")]
+    told = [json.dumps(block["content"]) for block in results]
+    assert "warmed after the import" in told[0] and "warmed after the import" in told[1]
+    assert "assistant" in told[3]
+    assert not (lab.project / ".claude").exists()
+    found = json.loads(lab.holdfast("recall", "staging database rebuilt", "--json").out)["hits"]
+    assert [hit["trust"] for hit in found if hit["kind"] == "memory"] == ["assistant"]
+
+
+def test_a_session_is_gone_on_with(make_lab: MakeLab) -> None:
+    asked = {"question": "Why does the nightly import fail?"}
+    lab = make_lab({"ask": ([Use("mcp__holdfast__memory", asked)], [Say("I see.")])})
+    assert lab.holdfast("setup", "--yes").status == 0
+    lab.hold_worker()
+    learn(lab)
+    lab.claude("Why? PLAY:ask", allow="mcp__holdfast")
+    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", lab.api.sent(-1)))
+    on = {"question": "And when must it be warmed?", "session_id": session}
+    lab.api.plays = {"on": ([Use("mcp__holdfast__memory", on)], [Say("I see.")])}
+    lab.claude("When? PLAY:on", allow="mcp__holdfast")
+    assert session in lab.api.sent(-1) and "warmed after the import" in lab.api.sent(-1)
+    told = json.loads(lab.holdfast("research", "show", session, "--json").out)
+    assert told["questions"] == [asked["question"], on["question"]] and told["state"] == "done"

@@ -1,0 +1,141 @@
+"""Moving into the real program, being used by it, and moving out without a trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from tests.e2e.claude_code.api import Say, Use
+from tests.e2e.claude_code.conftest import MakeLab
+from tests.e2e.claude_code.sandbox import Lab
+from tests.support.transcripts import Script
+
+MINE = """\
+{
+    "permissions": {"allow": ["Read", "Bash(ls:*)"]},
+    "hooks": {
+        "Stop": [ {"hooks": [{"type": "command", "command": "touch stopped"}]} ]
+    },
+
+    "includeCoAuthoredBy": false
+}"""
+TALK = {"hello": ([Say("Hello.")],)}
+
+
+def test_settings_are_byte_for_byte_what_they_were_after_setup_use_and_uninstall(
+    make_lab: MakeLab,
+) -> None:
+    lab = make_lab(TALK)
+    mine = lab.claude_dir / "settings.json"
+    mine.write_text(MINE)
+    lab.claude("Once before. PLAY:hello")
+    before = json.loads((lab.claude_dir / ".claude.json").read_text())
+    assert lab.holdfast("setup", "--yes").status == 0
+    lab.hold_worker()
+    lab.claude("Hi. PLAY:hello")
+    assert (lab.project / "stopped").exists()
+    assert "Stop" in lab.names()
+    inbox = lab.places.inbox()
+    done = lab.holdfast("uninstall", "--yes")
+    assert done.status == 0, done.err
+    assert mine.read_text() == MINE
+    after = json.loads((lab.claude_dir / ".claude.json").read_text())
+    assert "mcpServers" not in after and after.keys() >= before.keys()
+    assert inbox is not None and not inbox.exists()
+    assert "events in the inbox were not read" in done.out
+    lab.api.requests.clear()
+    assert lab.claude("Still there? PLAY:hello").out.strip() == "Hello."
+    assert "holdfast" not in lab.api.sent(0).lower()
+
+
+def test_setup_is_for_the_program_to_use_in_one_project_alone(make_lab: MakeLab) -> None:
+    lab = make_lab(TALK)
+    assert lab.holdfast("setup", "--yes", "--scope", "project").status == 0
+    lab.hold_worker()
+    assert not (lab.claude_dir / "settings.json").exists()
+    lab.claude("Hi. PLAY:hello")
+    assert "Stop" in lab.names()
+    assert "mcp__holdfast__memory" in lab.api.sent(0)
+    assert lab.holdfast("uninstall", "--yes").status == 0
+    assert not (lab.project / ".claude").exists()
+
+
+def learn(lab: Lab) -> None:
+    """Give the lab's project a past."""
+    script = Script(cwd=str(lab.project))
+    script.user("Look into the red build please.")
+    script.assistant(
+        "The nightly import fails because the cache must be warmed after the import, never before."
+    )
+    script.write(lab.claude_dir / "projects")
+    assert lab.holdfast("ingest", "--embed", "none").status == 0
+
+
+def test_the_model_can_ask_and_recall(make_lab: MakeLab) -> None:
+    ask = Use("mcp__holdfast__memory", {"question": "Why does the nightly import fail?"})
+    recall = Use("mcp__holdfast__memory_recall", {"query": "nightly import", "budget": "low"})
+    lab = make_lab({"ask": ([ask], [recall], [Say("I see.")])})
+    assert lab.holdfast("setup", "--yes").status == 0
+    learn(lab)
+    lab.claude("Why? PLAY:ask", allow="mcp__holdfast__memory,mcp__holdfast__memory_recall")
+    first, second, third = (lab.api.sent(n) for n in range(3))
+    assert "Holdfast remembers earlier sessions" in first
+    assert "warmed after the import" not in first
+    assert "warmed after the import" in second and "holdfast://" in second
+    assert third.count("warmed after the import") > second.count("warmed after the import")
+    assert "isError" not in third and '"is_error": true' not in third
+
+
+def test_the_plugin_is_valid_in_the_eyes_of_the_program(make_lab: MakeLab) -> None:
+    lab = make_lab(TALK)
+    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
+    for folder in (plugin, Path(__file__).parents[3]):
+        done = lab.run_claude("plugin", "validate", str(folder), "--strict")
+        assert done.status == 0, done.out + done.err
+
+
+@pytest.mark.slow
+def test_the_plugin_captures_answers_and_leaves(make_lab: MakeLab) -> None:
+    tool = "mcp__plugin_holdfast_memory__memory"
+    ask = Use(tool, {"question": "Why does the nightly import fail?"})
+    lab = make_lab({"ask": ([ask], [Say("I see.")])})
+    mine = lab.claude_dir / "settings.json"
+    mine.write_text(MINE)
+    assert lab.holdfast("setup", "--yes").status == 0
+    done = lab.holdfast("setup", "--yes", "--plugin")
+    assert done.status == 0, done.err
+    assert "capture.sh" not in mine.read_text()
+    assert "nothing to change" in lab.holdfast("setup", "--yes").out
+    lab.hold_worker()
+    learn(lab)
+    lab.claude("Why? PLAY:ask", allow=tool)
+    assert lab.names().count("Stop") == 1
+    first, second = lab.api.sent(0), lab.api.sent(1)
+    for named in ("holdfast:ask-memory", "holdfast:save-to-memory", "holdfast:code-explorer"):
+        assert named in first, named
+    assert "warmed after the import" in second
+    done = lab.holdfast("uninstall", "--yes")
+    assert done.status == 0, done.err
+    assert mine.read_text() == MINE
+
+
+def test_the_plugin_without_a_holdfast_does_nothing(make_lab: MakeLab) -> None:
+    lab = make_lab(TALK)
+    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
+    done = lab.claude("Hi. PLAY:hello", "--plugin-dir", str(plugin))
+    assert done.out.strip() == "Hello." and done.status == 0
+    assert not lab.places.home.exists()
+
+
+def test_what_the_remember_command_says_is_found_later(make_lab: MakeLab) -> None:
+    said = "Remember: the staging database is wiped every Sunday night by the reset job."
+    lab = make_lab({"keep": ([Say(said)],)})
+    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
+    lab.claude("/holdfast:remember PLAY:keep staging is wiped", "--plugin-dir", str(plugin))
+    assert "The user wants this to be remembered" in lab.api.sent(0)
+    assert lab.holdfast("ingest", "--embed", "none").status == 0
+    found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)
+    assert any(f"Learned: {said}" in hit["text"].replace("\n", " ") for hit in found["hits"])

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.interfaces.cli.main import main
+from tests.support.transcripts import Script
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "c"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    for number, said in enumerate(
+        (
+            "We moved AuthProvider because SessionGuard failed.",
+            "SessionGuard failed because TokenCache was stale.",
+            "Look at the auth provider and TokenCache again.",
+        )
+    ):
+        script = Script(f"{number:08d}-0000-4000-8000-000000000001")
+        script.user(said)
+        script.assistant("Done as you said, and nothing else was touched by it.")
+        script.write(tmp_path / "c" / "projects" / "p")
+    assert main(["ingest", "--bank", "proj", "--embed", "none"]) == 0
+    return tmp_path
+
+
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_entities_are_listed_and_one_is_shown(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = json.loads(output_of(capsys, "entities", "--json"))["entities"]
+    by_name = {entity["name"]: entity for entity in listed}
+    assert by_name["AuthProvider"]["aliases"] == ["auth provider"]
+    assert set(by_name["AuthProvider"]) == {"uri", "id", "kind", "name", "aliases", "mentions"}
+    assert "component  SessionGuard" in output_of(capsys, "entities", "--kind", "component")
+    assert "No entities" in output_of(capsys, "entities", "--kind", "file")
+    one = json.loads(output_of(capsys, "entities", "SessionGuard", "--json"))
+    assert set(one) == {"entity", "records", "together", "links"}
+    assert {"caused_by", "causes"} <= {link["kind"] for link in one["links"]}
+    assert {t["name"] for t in one["together"]} == {"AuthProvider", "TokenCache"}
+    shown = output_of(capsys, "entities", "auth", "provider")
+    assert "AuthProvider  (component)" in shown and "together with: " in shown
+    assert "name: AuthProvider" in output_of(capsys, "show", by_name["AuthProvider"]["uri"])
+    assert "1. " in output_of(capsys, "entities", "--communities")
+
+
+def test_names_are_merged_split_and_put_back(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = output_of(capsys, "entities", "--json")
+    assert "also" in output_of(capsys, "entity", "merge", "TokenCache", "AuthProvider")
+    assert output_of(capsys, "entities", "TokenCache") == output_of(
+        capsys, "entities", "AuthProvider"
+    )
+    output_of(capsys, "entity", "split", "AuthProvider", "auth provider")
+    assert "auth provider" not in output_of(capsys, "entities", "AuthProvider").split("records")[0]
+    assert "Taken back: split" in output_of(capsys, "entity", "undo")
+    assert "Taken back: merge" in output_of(capsys, "entity", "undo")
+    assert "nothing to take back" in output_of(capsys, "entity", "undo")
+    assert output_of(capsys, "entities", "--json") == before
+    assert main(["entity", "merge", "TokenCache"]) == 2
+    assert main(["entity", "split", "TokenCache", "Nowhere"]) == 2
+
+
+def test_a_network_without_memories_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(
+        output_of(capsys, "recall", "AuthProvider", "--network", "opinion", "--json")
+    )
+    assert found["hits"] == [] and "no memories of network opinion" in found["notes"][0]
+    output_of(capsys, "remember", "AuthProvider stays in the root layout.")
+    assert "network opinion; of those it has: world" in " ".join(
+        output_of(capsys, "recall", "AuthProvider", "--network", "opinion").split()
+    )
+    found = json.loads(output_of(capsys, "recall", "AuthProvider", "--network", "world", "--json"))
+    assert [hit["kind"] for hit in found["hits"]] == ["memory"] and "notes" not in found
+
+
+def test_the_graph_arm_is_named_and_explained(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("recall", "why was AuthProvider moved", "--budget", "high")
+    found = json.loads(output_of(capsys, *asked, "--json"))
+    arms = {arm["name"]: arm for arm in found["strategies"]}
+    assert arms["graph"]["found"] > 0 and arms["causal"]["found"] == 1
+    assert any("graph" in hit["why"] for hit in found["hits"])
+    assert "caused_by 1" in " ".join(output_of(capsys, *asked, "--explain").split())

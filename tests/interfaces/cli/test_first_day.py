@@ -1,0 +1,231 @@
+"""What somebody meets who tries one command after another: hints that fit, lists that line up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.background.worker_log import WorkerLog
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.period_digest import digest
+from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
+from holdfast.settings import Settings
+from tests.support.command_line import Run, runner
+from tests.support.transcripts import Script, bug_hunt
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    script = Script()
+    script.user("Never overwhelm the harbour gauges with requests. I prefer FastAPI.")
+    script.assistant("Done: `AuthProvider` in AuthProvider.tsx waits, as the auth provider should.")
+    script.user("Thanks. Does AuthProvider wait for every gauge?")
+    script.assistant("AuthProvider waits for every gauge of the harbour.")
+    script.write(tmp_path / "claude" / "projects")
+    assert main(["ingest", str(tmp_path / "claude"), "--embed", "none", "--json"]) == 0
+    return runner(capsys)
+
+
+def test_the_overview_groups_every_command_by_its_purpose() -> None:
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    lines = overview().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert all(f"{title}:" in lines for title in GROUPS)
+
+
+def test_a_network_whose_opinions_are_shown_is_not_said_to_be_empty(run: Run) -> None:
+    status, text = run("recall", "FastAPI", "--network", "opinion")
+    assert status == 0 and "FastAPI is preferred" in text
+    assert "no memories of network" not in text
+    assert "of those it has: opinion" in run("recall", "FastAPI", "--network", "world")[1]
+
+
+def test_entities_with_other_names_line_up_with_the_rest(run: Run) -> None:
+    lines = run("entities")[1].splitlines()
+    assert any(line.endswith(")") for line in lines), lines
+    assert {line.index(next(c for c in line if c.isalpha())) for line in lines} == {7}
+
+
+def test_keywords_are_words_and_not_their_stems(run: Run) -> None:
+    listed = json.loads(run("keywords", "--json")[1])["keywords"]
+    words = {keyword["word"] for keyword in listed}
+    assert {"overwhelm", "requests"} <= words and not {"and", "the", "request"} & words
+
+
+def test_hints_fit_what_was_asked(run: Run) -> None:
+    assert run("who", " ")[0] == 2
+    status, text = run("learn", "testing", " ")
+    assert status == 2 and "look for" not in text
+    assert "Try the name alone" not in run("find", "--file", "nothing.py")[1]
+    assert "Try the name alone (nothing.py)" in run("find", "--file", "src/nothing.py")[1]
+
+
+def test_without_an_action_the_harmless_one_is_meant(run: Run) -> None:
+    assert run("bank") == run("bank", "show")
+    assert run("promote") == run("promote", "candidates")
+
+
+def test_where_there_is_nothing_it_is_said_why(run: Run) -> None:
+    assert run("undo", "--yes") == (0, "There is nothing to take back.\n")
+    assert run("review") == (0, "Nothing is to be decided.\n")
+    assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
+
+
+def test_looking_for_candidates_makes_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "none"))
+    assert main(["promote"]) == 2
+    assert "`holdfast ingest` reads your sessions" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_explain_reports_how_each_retriever_did(run: Run) -> None:
+    assert run("recall", "harbour")[1].endswith(" in proj\n")
+    assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
+
+
+def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
+    (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
+    assert hit["time"].startswith("2026-09-01")
+    output = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
+    assert [event["time"][:10] for event in output] == ["2026-09-01"]
+
+
+def test_banks_of_one_name_are_listed_with_ids_and_a_mistyped_bank_gets_a_hint(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_BANK")
+    for number, folder in ((2, "/home/dev/one/sloop"), (3, "/home/dev/two/sloop")):
+        script = Script(f"{number}" * 8 + "-0000-4000-8000-000000000001", folder)
+        script.user("Paint the hull blue.")
+        script.write(tmp_path / "claude" / "projects")
+    assert run("ingest", str(tmp_path / "claude"), "--embed", "none")[0] == 0
+    output = run("status")[1]
+    listed = next(line for line in output.splitlines() if "bank" in line and "sloop" in line)
+    assert listed.startswith("3 banks: ") and listed.count("sloop (") == 2, listed
+    first = listed.partition("sloop (")[2][:8]
+    assert "2 sessions" not in run("status", "--bank", first)[1]
+    status, output = run("recall", "hull", "--bank", "slop")
+    assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in output
+
+
+def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_held(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    script = Script()
+    script.user("I prefer FastAPI over Flask.")
+    script.write(tmp_path / "claude" / "projects")
+    for year, held in (("2026", True), ("2031", False)):
+        settings = Settings(home / year, tmp_path / "claude", embed_model="none")
+        with Holdfast(settings, lambda year=year: f"{year}-11-20T10:00:00.000Z") as memory:
+            memory.ingest(memory.ingestion.find([tmp_path / "claude"]))
+            found = digest(memory, "all", "2026-08-31", "2026-09-07").sections
+            names = [i.uri for s in found for i in s.items if i.note == "opinion"]
+            assert bool(names) is held
+            assert all(memory.show(name) for name in names)
+            week = digest(memory, "all", f"{year}-11-14", f"{year}-11-21").sections
+            assert not any(section.items for section in week), "it was said long ago"
+
+
+def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    monkeypatch.setenv("PATH", "")
+
+    def output() -> str:
+        assert main([]) == 0
+        return capsys.readouterr().out
+
+    nothing = output()
+    assert "Capture is not set up" in nothing and "Next:  holdfast setup\n" in nothing
+    assert not (tmp_path / "home").exists()
+    (tmp_path / "claude").mkdir()
+    assert main(["setup", "--yes"]) == 0
+    capsys.readouterr()
+    assert "Next:  holdfast ingest FOLDER\n" in output()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "claude").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "claude").chmod(0o755)
+    with monkeypatch.context() as there:
+        there.setenv("PATH", str(tmp_path / "bin"))
+        assert "Next:  claude\n" in output()
+    assert main(["uninstall", "--yes"]) == 0
+    capsys.readouterr()
+    bug_hunt().write(tmp_path / "claude" / "projects" / "p")
+    assert "1 transcript on this machine could be read" in output()
+    assert main(["setup", "--yes"]) == 0
+    capsys.readouterr()
+    assert "Next:  holdfast ingest\n" in output()
+    assert main(["ingest", "--embed", "none"]) == 0
+    capsys.readouterr()
+    after = output()
+    assert "1 session" in after and "bank proj" in after and "last failure  none known" in after
+    assert 'Next:  holdfast ask "why did we' in after
+    assert main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["next"]["command"].startswith("holdfast ask")
+
+
+def test_an_open_failure_is_reported_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z").write(
+        "embed failed (3): no room on the disk; next try from 2026-11-01T10:05:00.000Z"
+    )
+    assert main([]) == 0 and "embed failed (3): no room" in capsys.readouterr().out
+    (tmp_path / "memory.db").write_bytes(b"not a database, and long enough to be seen as none")
+    assert main([]) == 0
+    output = capsys.readouterr().out
+    assert "memory        cannot be opened" in output and "Next:  holdfast doctor" in output
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("recal tide", "There is no command 'recal'.\n  → Did you mean 'recall'?"),
+        ("--halp", "There is no option '--halp'."),
+        ("recall tide --bnak x", "no option '--bnak'.\n  → Did you mean '--bank'?"),
+        ("recall tide --limt=3", "no option '--limt'.\n  → Did you mean '--limit'?"),
+        (
+            "recall tide --budget lwo",
+            "'lwo'.\n  → Did you mean 'low'? Choose from: low, mid, high.",
+        ),
+        ("hlep", "'hlep'.\n  → Did you mean 'help'?"),
+        ("--verison", "'--verison'.\n  → Did you mean '--version'?"),
+        ("digest --month", "'--month'.\n  → See `holdfast digest --help`."),
+        ("bank shw", "'shw'.\n  → Did you mean 'show'?"),
+        ("status now", "'holdfast status' does not know what to do with 'now'."),
+        ("show", "Something is missing: URI.\n  → See `holdfast show --help`."),
+        (
+            "recall tide --limit few",
+            "'few' is not a whole number.\n  → See `holdfast recall --help`",
+        ),
+    ],
+)
+def test_what_is_mistyped_gets_a_hint(
+    typed: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(typed.split()) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_command_teaches_with_examples() -> None:
+    for name in COMMANDS:
+        text = make_parser(name).format_help()
+        assert f"holdfast {name}" in text.partition("\nexamples:\n")[2], name
+
+
+def test_help_of_a_command_has_two_spellings(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["help", "recall"])
+    assert capsys.readouterr().out == make_parser("recall").format_help()

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tools.export_schema import spelled
+
+from holdfast.app.transfer.exporting import SCHEMA_FILE
+from tests.support.command_line import Run, runner
+from tests.support.foreign_exports import claude_mem
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return runner(capsys)
+
+
+def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".claude-mem").mkdir()
+    claude_mem(tmp_path / ".claude-mem" / "claude-mem.db")
+    status, output = run("import", "claude-mem", "--dry-run")
+    assert status == 0 and "1 observation, 1 prompt, 1 summary" in output and "dry run" in output
+    assert run("import", "list")[1] == "Nothing was imported yet.\n"
+    status, output = run("import", "claude-mem", "--json")
+    made = json.loads(output)
+    assert [bank["bank"] for bank in made["banks"]] == ["ketch", "yawl"]
+    status, output = run("recall", "cloth of the sails", "--bank", "yawl")
+    assert status == 0 and "from claude-mem://observation/1" in output
+    status, output = run("import", "list")
+    assert made["import"] in output and "bank ketch" in output and "taken back" not in output
+    status, output = run("import", "undo", made["import"].rpartition("/")[2][:6])
+    assert status == 0 and output.count("Taken back") == 2
+    assert run("import", "list")[1].count("taken back") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("import", "claude-mem"), "There is no"),
+        (("import", "undo"), "No import is named"),
+        (("import", "undo", "ffff"), "Nothing was taken in"),
+        (("import", "conversation", "x.jsonl"), "needs a bank"),
+    ],
+)
+def test_what_is_missing_is_said(run: Run, given: tuple[str, ...], said: str) -> None:
+    status, output = run(*given)
+    assert status in (1, 2) and said in output and "Traceback" not in output
+
+
+def test_a_memory_goes_out_and_comes_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
+    status, output = run("export", "out.jsonl")
+    assert status == 0 and "4 imported" in output
+    assert json.loads(run("export", "b.jsonl", "--bank", "ketch", "--json")[1])["counts"] == {
+        "bank": 1, "bank_alias": 1, "curation": 1, "import_batch": 1, "imported_record": 1,
+    }  # fmt: skip
+    schema: Any = jsonschema.Draft202012Validator(json.loads(run("export", "--schema")[1]))
+    for line in (tmp_path / "out.jsonl").read_text().splitlines():
+        schema.validate(json.loads(line))
+    assert not schema.is_valid({"type": "sent", "bank": "b", "id": "i", "more": 1})
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    status, output = run("import", "holdfast", "out.jsonl", "--dry-run")
+    assert status == 0 and "4 imported" in output and "dry run" in output
+    status, output = run("import", "holdfast", "out.jsonl")
+    assert status == 0 and "4 imported" in output
+    assert "from claude-mem://observation/1" in run("recall", "cloth of sails", "--bank", "yawl")[1]
+    status, output = run("import", "holdfast", "out.jsonl")
+    assert "new: nothing" in output and "What was there before" in output
+    for given, said in (
+        (("export",), "Nothing is named"),
+        (("export", "x", "--since", "soon"), "not a date"),
+        (("import", "holdfast", "c.db"), "no export of Holdfast"),
+        (("import", "holdfast", "out.jsonl", "--bank", "b"), "Leave --bank out"),
+    ):
+        status, output = run(*given)
+        assert status == 2 and said in output
+
+
+def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
+    run("export", "out.jsonl")
+    before = run("status")[1]
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe sloop is small.\n")
+    for given, said in (
+        (("conversation", "notes.md", "--bank", "b"), "no dialogue: none of its first 2 lines"),
+        (("conversation", "notes.md", "--bank", "b", "--dry-run"), "no dialogue"),
+        (("conversation", "out.jsonl", "--bank", "b"), "`holdfast import holdfast FILE`"),
+        (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),
+        (("mem0", "out.jsonl"), "`holdfast import holdfast FILE`"),
+    ):
+        status, output = run("import", *given)
+        assert status == 2 and said in output, output
+    assert run("status")[1].partition("last event")[0] == before.partition("last event")[0]
+
+
+def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(
+        json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"
+    )
+    assert run("import", "conversation", "chat.jsonl", "--bank", "fleet")[0] == 0
+    status, output = run("export", "vault", "--format", "obsidian")
+    assert status == 0 and "2 files" in output
+    note = next((tmp_path / "vault").rglob("Sessions/*.md"))
+    note.write_text("mine")
+    assert "left alone" in run("export", "vault", "--format", "obsidian")[1]
+    output = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
+    assert json.loads(output)["written"] == 4
+    status, output = run("export", "vault", "--format", "obsidian", "--kind", "costs")
+    assert status == 2 and "--kind" in output
+
+
+def test_the_schema_in_the_package_is_that_of_the_tables() -> None:
+    assert SCHEMA_FILE.read_text("utf-8") == spelled(), "python tools/export_schema.py"

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.interfaces.cli.main import main
+from tests.support.command_line import Run, read, runner
+from tests.support.opinion_sessions import START, session_on_day
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOLDFAST_BANK", "proj")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude" / "projects"
+    for number in (1, 2):
+        said = session_on_day(number, "The CI is flaky, I am tired of it because releases wait.")
+        # What is believed fades, so these must not be long ago.
+        age = datetime.now(UTC) - timedelta(days=9 - number) - START
+        for line in said.lines:
+            time = datetime.fromisoformat(line["timestamp"]) + age
+            line["timestamp"] = time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        said.write(folder)
+    assert main(["ingest", "--embed", "none", "--json"]) == 0
+    return runner(capsys)
+
+
+def test_opinions_are_listed_shown_and_forgotten(run: Run) -> None:
+    (output,) = read(run, "opinions")["opinions"]
+    assert (output["what"], output["trend"], len(output["evidence_for"])) == (
+        "CI is flaky",
+        "new",
+        2,
+    )
+    status, text = run("opinions")
+    assert status == 0 and "CI is flaky" in text and "2 for" in text
+    status, text = run("show", output["uri"])
+    assert "confidence: " in text and "believed:" in text and "made of 2" in text
+    assert read(run, "show", output["uri"])["beliefs"][0]["note"] == "formed"
+    assert run("forget", output["uri"], "--yes")[0] == 0
+    assert read(run, "opinions")["opinions"] == []
+    assert "No opinions" in run("opinions")[1]
+
+
+def test_reflect_answers_with_citations_and_says_that_it_is_mechanical(run: Run) -> None:
+    output = read(run, "reflect", "is the CI flaky", "--no-store")
+    assert output["answer"].startswith("Put together by rules") and output["stored"] == []
+    assert output["citations"][0]["uri"].startswith("holdfast://")
+    status, text = run("reflect", "is the CI flaky")
+    assert status == 0 and "Confidence: 0." in text and "[1]" in text
+    assert read(run, "reflect", "zeppelin budget")["abstained"] is True
+
+
+def test_a_bank_is_shown_listed_and_set(run: Run) -> None:
+    assert read(run, "bank", "list")["banks"][0]["name"] == "proj"
+    found = read(run, "bank", "set", "--preset", "code-review", "--background", "We review.")
+    assert found["disposition"] == {"skepticism": 4, "literalism": 5, "empathy": 2}
+    status, text = run("bank", "show")
+    assert status == 0 and "code-review" in text and "all sessions are kept" in text
+    for wrong in (
+        ("set",), ("show", "--empathy", "2"), ("set", "--skepticism", "9"),
+        ("set", "--retention", "soon"),
+    ):  # fmt: skip
+        assert run("bank", *wrong)[0] == 2
+    assert run("bank", "set", "--retention", "12", "--yes")[0] == 0
+    assert read(run, "bank", "show")["retention"] == 12
+
+
+def test_any_text_is_retained_in_a_network(run: Run) -> None:
+    kept = read(run, "retain", "Moved the importer", "--network", "experience", "--where", "src")
+    assert kept["record"]["network"] == "experience" and kept["record"]["where"] == "src"
+    assert run("retain", "The CI is slow", "--network", "opinion")[0] == 2
+    status, text = run("retain", "The CI is slow", "--network", "opinion", "--confidence", "0.8")
+    assert status == 0 and "as opinion" in text
+    assert {o["aspect"] for o in read(run, "opinions")["opinions"]} == {"reliability", "speed"}
+    found = read(run, "recall", "moved the importer")["hits"]
+    assert found[0]["uri"] == kept["uri"]

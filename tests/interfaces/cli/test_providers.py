@@ -1,0 +1,126 @@
+"""`holdfast providers`, and plugins in `ask`, through the front door."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli.test_cli import holdfast, read_json
+from tests.support.plugins import make_plugin, processes_of, stranger, wait_until_gone, write
+from tests.support.waiting import wait_until
+
+QUESTION = "When do the retries of the importer stop?"
+
+
+def home_with(tmp_path: Path, *modes: str, use: str = "asked") -> Path:
+    home = tmp_path / "home"
+    folders = [
+        str(make_plugin(tmp_path / mode, stranger(mode, tmp_path / "notes"))) for mode in modes
+    ]
+    result = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\n'
+    write(home / "config.toml", result)
+    return home
+
+
+def test_providers_are_listed_tested_asked_and_looked_after(tmp_path: Path) -> None:
+    home = home_with(tmp_path, "good", "fails")
+    make_plugin(tmp_path / "half", None)
+    half = ("--plugin-dir", str(tmp_path / "half"))
+    listed = read_json(home, "providers", *half)
+    assert not (tmp_path / "notes").exists()  # listing starts nothing
+    assert set(listed) == {"use", "providers", "problems"} and listed["use"] == "asked"
+    by_name = {item["name"]: item for item in listed["providers"]}
+    assert set(by_name["good"]) == {
+        "name", "id", "root", "usable", "problem", "servers", "allowed_tools", "score", "calls",
+        "success", "ms", "resting_until", "last_problem",
+    }  # fmt: skip
+    assert by_name["good"]["allowed_tools"] == ["mcp__main__search"]
+    assert by_name["half"]["problem"] == "it has no MCP server"
+
+    result = read_json(home, "providers", "test", "good", "retries")
+    assert (
+        result["texts"][0]["trust"] == "external" and "five attempts" in result["texts"][0]["text"]
+    )
+    failed = holdfast(home, "providers", "test", "fails", "retries")
+    assert failed.returncode == 1 and "Traceback" not in failed.stderr
+    assert "fails was asked, but its tool reports a failure." in failed.stderr
+
+    answer = read_json(home, "ask", QUESTION, "--providers")
+    assert answer["answer"].startswith("From outside (good/search): “Retries of the importer")
+    assert answer["citations"][0]["trust"] == "external"
+    assert "Not heard: fails: its tool reports a failure." in answer["caveats"]
+    hit = read_json(home, "recall", QUESTION, "--providers")["hits"][0]
+    assert (hit["layer"], hit["provider"], hit["trust"]) == ("providers", "good/search", "external")
+    shown = holdfast(home, "recall", QUESTION, "--providers").stdout
+    assert "external · good/search" in shown and "provider fails failed: left alone until" in shown
+
+    table = holdfast(home, "providers", *half).stdout
+    assert "not usable: it has no MCP server" in table and "left alone until" in table
+    assert "reliability 0." in table and "last problem: its tool reports a failure" in table
+    checks = json.loads(holdfast(home, "doctor", "--json").stdout)["checks"]
+    [check] = [check for check in checks if check["name"] == "providers"]
+    assert check["grade"] == "warning" and "fails failed 2 times" in check["sentence"]
+    failing = {"fails@inline": "its tool reports a failure"}
+    assert read_json(home, "status")["providers"] == {"use": "asked", "failing": failing}
+    assert "provider fails@inline fails" in holdfast(home, "status").stdout
+
+
+def test_off_is_the_default_and_says_how_to_change_it(tmp_path: Path) -> None:
+    home = home_with(tmp_path, "good", use="off")
+    for command in (("ask", QUESTION), ("recall", QUESTION)):
+        done = holdfast(home, *command, "--providers")
+        assert done.returncode == 2 and 'Put use = "asked" under [providers]' in done.stderr
+    assert 'They are not asked: providers.use is "off".' in holdfast(home, "providers").stdout
+    checks = json.loads(holdfast(home, "doctor", "--json").stdout)["checks"]
+    assert "Off: no plugin is asked." in [check["sentence"] for check in checks]
+    assert not (tmp_path / "notes").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("test",), "The name is empty."),
+        (("test", "good"), "The query is empty."),
+        (("test", "nobody", "x"), "There is no provider 'nobody'."),
+        (("--plugin-dir", "/no/such/folder"), "is not a folder."),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = holdfast(home_with(tmp_path, "good"), "providers", *arguments)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_a_wrong_setting_is_a_sentence(tmp_path: Path) -> None:
+    done = holdfast(home_with(tmp_path, use="often"), "providers")
+    assert done.returncode == 2 and "providers.use is 'often'." in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_of_a_provider_when_we_are_killed(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    home = home_with(tmp_path, "stubborn")
+    plugin = tmp_path / "stubborn" / ".mcp.json"
+    plugin.write_text(plugin.read_text().replace('"stubborn"', '"stubborn-hang"'))
+    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    notes = tmp_path / "notes"
+    process = subprocess.Popen(
+        [sys.executable, "-c", main, "providers", "test", "stubborn", "retries"],
+        env={**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "claude")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until(lambda: notes.exists() and "asked" in notes.read_text(), "the provider is asked")
+    process.send_signal(number)
+    process.wait(60)
+    started = processes_of(notes)
+    assert len(started) == 3
+    wait_until_gone(started)

@@ -1,0 +1,188 @@
+"""What a careful program does with a wrong turn: refuses, explains, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.interfaces.cli.commands.ask import recall
+from holdfast.model.query import Hit, Layer
+from tests.interfaces.cli.test_cli import holdfast, read_json
+from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_asking_and_looking_make_nothing_on_disk(tmp_path: Path) -> None:
+    home = tmp_path / "not" / "there"
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    for arguments in (
+        ("status",),
+        ("recall", "x"),
+        ("ask", "x"),
+        ("ingest", "--dry-run", str(tmp_path / "claude")),
+    ):
+        done = holdfast(home, *arguments)
+        assert done.returncode == 0, done.stderr
+    assert "Nothing is remembered yet" in holdfast(home, "ask", "x").stdout
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_memory_that_cannot_be_written_can_still_be_asked(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    (tmp_path / "memory.db").chmod(0o400)
+    tmp_path.chmod(0o500)
+    try:
+        assert "retry wrapper" in holdfast(tmp_path, "recall", "retry", "--bank", "all").stdout
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_what_holds_a_hit_down_is_not_told_as_what_lifts_it(tmp_path: Path) -> None:
+    script = Script()
+    script.user("Why does the gauge fail?")
+    script.tool("Bash", "GaugeTimeoutError: no answer from the gauge", command="python gauge.py")
+    script.assistant("A timeout of the gauge is no error of ours, and no reading was lost by it.")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", "--embed", "none", str(tmp_path / "p"))
+    found = holdfast(tmp_path, "recall", "GaugeTimeoutError", "--bank", "all", "--explain").stdout
+    first, _, rest = found.partition("above the next by ")
+    assert "tool ×0.85" in first and "direct_fts" in rest.partition("\n")[0]
+    assert "tool +" not in rest.partition("\n")[0]
+
+
+def test_what_counts_most_is_told_first() -> None:
+    def lead(**gaps: float) -> str:
+        hit = Hit("u", "turn", Layer.TRANSCRIPTS, 0.5, "", "", "", "b")
+        below = replace(hit, why=dict.fromkeys(gaps, 0.1))
+        above = replace(hit, why={name: 0.1 + gap for name, gap in gaps.items()})
+        return recall._lead(above, below)  # pyright: ignore[reportPrivateUsage]
+
+    by_words = lead(direct_fts_score=0.3, semantic_score=0.2)
+    assert by_words == "0.000: semantic +0.20, direct_fts +0.30"
+    assert lead(neighbours=0.08, rerank=0.04) == "0.000: rerank +0.04, neighbours +0.08"
+    beside = lead(neighbours=0.04, session=0.03, rerank=-0.1)
+    assert beside == "0.000: session +0.03, neighbours +0.04"
+
+
+def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path) -> None:
+    script = Script()
+    script.user(f"Upload with {TOKEN} please")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    uri = read_json(tmp_path, "recall", "upload", "--bank", "all")["hits"][0]["uri"]
+    for arguments in (("show", uri), ("show", uri, "--json")):
+        shown = holdfast(tmp_path, *arguments).stdout
+        assert TOKEN not in shown and "[redacted:github-token]" in shown
+    assert TOKEN in holdfast(tmp_path, "show", uri, "--raw").stdout
+
+
+def test_show_raw_of_a_deleted_transcript_says_so_beside_its_output(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    uri = read_json(tmp_path, "recall", "retry", "--bank", "all")["hits"][0]["uri"]
+    path.unlink()
+    done = holdfast(tmp_path, "show", uri, "--raw")
+    assert (done.returncode, done.stdout) == (1, "") and "gone" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("passwd", "root:x:0:0\n", "does not look like a transcript"),
+        ("chat.jsonl", '{"session":"s","text":"hello"}\n', "holdfast import conversation"),
+    ],
+)
+def test_a_file_that_is_no_transcript_is_refused(
+    tmp_path: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    done = holdfast(tmp_path, "ingest", str(tmp_path / name))
+    assert done.returncode == 2 and words in done.stderr
+    assert read_json(tmp_path, "status")["ledger"]["files"] == 0
+
+
+def test_an_unset_variable_is_not_the_current_folder(tmp_path: Path) -> None:
+    done = holdfast(tmp_path, "ingest", "")
+    assert done.returncode == 2 and "the path is empty" in done.stderr
+
+
+def test_a_file_is_in_one_bank_only(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    assert holdfast(tmp_path, "ingest", str(path), "--bank", "one").returncode == 0
+    again = holdfast(tmp_path, "ingest", str(path), "--bank", "two")
+    assert again.returncode == 2 and "into bank one" in again.stderr
+    other = holdfast(tmp_path, "import", "conversation", str(path), "--bank", "one")
+    assert other.returncode == 2 and "read as claude-code" in other.stderr
+
+
+def test_the_variable_names_a_bank_as_the_option_does(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    right = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "Proj"})
+    wrong = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "typo"})
+    assert "retry wrapper" in right.stdout
+    assert wrong.returncode == 2 and "There is no bank 'typo'" in wrong.stderr
+
+
+def test_a_folder_without_memory_is_told_where_there_is_some(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    for command in ("ask", "recall"):
+        said = " ".join(holdfast(tmp_path, command, "retry", cwd=tmp_path).stdout.split())
+        assert "This folder has no memory yet. There is one of proj" in said
+
+
+def test_a_subfolder_of_a_project_without_git_has_its_memory(tmp_path: Path) -> None:
+    project = tmp_path / "plain"
+    (project / "src" / "deep").mkdir(parents=True)
+    script = Script(cwd=str(project))
+    script.user("The keel is made of lead")
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    assert "made of lead" in holdfast(tmp_path, "recall", "keel", cwd=project / "src/deep").stdout
+
+
+def test_a_session_that_opens_with_a_screenshot_finds_its_project(tmp_path: Path) -> None:
+    script = Script()
+    picture = {"type": "image", "source": {"type": "base64", "data": "A" * 900_000}}
+    first = script.user("look")
+    first["message"]["content"] = [picture, {"type": "text", "text": "What is wrong here?"}]
+    script.write(tmp_path / "p")
+    holdfast(tmp_path, "ingest", str(tmp_path / "p"))
+    assert [bank["name"] for bank in read_json(tmp_path, "status")["banks"]] == ["proj"]
+
+
+def test_interrupting_an_ingest_says_one_sentence(tmp_path: Path) -> None:
+    for number in range(60):
+        script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
+        script.tool("Bash", "x" * 400_000, command="cat log")
+        script.write(tmp_path / "p")
+    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", main, "ingest", str(tmp_path / "p"), "--workers", "2"],
+        env={**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    database = tmp_path / "home" / "memory.db-wal"
+    wait_until(lambda: database.exists() or process.poll() is not None, "it writes", every_s=0.001)
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert "Traceback" not in complaint
+    assert process.returncode in (0, 130)
+    if process.returncode == 130:
+        assert "Stopped." in complaint and "run the same command again" in complaint

@@ -1,0 +1,112 @@
+"""Search by meaning through the front door, also where its model cannot be used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import holdfast as package
+from holdfast.inference import packaged
+from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.main import main
+from holdfast.store.sqlite.store import SqliteStore
+from tests.interfaces.cli.test_cli import holdfast, read_json
+from tests.support.transcripts import bug_hunt
+
+MODEL = packaged.EMBEDDER_NAME
+NOWHERE = {"HOLDFAST_EMBEDDER": "/nonexistent"}
+
+
+def waiting(home: Path) -> int:
+    with closing(SqliteStore(home / "memory.db")) as store:
+        return store.vectors.count_unembedded(MODEL)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    bug_hunt().write(folder / "claude" / "projects")
+    return folder
+
+
+def test_ingest_embeds_nothing_some_or_all(home: Path) -> None:
+    done = holdfast(home, "ingest", "--embed", "none")
+    assert done.returncode == 0 and not (home / "vectors").exists()
+    assert "by meaning" not in done.stdout + done.stderr
+    everything = waiting(home)
+    assert everything > 3
+    assert read_json(home, "ingest", "--embed", "none")["without_vectors"] is None
+    assert waiting(home) == everything
+    some = holdfast(home, "ingest", "--embed", "some")
+    assert some.returncode == 0 and "by meaning" not in some.stdout
+    assert waiting(home) == 0
+    assert read_json(home, "ingest", "--embed", "all")["without_vectors"] == 0
+    refused = holdfast(home, "ingest", "--embed", "most")
+    assert refused.returncode == 2
+
+
+def test_ingest_says_what_is_left_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bug_hunt().write(tmp_path / "p")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(ingest, "TURNS_S", -1)
+    arguments = ["ingest", "--workers", "1", str(tmp_path / "p")]
+    assert main(arguments) == 0
+    left = waiting(tmp_path / "home")
+    said = " ".join(capsys.readouterr().out.split())
+    assert left > 0 and f"{left} records can be found by words but not yet by meaning" in said
+    assert "`holdfast ingest --embed all` prepares them." in said
+    assert main([*arguments, "--embed", "all"]) == 0
+    assert "by meaning" not in capsys.readouterr().out and waiting(tmp_path / "home") == 0
+
+
+def test_ingest_keeps_and_tells_what_it_read_if_the_model_cannot_be_used(tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    done = holdfast(tmp_path, "ingest", env=NOWHERE)
+    assert done.returncode == 0
+    assert "12 captured + 1 skipped + 0 failed = 13" in done.stdout
+    assert "not prepared for search by meaning: /nonexistent is not a folder" in done.stderr
+    assert "Traceback" not in done.stderr
+    recalled = holdfast(tmp_path, "recall", "retry wrapper", "--bank", "all", env=NOWHERE)
+    assert recalled.returncode == 0 and "failed" not in recalled.stdout
+
+
+def test_recall_answers_by_words_if_the_model_cannot_be_used(home: Path) -> None:
+    holdfast(home, "ingest")
+    asked = ("recall", "retry wrapper", "--bank", "all", "--budget", "mid")
+    found = read_json(home, *asked)
+    assert [a["problem"] for a in found["strategies"] if a["name"] == "semantic"] == [""]
+    done = holdfast(home, *asked, env=NOWHERE)
+    assert done.returncode == 0 and done.stderr == ""
+    said = " ".join(done.stdout.split())
+    assert "semantic failed: /nonexistent is not a folder" in said and "retry wrapper" in said
+    missed = holdfast(home, "recall", "zymurgy", "--bank", "all", env=NOWHERE)
+    said = " ".join(missed.stdout.split())
+    assert missed.returncode == 0 and "semantic failed: /nonexistent is not a folder" in said
+    question = "which mistake made every entry appear twice in the report"
+    answer = holdfast(home, "ask", question, "--bank", "all", env=NOWHERE)
+    said = " ".join(answer.stdout.split())
+    assert answer.returncode == 0 and "By words alone: /nonexistent is not a folder" in said
+
+
+def test_a_shipped_model_with_other_bytes_is_not_used(home: Path, tmp_path: Path) -> None:
+    holdfast(home, "ingest")
+    shutil.copytree(Path(package.__file__).parent, tmp_path / "holdfast")
+    model = tmp_path / "holdfast" / packaged.EMBEDDER.relative_to(Path(package.__file__).parent)
+    with model.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)[0]
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last ^ 1]))
+    env = {"PYTHONPATH": str(tmp_path)}
+    done = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--budget", "mid", env=env)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert "semantic failed: " in said and str(model) in said and "retry wrapper" in said
+    read = holdfast(home, "ingest", env=env)
+    assert read.returncode == 0 and "not prepared for search by meaning" in read.stderr

@@ -1,0 +1,297 @@
+"""Whatever changes something leaves an entry in the log of decisions, with who did it and by which
+way; or it is said here why it is no change of what is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from holdfast.model.curation import Action
+from tests.app.remote.test_remote_recall import a_line
+from tests.interfaces.http.api.test_api import JSON, get, send
+from tests.support.foreign_exports import claude_mem
+from tests.support.http.decision_log import Place, placed
+from tests.support.http.forms import remembering
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with placed(tmp_path_factory.mktemp("audit")) as made:
+        yield made
+
+
+def _candidate(place: Place, words: str) -> str:
+    told = get(place.server, f"/rules/candidates?bank={place.bank}")["candidates"]
+    return next(one["id"] for one in told if words in one["text"])
+
+
+def _review(place: Place) -> str:
+    return get(place.server, "/reviews")["reviews"][0]["uri"].rpartition("/")[2]
+
+
+def _answered(place: Place) -> str:
+    place.kept("The ferry leaves at nine from the north pier.")
+    question = {"question": "When does the ferry leave from the north pier?"}
+    return str(place.did("/ask", question)["session_id"])
+
+
+def _two_entities(place: Place) -> tuple[str, str]:
+    found = get(place.server, f"/entities?bank={place.bank}&limit=10")["entities"]
+    return found[0]["name"], found[1]["name"]
+
+
+def _merged(place: Place) -> None:
+    one, other = _two_entities(place)
+    place.did("/entities/merge", {"name": one, "into": other, "bank": place.bank})
+
+
+def _split(place: Place) -> None:
+    found = get(place.server, f"/entities?bank={place.bank}&limit=50")["entities"]
+    whole = next(one for one in found if one["aliases"])
+    name = {"name": whole["name"], "alias": whole["aliases"][0], "bank": place.bank}
+    place.did("/entities/split", name)
+
+
+def _merge(place: Place) -> None:
+    one, other = place.kept("The buoy is red."), place.kept("The buoy is painted red.")
+    place.did(f"/records/{one}/merge", {"into": other})
+
+
+def _restore(place: Place) -> None:
+    name = place.kept("The buoy was green.")
+    place.did(f"/records/{name}/forget", {})
+    place.did(f"/records/{name}/restore", {})
+
+
+def _scrub(place: Place) -> None:
+    place.kept("The word is plugh7.")
+    place.did("/scrub", {"pattern": "plugh7", "confirm": "scrub"})
+
+
+def _record(way: str, body: object, text: str) -> Callable[[Place], object]:
+    return lambda place: place.did(f"/records/{place.kept(text)}/{way}", body)
+
+
+def _taught(place: Place) -> object:
+    rule = {"text": "Count every deed twice.", "domain": "deeds", "bank": place.bank}
+    return place.did("/rules", {**rule, "confirm": "write"})
+
+
+def _shared(place: Place) -> object:
+    line = a_line("The ferry is late on Mondays.")
+    return place.did("/shares", {"bank": place.bank, "shares": [line]})
+
+
+def _unpulled(place: Place) -> object:
+    known = get(place.server, f"/pulls?bank={place.bank}")["pulls"]
+    left = next(one["id"] for one in known if not one["undone"])
+    return place.did(f"/pulls/{left}/undo?bank={place.bank}", {})
+
+
+def _unimported(place: Place) -> object:
+    file = place.root.parent / "claude-mem.db"
+    claude_mem(file)
+    with remembering(place.server) as memory:
+        memory.imports.import_records("claude-mem", file, place.bank)
+    (known,) = get(place.server, "/imports")["imports"]
+    assert known["undone"] is False and known["program"]
+    return place.did(f"/imports/{known['id']}/undo", {})
+
+
+def _approve(place: Place) -> object:
+    path = f"/rules/candidates/{_candidate(place, 'Log one line')}/approve?bank={place.bank}"
+    return place.did(path, {})
+
+
+def _reject(place: Place) -> object:
+    path = f"/rules/candidates/{_candidate(place, 'Tag a release')}/reject?bank={place.bank}"
+    return place.did(path, {"why": "no"})
+
+
+Case = tuple[Action, Callable[[Place], object]]
+REST: dict[str, Case | str] = {
+    "post /memories": (Action.REMEMBER, lambda place: place.kept("The lamp is lit at dusk.")),
+    "post /memories/retain": (
+        Action.REMEMBER,
+        lambda place: place.did("/memories/retain", {"text": "It rained.", "bank": place.bank}),
+    ),
+    "post /records/{id}/correct": (
+        Action.CORRECT,
+        _record("correct", {"text": "The lamp is lit at dawn."}, "The lamp is never lit."),
+    ),
+    "post /records/{id}/forget": (Action.FORGET, _record("forget", {}, "The pier is long.")),
+    "post /records/{id}/restore": (Action.RESTORE, _restore),
+    "post /records/{id}/confirm": (Action.CONFIRM, _record("confirm", {}, "The pier is wide.")),
+    "post /records/{id}/merge": (Action.MERGE, _merge),
+    "post /records/{id}/purge": (
+        Action.PURGE,
+        _record("purge", {"confirm": "purge"}, "The pier is secret."),
+    ),
+    "post /scrub": (Action.SCRUB, _scrub),
+    "post /undo": (
+        Action.UNDO,
+        lambda place: (place.kept("Undo me."), place.did("/undo", {"bank": place.bank})),
+    ),
+    "post /rules": (Action.WRITE, _taught),
+    "post /rules/candidates/{id}/approve": (Action.APPROVE, _approve),
+    "post /rules/candidates/{id}/reject": (Action.REJECT, _reject),
+    "post /reviews/{id}/decide": (
+        Action.APPROVE,
+        lambda place: place.did(f"/reviews/{_review(place)}/decide", {"keep": True}),
+    ),
+    "patch /banks/{name}": (
+        Action.SET,
+        lambda place: place.did(f"/banks/{place.bank}", {"skepticism": 5}, "PATCH"),
+    ),
+    "post /entities/merge": (Action.MERGE, _merged),
+    "post /entities/split": (Action.SPLIT, _split),
+    "post /research/{id}/useful": (
+        Action.VOUCH,
+        lambda place: place.did(f"/research/{_answered(place)}/useful", {}),
+    ),
+    "post /shares": (Action.PULL, _shared),
+    "post /pulls/{id}/undo": (Action.UNDO, _unpulled),
+    "post /imports/{id}/undo": (Action.UNDO, _unimported),
+    "post /backups": "copies the memory; GET /backups names the copies",
+    "post /shares/recall": "asks",
+    "post /ask": "asks; its session is told by GET /research",
+    "post /reflect": "what it comes to believe follows from what is stored, and is made again",
+    "post /rules/promote": "looks for candidates; what the settings let be written is an approval",
+    "post /doctor/fix": "mends files and indexes, and tells which; no record says anything else",
+    "post /ingest": "reads; every line is in the account of GET /status",
+    "post /research": "asks; its session is told by GET /research",
+    "post /research/{id}/cancel": "stops a question",
+    "delete /research/{id}": "removes a question, no record",
+    "post /graphql": "has mutations, each of which is tried on its own",
+}
+
+
+def _mutations(place: Place) -> dict[str, Case | str]:
+    def ask(text: str) -> Callable[[Place], None]:
+        def asked(place: Place) -> None:
+            headers = {"Authorization": f"Bearer {place.server.token}", **JSON}
+            told = place.server.ask("/graphql", headers, json.dumps({"query": text}).encode())
+            assert told.status == 200 and "errors" not in json.loads(told.text), (text, told.text)
+
+        return asked
+
+    def on(way: str, text: str, more: str = "") -> Callable[[Place], None]:
+        def asked(place: Place) -> None:
+            ask(f'mutation {{ {way}(id: "{place.kept(text)}"{more}) {{ seq }} }}')(place)
+
+        return asked
+
+    def merged(place: Place) -> None:
+        other = place.kept("The rope is very wet.")
+        on("merge", "The rope is wet.", f', into: "{other}"')(place)
+
+    def restored(place: Place) -> None:
+        name = place.kept("The rope was dry.")
+        place.did(f"/records/{name}/forget", {})
+        ask(f'mutation {{ restore(id: "{name}") {{ seq }} }}')(place)
+
+    def one(place: Place) -> None:
+        name, into = _two_entities(place)
+        ask(f'mutation {{ mergeEntities(name: "{name}", into: "{into}") {{ seq }} }}')(place)
+
+    def split(place: Place) -> None:
+        found = get(place.server, f"/entities?bank={place.bank}&limit=50")["entities"]
+        whole = next(one for one in found if one["aliases"])
+        both = f'name: "{whole["name"]}", alias: "{whole["aliases"][0]}"'
+        ask(f"mutation {{ splitEntity({both}) {{ seq }} }}")(place)
+
+    bank = f'bank: "{place.bank}"'
+    return {
+        "searchMemory": "asks",
+        "remember": (
+            Action.REMEMBER,
+            ask(f'mutation {{ remember(text: "A knot.", {bank}) {{ id }} }}'),
+        ),
+        "retain": (Action.REMEMBER, ask(f'mutation {{ retain(text: "A bow.", {bank}) {{ id }} }}')),
+        "correct": (Action.CORRECT, on("correct", "The rope is thin.", ', text: "It is thick."')),
+        "forget": (Action.FORGET, on("forget", "The rope is old.")),
+        "restore": (Action.RESTORE, restored),
+        "merge": (Action.MERGE, merged),
+        "mergeEntities": (Action.MERGE, one),
+        "splitEntity": (Action.SPLIT, split),
+        "undo": (Action.UNDO, ask(f"mutation {{ undo({bank}) {{ seq }} }}")),
+    }
+
+
+def _tried(place: Place, cases: dict[str, Case | str], way: str) -> None:
+    for name, case in cases.items():
+        if isinstance(case, str):
+            assert case, name
+            continue
+        action, act = case
+        before = len(place.log())
+        act(place)
+        new = [e for e in place.log()[before:] if e.action is action]
+        assert new, f"{name} left no word of {action}"
+        assert new[-1].who.endswith(f"({way})") and new[-1].time and new[-1].bank, (name, new)
+
+
+def test_whatever_a_program_changes_is_in_the_log(place: Place) -> None:
+    paths = get(place.server, "/openapi.json")["paths"]
+    offered = {
+        f"{how} {path.removeprefix('/api/v1')}"
+        for path, ways in paths.items()
+        for how in ways
+        if how != "get"
+    }
+    assert offered == set(REST), "tell what the log says of each way to change something"
+    _tried(place, REST, "http")
+
+
+def test_whatever_the_graph_changes_is_in_the_log(place: Place) -> None:
+    asked = {"query": "{ __schema { mutationType { fields { name } } } }"}
+    headers = {"Authorization": f"Bearer {place.server.token}", **JSON}
+    told = json.loads(place.server.ask("/graphql", headers, json.dumps(asked).encode()).text)
+    offered = {one["name"] for one in told["data"]["__schema"]["mutationType"]["fields"]}
+    cases = _mutations(place)
+    assert offered == set(cases), "tell what the log says of each mutation"
+    _tried(place, cases, "http")
+
+
+def test_what_was_before_and_after_is_told_and_taken_back(place: Place) -> None:
+    name = place.kept("The tide turns at noon.")
+    place.did(f"/records/{name}/correct", {"text": "The tide turns at one."})
+    place.did(f"/records/{name}/correct", {"text": "The tide turns at two."})
+    place.did("/undo", {"bank": place.bank})
+    undo, second, first, made = get(place.server, f"/decisions?bank={place.bank}&limit=4")[
+        "decisions"
+    ]
+    noon, one, two = (f"The tide turns at {when}." for when in ("noon", "one", "two"))
+    assert (made["action"], made["channel"]) == ("remember", "http")
+    assert (first["before"], first["after"]) == (noon, one)
+    assert (second["before"], second["after"]) == (one, two)
+    assert (undo["before"], undo["after"]) == (two, one)
+    before = get(place.server, f"/banks/{place.bank}")
+    place.did(f"/banks/{place.bank}", {"empathy": 1, "background": "A harbour."}, "PATCH")
+    set_ = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
+    assert set_["after"] == "empathy: 1\nbackground: A harbour."
+    assert set_["before"].startswith(f"empathy: {before['disposition']['empathy']}\n")
+    place.did("/undo", {"bank": place.bank})
+    assert get(place.server, f"/banks/{place.bank}") == before
+
+
+def test_a_rule_is_taken_out_of_its_file_while_nobody_changed_it(place: Place) -> None:
+    file = place.root / ".claude/rules/ropes.md"
+    rule = {"domain": "ropes", "bank": place.bank, "confirm": "write"}
+    place.did("/rules", {**rule, "text": "Coil every rope clockwise."})
+    before = file.read_bytes()
+    place.did("/rules", {**rule, "text": "Never step over a mooring line."})
+    told = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
+    assert told["after"] == ".claude/rules/ropes.md\n- Never step over a mooring line."
+    place.did("/undo", {"bank": place.bank})
+    assert file.read_bytes() == before
+    place.did("/undo", {"bank": place.bank})
+    assert not file.exists()
+    place.did("/rules", {**rule, "text": "Coil every rope clockwise."})
+    file.write_text(file.read_text() + "\n- Mine.\n")
+    refused = send(place.server, "/undo", {"bank": place.bank})
+    assert refused.status == 400 and "changed since" in refused.text
+    assert "Mine." in file.read_text()
+    file.unlink()

@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+import uvicorn
+from playwright.sync_api import Browser
+
+from holdfast.interfaces.http.auth import guard
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import Guard, GuardRules
+from holdfast.interfaces.http.server import slow_clients
+from tests.support.http.server import Server, make_home, serving
+
+TOKEN = "t" * 30
+
+
+def raw(server: Server, text: str | bytes, wait_s: float = 10) -> str:
+    """What a server says to bytes as they are."""
+    host, port = server.url.removeprefix("http://").split(":")
+    data = text.encode("latin-1") if isinstance(text, str) else text
+    heard = b""
+    with (
+        socket.create_connection((host, int(port)), timeout=wait_s) as line,
+        suppress(ConnectionError),  # hung up on while still speaking
+    ):
+        line.sendall(data)
+        while piece := line.recv(65536):
+            heard += piece
+    return heard.decode("latin-1")
+
+
+def status(heard: str) -> int:
+    return int(heard.split(" ", 2)[1]) if heard else 0
+
+
+def request(server: Server, *headers: str, method: str = "GET", path: str = "/sessions") -> str:
+    return "\r\n".join((f"{method} {path} HTTP/1.1", "Connection: close", *headers, "", ""))
+
+
+def hosts(server: Server) -> list[str]:
+    port = server.url.rpartition(":")[2]
+    return [
+        "",
+        "127.0.0.1",
+        f"127.0.0.1:{port}.evil.example",
+        f"127.0.0.1:{port}@evil.example",
+        f"evil.example:{port}",
+        f"[::1]:{port}",
+        f"[::ffff:127.0.0.1]:{port}",
+        f"0.0.0.0:{port}",
+        f"2130706433:{port}",
+        f"localhost.:{port}",
+        f"127.0.0.1:0{port}",
+    ]
+
+
+def test_under_any_other_name_there_is_nobody(server: Server) -> None:
+    key = f"Authorization: Bearer {server.token}"
+    ours = f"Host: {server.url.removeprefix('http://')}"
+    assert status(raw(server, request(server, ours, key))) == 200
+    for name in hosts(server):
+        assert status(raw(server, request(server, f"Host: {name}", key))) in (400, 421), name
+    assert status(raw(server, request(server, key))) == 400
+    assert status(raw(server, request(server, ours, "Host: evil.example", key))) == 400
+    old = f"GET /sessions HTTP/1.0\r\n{key}\r\n\r\n"
+    assert status(raw(server, old)) == 421
+    other = request(server, "Host: evil.example", f"X-Forwarded-Host: {server.url[7:]}", key)
+    assert status(raw(server, other)) == 421
+    absolute = request(server, "Host: evil.example", key, path=f"{server.url}/sessions")
+    assert status(raw(server, absolute)) in (400, 404, 421)
+
+
+def test_lengths_that_lie_are_not_believed(server: Server) -> None:
+    ours = f"Host: {server.url.removeprefix('http://')}"
+    key = f"Authorization: Bearer {server.token}"
+    for length in ("-1", "1e9", "0x10", " ", "9" * 30, "5, 6", "١٢"):
+        said = request(server, ours, key, "Content-Length: x", method="POST", path="/api/v1/undo")
+        sent = said.replace("Content-Length: x", f"Content-Length: {length}").encode()
+        assert status(raw(server, sent)) in (0, 400, 413), length
+    both = ("Content-Length: 4", "Transfer-Encoding: chunked")
+    smuggled = request(server, ours, key, *both, method="POST", path="/api/v1/undo")
+    heard = raw(server, smuggled + "0\r\n\r\nGET /sessions HTTP/1.1\r\n\r\n")
+    assert heard.count("HTTP/1.1") <= 1 and "Sessions" not in heard
+
+
+def test_pieces_are_counted_too(server: Server) -> None:
+    ours = f"Host: {server.url.removeprefix('http://')}"
+    head = request(
+        server,
+        ours,
+        f"Authorization: Bearer {server.token}",
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+        method="POST",
+        path="/api/v1/memories",
+    )
+    piece = f"{0x8000:x}\r\n{'x' * 0x8000}\r\n"
+    assert status(raw(server, head + piece * 31)) == 413
+
+
+def test_a_token_in_an_address_opens_nothing(server: Server) -> None:
+    for path in (f"/?token={server.token}", f"/?key={server.token}", f"/enter?key={server.token}"):
+        assert server.ask(path, {}).status in (401, 403)
+    for scheme in ("Basic", "Token", ""):
+        assert server.ask("/", {"Authorization": f"{scheme} {server.token}"}).status == 401
+    assert server.ask("/", {"X-HTTP-Method-Override": "DELETE"}).status == 401
+    assert server.ask("/static/style.css", {}).status == 401
+
+
+def test_nothing_is_kept_by_caches_shared_with_others_or_reflected(server: Server) -> None:
+    for path in ("/", "/api/v1/banks", "/nowhere", "/api/v1/recall"):
+        got = server.ask(path)
+        assert got.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in got.headers
+        assert got.headers["x-frame-options"] == "DENY"
+    page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
+    shown = server.ask("/sessions/%3Cscript%3Ealert(1)%3C%2Fscript%3E", page)
+    assert shown.status == 404 and "<script>alert" not in shown.text
+    options = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    assert server.ask("/api/v1/undo", options, method="OPTIONS").status == 403
+
+
+def _scope(**headers: str) -> dict[str, object]:
+    given = {"host": "127.0.0.1:1", **{name.replace("_", "-"): v for name, v in headers.items()}}
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
+    }
+
+
+def _asked(guard: Guard, *scopes: dict[str, object]) -> list[int]:
+    told: list[int] = []
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        if message["type"] == "http.response.start":
+            told.append(int(str(message["status"])))
+
+    async def all_of_them() -> None:
+        for scope in scopes:
+            await guard(scope, receive, send)  # pyright: ignore[reportArgumentType]
+
+    asyncio.run(all_of_them())
+    return told
+
+
+async def _yes(scope: object, receive: object, send: object) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})  # type: ignore[operator]
+    await send({"type": "http.response.body", "body": b""})  # type: ignore[operator]
+
+
+def test_strangers_do_not_use_up_the_room_of_those_who_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
+    got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_BURST) + 50))
+    assert got[0] == 401 and got[-1] == 429
+    bearer = f"Bearer {TOKEN}"
+    tried = (
+        _scope(authorization=bearer),
+        _scope(authorization=bearer, content_length="²"),
+        _scope(authorization=bearer, origin="null"),
+        _scope(authorization=bearer, sec_fetch_site="same-site"),
+        _scope(authorization="Bearer wrong", cookie=f"holdfast={TOKEN}"),
+    )
+    assert _asked(made, *tried) == [200, 400, 403, 403, 429]
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    assert 429 in _asked(made, *[_scope(authorization=bearer)] * (int(guard.BURST) + 1))
+
+
+def test_a_link_works_for_one_of_many_who_try_at_once() -> None:
+    keys = OwnerKeys(TOKEN)
+    key = keys.make_link_key()
+    came: list[str | None] = []
+    tries = [threading.Thread(target=lambda: came.append(keys.enter(key))) for _ in range(20)]
+    for one in tries:
+        one.start()
+    for one in tries:
+        one.join()
+    assert sum(cookie is not None for cookie in came) == 1
+
+
+class Hasty(slow_clients.HeadTimeoutProtocol):
+    head_timeout_s = 0.3
+
+
+def test_who_never_comes_to_the_point_is_hung_up_on() -> None:
+    heard: list[bytes] = []
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(16)
+        config = uvicorn.Config(_yes, http=Hasty, timeout_keep_alive=1, log_level="critical")
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=lambda: running.run([listening]))
+        thread.start()
+        try:
+            for said in (
+                b"",
+                b"GET / HTTP/1.1\r\nHost: x\r\n",
+                b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET",
+            ):
+                with socket.create_connection(listening.getsockname(), timeout=60) as line:
+                    line.sendall(said)
+                    heard.append(b"".join(iter(lambda line=line: line.recv(4096), b"")))
+        finally:
+            running.should_exit = True
+            thread.join()
+    assert [text[:12] for text in heard] == [b"", b"", b"HTTP/1.1 200"]
+
+
+def test_nothing_listens_elsewhere(tmp_path: Path) -> None:
+    with serving(make_home(tmp_path), tmp_path):
+        ours = [
+            line.laddr.ip
+            for child in psutil.Process().children()
+            for line in child.net_connections("inet")
+            if line.status == psutil.CONN_LISTEN
+        ]
+    assert ours and set(ours) == {"127.0.0.1"}
+
+
+ATTACK = """<!doctype html><title>evil</title><body><script>
+const target = "%s";
+const got = window.got = {};
+async function tried(name, what) {
+  try { got[name] = String(await what()); } catch (error) { got[name] = "refused"; }
+}
+const json = {method: "POST", credentials: "include", headers: {"Content-Type": "application/json"},
+  body: JSON.stringify({text: "evil was here", bank: "evil"})};
+const plain = {...json, headers: {"Content-Type": "text/plain"}};
+function loaded(tag, path) {
+  return new Promise((yes, no) => {
+    const node = document.createElement(tag);
+    node.onload = () => yes("loaded"); node.onerror = () => no(new Error("no"));
+    node[tag === "link" ? "href" : "src"] = target + path;
+    if (tag === "link") node.rel = "stylesheet";
+    document.body.append(node);
+  });
+}
+function posted() {
+  return new Promise((yes) => {
+    const frame = document.createElement("iframe"); frame.name = "hidden";
+    const form = document.createElement("form");
+    form.method = "post"; form.action = target + "/api/v1/memories"; form.target = "hidden";
+    form.enctype = "text/plain";
+    const input = document.createElement("input");
+    input.name = '{"text": "evil was here", "bank": "evil", "x": "'; input.value = '"}';
+    form.append(input);
+    document.body.append(frame, form); form.submit(); setTimeout(() => yes("sent"), 700);
+  });
+}
+function framed() {
+  return new Promise((yes) => {
+    const frame = document.createElement("iframe"); frame.src = target + "/sessions";
+    frame.onload = () => {
+      try { yes(frame.contentDocument.body.innerText); } catch (error) { yes("refused"); }
+    };
+    document.body.append(frame);
+  });
+}
+(async () => {
+  const cookies = {credentials: "include"};
+  await tried("fetch", async () => (await fetch(target + "/api/v1/banks", cookies)).text());
+  await tried("opaque", async () => (await fetch(target + "/api/v1/banks",
+    {credentials: "include", mode: "no-cors"})).type + (await fetch(target + "/api/v1/banks",
+    {credentials: "include", mode: "no-cors"})).status);
+  await tried("json", async () => (await fetch(target + "/api/v1/memories", json)).text());
+  await tried("plain", async () => (await fetch(target + "/api/v1/memories",
+    {...plain, mode: "no-cors"})).status);
+  await tried("graphql", async () => (await fetch(target + "/graphql",
+    {...plain, mode: "no-cors", body: '{"query": "{banks{name}}"}'})).status);
+  await tried("beacon", async () => {
+    navigator.sendBeacon(target + "/api/v1/undo", "{}"); return "sent";
+  });
+  await tried("img", () => loaded("img", "/static/icon.svg"));
+  await tried("script", () => loaded("script", "/static/keys.js"));
+  await tried("style", () => loaded("link", "/static/style.css"));
+  await tried("frame", framed);
+  await tried("form", posted);
+  await tried("events", () => new Promise((yes, no) => {
+    const source = new EventSource(target + "/api/v1/live", {withCredentials: true});
+    source.addEventListener("hello", (told) => yes(told.data));
+    source.onerror = () => no(new Error());
+  }));
+  await tried("socket", () => new Promise((yes, no) => {
+    const socket = new WebSocket(target.replace("http", "ws") + "/api/v1/live");
+    socket.onopen = () => yes("open"); socket.onerror = () => no(new Error());
+  }));
+  window.over = true;
+})();
+</script>"""
+
+
+@contextmanager
+def another_site(page: str) -> Generator[str]:
+    """A site on this machine too, and so of the same `site` as ours to a browser."""
+
+    class Says(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Says) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{web.server_address[1]}"
+        web.shutdown()
+
+
+def test_a_page_of_another_origin_gets_nothing(server: Server, browser: Browser) -> None:
+    with another_site(ATTACK % server.url) as address:
+        context = browser.new_context()
+        page = context.new_page()
+        assert page.goto(server.enter) is not None and context.cookies()
+        for origin in (address, address.replace("127.0.0.1", "localhost")):
+            page.goto(f"http://{origin}/")
+            page.wait_for_function("window.over === true", timeout=30_000)
+            got: dict[str, str] = page.evaluate("window.got")
+            # The cookie came along, from the same host; nothing else did.
+            assert got.pop("beacon") == got.pop("form") == "sent"
+            assert got.pop("opaque") in ("opaque0", "refused")
+            assert got.pop("plain") in ("0", "refused") and got.pop("graphql") in ("0", "refused")
+            assert got.pop("frame") in ("refused", "")
+            assert set(got.values()) == {"refused"}, got
+        assert page.goto(server.url) is not None and page.locator("nav").count()
+        context.close()
+    assert "evil" not in server.ask("/api/v1/banks").text
+    assert '"undo"' not in server.ask("/api/v1/decisions").text

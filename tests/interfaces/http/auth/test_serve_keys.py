@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from fastapi.routing import APIRoute
+
+from holdfast.interfaces.http import api, pages
+from holdfast.interfaces.http.auth import login
+from holdfast.interfaces.http.auth.permissions import MUTATIONS, PERMISSIONS, PUBLIC_ROUTES
+from holdfast.interfaces.http.graphql import graphql_endpoint, schema
+from holdfast.interfaces.http.mcp import mcp_endpoint
+from holdfast.store.access_fence import classify_methods
+from tests.support.http.server import Got
+from tests.support.http.team import (
+    OUR_WORDS,
+    OURS,
+    THEIR_WORDS,
+    THEIRS,
+    Team,
+    cli,
+    new_key,
+    team_serving,
+    two_banks,
+)
+
+
+class IssuedKeys(NamedTuple):
+    """One of each sort; those but `admin` and `looks` are for one bank."""
+
+    admin: str
+    looks: str
+    reads: str
+    writes: str
+    owns: str
+
+
+@pytest.fixture(scope="module")
+def keys(env: dict[str, str]) -> IssuedKeys:
+    return IssuedKeys(
+        new_key(env, "--name", "root", "--all-banks", "--level", "admin"),
+        new_key(env, "--name", "looks", "--all-banks"),
+        new_key(env, "--name", "reads", "--bank", OURS),
+        new_key(env, "--name", "Ana", "--bank", OURS, "--level", "write"),
+        new_key(env, "--name", "owns", "--bank", OURS, "--level", "admin"),
+    )
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return two_banks(tmp_path_factory.mktemp("team"))
+
+
+@pytest.fixture(scope="module")
+def team(
+    env: dict[str, str], keys: IssuedKeys, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Team]:
+    with team_serving(env, tmp_path_factory.mktemp("cwd")) as made:
+        yield made
+
+
+def code(got: Got) -> str:
+    return json.loads(got.text)["error"]["code"]
+
+
+def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: IssuedKeys) -> None:
+    home = Path(env["HOLDFAST_HOME"])
+    secret = keys.admin.split("_", 2)[2]
+    assert keys.admin.startswith("hf_") and len(secret) >= 32
+    for path in home.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+    listed = json.loads(cli(env, "key", "list", "--json").stdout)["keys"]
+    assert [key["name"] for key in listed][:5] == ["root", "looks", "reads", "Ana", "owns"]
+    assert listed[2]["banks"] == [OURS] and listed[0]["banks"] is None
+    assert secret not in json.dumps(listed)
+
+
+def test_what_a_key_is_for_must_be_said(env: dict[str, str]) -> None:
+    for wrong in (
+        ("--name", "x"),
+        ("--name", "x", "--bank", "nowhere"),
+        ("--name", " ", "--all-banks"),
+        ("--name", "x", "--all-banks", "--expires", "soon"),
+        ("--name", "x", "--all-banks", "--expires", "2001-01-01"),
+        ("--name", "x", "--all-banks", "--bank", OURS),
+    ):
+        refused = cli(env, "key", "new", *wrong)
+        assert refused.returncode == 2 and b"\xe2\x86\x92" in refused.stderr, wrong
+
+
+def test_nobody_comes_in_without_a_key_that_holds(
+    team: Team, env: dict[str, str], keys: IssuedKeys
+) -> None:
+    id = keys.admin[3:11]
+    for wrong in ("", "x", "hf_00000000_" + "x" * 43, f"hf_{id}_" + "x" * 43, keys.admin[:-1]):
+        got = team.ask("/api/v1/banks", wrong)
+        assert (got.status, code(got)) == (401, "no_key"), wrong
+        assert got.headers["www-authenticate"] == "Bearer"
+    short = new_key(env, "--name", "short", "--all-banks", "--expires", "1h")
+    assert team.ask("/api/v1/me", short).status == 200
+    with sqlite3.connect(Path(env["HOLDFAST_HOME"]) / "memory.db") as database:
+        database.execute("UPDATE api_key SET expires = '2026-01-01' WHERE name = 'short'")
+    time.sleep(1.1)
+    assert team.ask("/api/v1/me", short).status == 401
+
+
+def test_a_key_opens_as_soon_as_it_is_made(
+    team: Team, keys: IssuedKeys, env: dict[str, str]
+) -> None:
+    for name in ("soon", "sooner"):
+        assert team.ask("/api/v1/me", keys.looks).status == 200
+        made = new_key(env, "--name", name, "--bank", OURS)
+        assert team.ask("/api/v1/me", made).status == 200
+
+
+def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str]) -> None:
+    key = new_key(env, "--name", "gone", "--bank", OURS)
+    assert team.ask("/api/v1/me", key).status == 200
+    assert cli(env, "key", "revoke", key[3:11]).returncode == 0
+    time.sleep(1.1)
+    assert team.ask("/api/v1/me", key).status == 401
+    assert cli(env, "key", "revoke", key[3:11]).returncode == 2
+
+
+def test_a_key_tells_what_it_is_for(team: Team, keys: IssuedKeys) -> None:
+    me = json.loads(team.ask("/api/v1/me", keys.writes).text)
+    assert me == {"name": "Ana", "key": keys.writes[3:11], "level": "write", "banks": [OURS]}
+    assert json.loads(team.ask("/api/v1/me", keys.admin).text)["banks"] is None
+
+
+ELSEWHERE = (
+    "/api/v1/recall?q=vault+door&bank={bank}",
+    "/api/v1/memories?bank={bank}",
+    "/api/v1/sessions?bank={bank}",
+    "/api/v1/facts?bank={bank}",
+    "/api/v1/decisions?bank={bank}",
+    "/api/v1/banks/{bank}",
+    "/api/v1/brief?bank={bank}",
+    "/api/v1/rules/candidates?bank={bank}",
+    "/banks/{bank}",
+    "/memory?bank={bank}",
+    "/search?q=vault&bank={bank}",
+)
+
+
+@pytest.mark.parametrize("way", ELSEWHERE)
+def test_a_bank_of_others_is_not_there(team: Team, keys: IssuedKeys, way: str) -> None:
+    id = {
+        b["name"]: b["id"] for b in json.loads(team.ask("/api/v1/banks", keys.admin).text)["banks"]
+    }
+    for name in (THEIRS, id[THEIRS]):
+        got = team.ask(way.format(bank=name), keys.owns)
+        assert got.status == 404, got.text
+        assert THEIR_WORDS not in got.text
+    got = team.ask(way.format(bank=id[OURS]), keys.owns)
+    assert got.status == 200, got.text
+
+
+def test_all_banks_are_those_of_the_key(team: Team, keys: IssuedKeys) -> None:
+    told = json.loads(team.ask("/api/v1/banks", keys.reads).text)["banks"]
+    assert [bank["name"] for bank in told] == [OURS]
+    for way in ("/api/v1/memories", "/api/v1/decisions", "/memory", "/banks"):
+        got = team.ask(way, keys.reads)
+        assert got.status == 200 and THEIR_WORDS not in got.text and THEIRS not in got.text, way
+    assert OUR_WORDS in team.ask("/api/v1/memories", keys.reads).text
+    found = team.ask("/api/v1/recall?q=vault+door+winter", keys.reads).text
+    assert THEIR_WORDS not in found
+    assert THEIR_WORDS in team.ask("/api/v1/recall?q=vault+door+winter", keys.looks).text
+    assert THEIR_WORDS not in team.ask("/api/v1/recall?q=vault+door+winter", keys.reads).text
+    assert json.loads(team.ask("/api/v1/sessions", keys.reads).text)["sessions"] == []
+    assert json.loads(team.ask("/api/v1/sessions", keys.looks).text)["sessions"]
+
+
+def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: IssuedKeys) -> None:
+    theirs = json.loads(team.ask(f"/api/v1/memories?bank={THEIRS}", keys.admin).text)["memories"][0]
+    session = json.loads(team.ask("/api/v1/sessions", keys.admin).text)["sessions"][0]["id"]
+    uri, id = theirs["uri"], theirs["id"]
+    for way in (
+        f"/api/v1/records/memory/{id}",
+        f"/api/v1/records/{id[:8]}",
+        f"/api/v1/records/memory/{id}/path",
+        f"/api/v1/sessions/{session}",
+        f"/api/v1/sessions/{session}/messages",
+        f"/sessions/{session}",
+        f"/record/memory/{id}",
+        f"/open?uri={uri}",
+    ):
+        assert team.ask(way, keys.admin).status in (200, 303, 307), way
+        got = team.ask(way, keys.owns)
+        assert got.status == 404 and THEIR_WORDS not in got.text, (way, got.text)
+    for way in ("forget", "restore", "purge", "correct"):
+        sent = {"correct": {"text": "x"}, "purge": {"confirm": "purge"}}.get(way, {})
+        got = team.ask(f"/api/v1/records/memory/{id}/{way}", keys.owns, sent, "POST")
+        assert got.status == 404, (way, got.text)
+    assert team.ask(f"/api/v1/records/memory/{id}", keys.admin).status == 200
+
+
+def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: IssuedKeys) -> None:
+    assert team.graph("{ banks { name } }", keys.reads)["data"] == {"banks": [{"name": OURS}]}
+    whole = team.graph("{ memories { items { what bank } } }", keys.owns)
+    assert OUR_WORDS in str(whole) and THEIR_WORDS not in str(whole)
+    assert "errors" in team.graph(f'{{ bank(name: "{THEIRS}") {{ name }} }}', keys.owns)
+    refused = team.graph(
+        f'mutation {{ remember(text: "x", bank: "{OURS}") {{ uri }} }}', keys.reads
+    )
+    assert refused["errors"][0]["extensions"]["code"] == "not_permitted"
+    hidden = "mutation { ...F } fragment F on Mutation { other: undo { target } }"
+    refused = team.graph(hidden, keys.reads)
+    assert refused["errors"][0]["extensions"]["code"] == "not_permitted"
+
+
+def test_a_key_does_what_its_level_allows(team: Team, keys: IssuedKeys) -> None:
+    kept = {"text": "Buoys are painted in May.", "bank": OURS}
+    refused = team.ask("/api/v1/memories", keys.reads, kept)
+    assert (refused.status, code(refused)) == (403, "not_permitted")
+    assert team.ask("/api/v1/memories", keys.looks, kept).status == 403
+    made = team.ask("/api/v1/memories", keys.writes, kept)
+    assert made.status == 201, made.text
+    abroad = team.ask("/api/v1/memories", keys.writes, {**kept, "bank": THEIRS})
+    assert abroad.status == 404
+    assert team.ask("/api/v1/memories", keys.writes, {**kept, "bank": "brand new"}).status == 404
+    id = json.loads(made.text)["record"]["id"]
+    purge = {"confirm": "purge"}
+    assert team.ask(f"/api/v1/records/memory/{id}/purge", keys.writes, purge).status == 403
+    log = json.loads(team.ask("/api/v1/decisions", keys.owns).text)["decisions"]
+    assert log[0]["who"] == f"Ana, key {keys.writes[3:11]} (http)"
+    assert team.ask(f"/api/v1/records/memory/{id}/purge", keys.owns, purge).status == 200
+
+
+def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
+    team: Team, keys: IssuedKeys
+) -> None:
+    for way in ("/api/v1/status", "/api/v1/cost", "/status", "/api/v1/doctor"):
+        assert team.ask(way, keys.owns).status == 403, way
+        assert team.ask(way, keys.admin).status == 200, way
+    scrub = {"pattern": "vault"}
+    assert team.ask("/api/v1/scrub", keys.owns, scrub).status == 403
+    assert team.ask("/api/v1/scrub", keys.looks, scrub).status == 403
+    assert team.ask("/api/v1/scrub", keys.admin, scrub).status == 200
+
+
+def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: IssuedKeys) -> None:
+    asked = {"question": "When is the lamp oiled?"}
+    began = json.loads(team.ask("/api/v1/research", keys.reads, asked).text)["session_id"]
+    events = team.ask(f"/api/v1/research/{began}/events", keys.reads).text
+    assert "event: done" in events and OUR_WORDS in events
+    assert json.loads(team.ask("/api/v1/research", keys.reads).text)["sessions"]
+    assert team.ask(f"/api/v1/research/{began}", keys.writes).status == 404
+    assert team.ask(f"/api/v1/research/{began}/events", keys.writes).status == 404
+    answer = team.ask("/api/v1/ask", keys.reads, {"question": "Why does the vault door stick?"})
+    assert answer.status == 200 and THEIR_WORDS not in answer.text
+
+
+def test_a_browser_comes_in_by_its_key(team: Team, keys: IssuedKeys) -> None:
+    page = {"Accept": "text/html"}
+    sent = team.ask("/memory", **page)
+    assert sent.status == 303 and sent.headers["location"] == "/login?to=/memory"
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": team.url, **page}
+    assert team.ask("/login").status == 200 and team.ask("/static/style.css").status == 200
+    wrong = team.ask("/login", "", b"key=hf_x&to=/memory", **form)
+    assert wrong.status == 401 and "opens nothing" in wrong.text
+    foreign = team.ask("/login", "", b"key=x", **{**form, "Origin": "http://evil.example"})
+    assert foreign.status == 403
+    into = team.ask("/login", "", f"key={keys.reads}&to=//evil.example".encode(), **form)
+    assert into.status == 303 and into.headers["location"] == "/"
+    cookie = into.headers["set-cookie"].partition(";")[0]
+    assert "HttpOnly" in into.headers["set-cookie"]
+    seen = team.ask("/memory", Cookie=cookie, **page)
+    assert seen.status == 200 and OUR_WORDS in seen.text and THEIR_WORDS not in seen.text
+    out = team.ask("/logout", "", b"", Cookie=cookie, **form)
+    assert out.status == 303
+    assert team.ask("/memory", Cookie=cookie, **page).status == 303
+
+
+def test_every_way_in_says_what_it_takes() -> None:
+    """What is not listed is for those alone who may do everything; so all of it is listed."""
+    routers = [
+        (router, "")
+        for router in (*pages.ROUTERS, graphql_endpoint.router, login.router, mcp_endpoint.router)
+    ]
+    routers += [(part.router, api.PREFIX) for part in api.PARTS]
+    ways = {
+        f"{method} {prefix}{route.path}"
+        for router, prefix in routers
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }
+    assert len(ways) > 90
+    assert ways - {*PERMISSIONS, *PUBLIC_ROUTES} == set()
+    known: Callable[[str], bool] = lambda way: way in ways or way == "GET /metrics"  # noqa: E731
+    assert {way for way in PERMISSIONS if not known(way)} == set()
+    mutations = schema.SCHEMA.get_type_by_name("Mutation")
+    assert mutations is not None
+    names = {schema.SCHEMA.config.name_converter.get_graphql_name(f) for f in mutations.fields}  # type: ignore[union-attr]
+    assert names == set(MUTATIONS)
+
+
+def test_what_reaches_into_all_banks_is_shut_to_whoever_sees_some() -> None:
+    shut = {name for name, rule in classify_methods().items() if not rule}
+    assert shut >= {
+        "api_keys.add", "sources.add", "api_keys.all", "derived.drop_all", "sources.move",
+        "derived.move_source", "api_keys.record_uses", "sources.restart", "api_keys.revoke",
+        "erasure.rows_to_scrub", "erasure.scrub", "model_calls.spending_by_day",
+    }  # fmt: skip

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from graphql import get_introspection_query, parse
+
+from holdfast.errors import InputError
+from holdfast.interfaces.http.graphql import limits
+from tests.support.http.server import Got, Server
+
+
+def post(server: Server, body: object, kind: str = "application/json") -> Got:
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": kind}
+    return server.ask("/graphql", headers, json.dumps(body).encode(), "POST")
+
+
+def asked(server: Server, query: str, **variables: Any) -> Any:
+    got = post(server, {"query": query, "variables": variables})
+    assert got.status == 200, got
+    told = json.loads(got.text)
+    assert "errors" not in told, told
+    return told["data"]
+
+
+def test_memory_is_searched_as_the_browse_page_of_old_does(server: Server) -> None:
+    found = asked(
+        server,
+        """mutation SearchMemory($question: String!) {
+          searchMemory(question: $question) {
+            sessionId answer confidence citations { source excerpt browseUrl }
+          }
+        }""",
+        question="Why not cron with cp?",
+    )["searchMemory"]
+    assert found["sessionId"].startswith("mem-") and found["answer"]
+    assert found["citations"][0]["source"].startswith("holdfast://")
+    assert found["citations"][0]["browseUrl"].startswith("/")
+
+
+def test_the_graph_is_walked(server: Server) -> None:
+    found = asked(
+        server,
+        """{
+          banks { name disposition { skepticism }
+            sessions(limit: 3) { cursor items { id title digest { outcome }
+              exchanges(limit: 2) { items { title messages(limit: 2) { seq role text } } }
+              messages(limit: 2) { cursor items { role text } } } } }
+          exchanges(limit: 2) { cursor items { uri } }
+          memories { items { what trust } } concepts { items { name exchanges } }
+          facts { items { kind content } } entities(limit: 2) { items { name kind } }
+          commits { items { id } } decisions { items { who } }
+          search(query: "nightly backups", budget: "low") { abstained hits { uri score } }
+        }""",
+    )
+    assert len(found["banks"][0]["sessions"]["items"]) == 3
+    assert found["banks"][0]["sessions"]["cursor"]
+    assert found["banks"][0]["sessions"]["items"][0]["exchanges"]["items"][0]["messages"]
+    assert found["search"]["hits"] and found["facts"]["items"] and found["entities"]["items"]
+    first = found["exchanges"]
+    query = "query($cursor: String!) { exchanges(limit: 2, cursor: $cursor) { items { uri } } }"
+    second = asked(server, query, cursor=first["cursor"])["exchanges"]
+    assert not {one["uri"] for one in first["items"]} & {one["uri"] for one in second["items"]}
+    uri = first["items"][0]["uri"]
+    record = asked(server, "query($u: String!) { record(uri: $u) { uri kind record } }", u=uri)
+    assert record["record"]["kind"] == "exchange" and record["record"]["record"]["uri"] == uri
+    assert asked(server, get_introspection_query())["__schema"]["queryType"]["name"] == "Query"
+
+
+def test_what_is_changed_is_in_the_log(server: Server) -> None:
+    made = asked(server, 'mutation { remember(text: "Tag it.", bank: "graph") { uri } }')
+    uri = made["remember"]["uri"]
+    change = 'mutation($id: String!) { correct(id: $id, text: "Tag them.") { action who } }'
+    assert asked(server, change, id=uri)["correct"]["who"].endswith("(http)")
+    asked(server, "mutation($id: String!) { forget(id: $id) { action } }", id=uri)
+    asked(server, "mutation($id: String!) { restore(id: $id) { action } }", id=uri)
+    asked(server, 'mutation { undo(bank: "graph") { action } }')
+    log = asked(server, '{ decisions(bank: "graph") { items { action } } }')["decisions"]["items"]
+    assert [one["action"] for one in log] == ["undo", "restore", "forget", "correct", "remember"]
+
+
+def test_only_one_question_as_json_is_taken(server: Server) -> None:
+    question = {"query": "{ banks { name } }"}
+    assert post(server, [question]).status == 422
+    assert post(server, question, "text/plain").status == 415
+    assert post(server, question, "application/x-www-form-urlencoded").status == 415
+    assert server.ask("/graphql?query={banks{name}}").status == 405
+    assert server.ask("/graphql", {}, b"{}", "POST").status == 401
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("{ nothing }", "bad_form"),
+        ("{ banks { name ", "bad_form"),
+        ('{ bank(name: "nowhere") { name } }', "bad_input"),
+        ('{ session(id: "nowhere") { id } }', "bad_input"),
+        ('{ search(query: "x", layers: ["none"]) { bank } }', "bad_input"),
+        ('mutation { remember(text: " ", bank: "b") { uri } }', "bad_input"),
+        (
+            "{ sessions(limit: 200) { items { exchanges(limit: 200) { items { id } } } } }",
+            "bad_input",
+        ),
+    ],
+)
+def test_errors_say_what_is_wrong_and_no_more(server: Server, query: str, code: str) -> None:
+    told = json.loads(post(server, {"query": query}).text)
+    assert told["errors"][0]["extensions"]["code"] == code
+    assert "Traceback" not in told["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ a { b { c { d { e { f { g { h { i { j { k } } } } } } } } } } }",
+        "{ ...f } fragment f on Query { ...f }",
+        "{ ...f } fragment f on Query { ...g } fragment g on Query { banks { name } ...f }",
+        "{ " + " ".join(f'a{i}: search(query: "x") {{ bank }}' for i in range(101)) + " }",
+        "{ sessions(limit: 200) { items { messages(limit: 200) { items { id } } } } }",
+        "query($n: Int) { sessions(limit: $n) { items { messages(limit: $n) { items { id } } } } }",
+        "{ __schema { types { fields { type { fields { type { fields { type { fields "
+        "{ name } } } } } } } } } }",
+    ],
+)
+def test_what_asks_for_too_much_is_refused_unlooked(query: str) -> None:
+    with pytest.raises(InputError):
+        limits.check(parse(query))
+
+
+def test_an_ordinary_question_is_not() -> None:
+    limits.check(parse(get_introspection_query()))
+    limits.check(parse("{ sessions { items { id exchanges(limit: 20) { items { title } } } } }"))

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+from tests.support.http.hostile_sessions import tricky
+from tests.support.http.server import SAMPLES, Server, make_home, serving
+
+WHY = "Why SQLite and not Postgres?"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("ask")
+    more = folder / "more"
+    more.mkdir()
+    with serving(make_home(folder, SAMPLES, tricky(more)), folder) as made:
+        yield made
+
+
+def _ask(page: Page, question: str) -> None:
+    page.locator("main input[name=q]").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#latest .badges").first).to_contain_text("confidence", timeout=20_000)
+
+
+def test_a_question_is_answered_and_its_citations_open_in_place(looker: Looker) -> None:
+    page = looker.window("/")
+    page.keyboard.type(WHY)  # the question has the focus
+    page.keyboard.press("Enter")
+    expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres", timeout=20_000)
+    assert "/research/mem-" in page.url
+    page.locator(".said sup a").first.click()
+    source = page.locator(".citations > li").first
+    expect(source.locator(".it")).to_contain_text("only one process on one small box writes")
+    expect(source.locator(".near").first).to_be_visible()
+    source.get_by_role("link", name="Open in its session").click()
+    expect(page.locator("#msg-4")).to_be_in_viewport()
+    assert looker.odd == []
+
+
+def test_questions_follow_in_the_same_talk(looker: Looker) -> None:
+    page = looker.window("/")
+    _ask(page, WHY)
+    talk = page.url.partition("#")[0]
+    _ask(page, "And the cache in Redis?")
+    assert page.url.startswith(talk)
+    expect(page.locator("section.answer")).to_have_count(2)
+    expect(page.get_by_role("heading", level=1)).to_have_text(WHY)
+    page.goto("/")
+    recent = page.locator("main .records li").first
+    expect(recent).to_contain_text(WHY)
+    expect(recent).to_contain_text("and 1 more")
+    page.goto(talk)
+    page.get_by_role("button", name="Remove this talk").click()
+    expect(page.get_by_role("status")).to_have_text("The talk is removed.")
+    page.goto(talk)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("There is no session")
+
+
+def test_without_scripts_all_of_it_can_be_asked_and_read(looker: Looker) -> None:
+    page = looker.window("/", scripts=False)
+    _ask(page, "What was the root cause of the duplicate alerts?")
+    page.locator(".citations summary").first.click()
+    expect(page.locator(".citations .it").first).to_be_visible()
+    page.goto("/?q=Why+SQLite+and+not+Postgres")
+    expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
+
+
+def test_what_is_not_known_is_said_to_be(looker: Looker) -> None:
+    page = looker.window("/?q=When+did+we+move+to+Kubernetes%3F")
+    expect(page.locator("#latest .badges").first).to_contain_text("confidence: none")
+    assert page.locator(".citations").count() == 0
+
+
+def test_what_was_useful_is_said_once_and_bears_out_what_it_rests_on(looker: Looker) -> None:
+    page = looker.window("/", scripts=False)
+    _ask(page, "Do we still cache API responses in Redis?")
+    page.get_by_role("button", name="It was useful").click()
+    expect(page.get_by_role("status")).to_contain_text("Noted")
+    expect(page.get_by_text("You found this useful.")).to_be_visible()
+    assert page.get_by_role("button", name="It was useful").count() == 0
+
+
+def test_what_is_wrong_is_one_step_from_the_answer(looker: Looker) -> None:
+    page = looker.window("/?q=Why+SQLite+and+not+Postgres")
+    page.locator(".citations summary").first.click()
+    page.get_by_role("link", name="Wrong? Correct it").first.click()
+    expect(page.get_by_label("What it should say")).to_be_visible()  # already unfolded
+
+
+def test_an_answer_cannot_run_anything(looker: Looker) -> None:
+    page = looker.window("/?q=what+does+the+zeppelin+deploy+use+%3Cscript%3Ealert(1)%3C/script%3E")
+    for fold in page.locator("details").all():
+        fold.evaluate("node => { node.open = true; }")
+    expect(page.locator(".citations")).to_contain_text("window.owned")
+    assert page.evaluate("window.owned") is None
+    assert page.locator("main script, main img, main iframe, main svg, [onclick]").count() == 0
+    assert looker.odd == []
+
+
+def test_asking_can_be_done_by_everybody_in_any_light(looker: Looker) -> None:
+    page = looker.window("/")
+    _ask(page, WHY)
+    path = page.url.removeprefix(looker.server.url).partition("#")[0]
+    assert lacks_in_any_light(looker, path) == []
+    page.locator(".citations summary").first.click()
+    assert lacks(page) == []

@@ -1,0 +1,142 @@
+"""Whatever a page changes leaves an entry in the log of decisions, or it is said here why not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from holdfast.app.views.record_view import current_text, fingerprint
+from holdfast.interfaces.http.pages import ROUTERS
+from holdfast.model.curation import Action
+from tests.interfaces.http.api.test_api import get
+from tests.support.http.decision_log import Place, placed
+from tests.support.http.forms import Visitor, remembering
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with placed(tmp_path_factory.mktemp("audit")) as made:
+        yield made
+
+
+def _seen(place: Place, path: str) -> str:
+    page = Visitor(place.server).look(path).text
+    return page.partition('name="seen" value="')[2].partition('"')[0]
+
+
+PAGES_ELSEWHERE = {
+    "/review/preview": "shows what would change",
+    "/ask": "asks",
+    "/research/{id}/cancel": "stops a question",
+    "/research/{id}/remove": "removes a question, no record",
+}
+
+
+def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
+    visit = place.visit
+
+    def on(path: str, said: str, **more: str) -> Callable[[], None]:
+        def done() -> None:
+            name = place.kept(said)
+            seen = _seen(place, f"/record/{name}")
+            visit(path, {"uri": f"holdfast://{name}", "seen": seen, **more})
+
+        return done
+
+    def bank() -> None:
+        path = f"/banks/{place.bank}"
+        visit(path, {"seen": _seen(place, path), "skepticism": "2", "literalism": "2"})
+
+    def restore() -> None:
+        name = place.kept("A gull.")
+        place.did(f"/records/{name}/forget", {})
+        visit("/memory/restore", {"uri": name})
+
+    def undo() -> None:
+        place.kept("A tern.")
+        visit("/memory/undo", {"seq": str(place.log()[-1].seq)})
+
+    def purge() -> None:
+        name = place.kept("A skua.")
+        visit("/memory/purge", {"uri": name, "sure": "yes", "seen": "memory:1"})
+
+    def useful() -> None:
+        place.kept("The tug leaves at ten from the south pier.")
+        asked = {"question": "When does the tug leave from the south pier?"}
+        visit(f"/research/{place.did('/ask', asked)['session_id']}/useful", {})
+
+    remember = {"text": "A swan.", "bank": place.bank}
+    return {
+        "/memory/remember": (Action.REMEMBER, lambda: visit("/memory/remember", remember)),
+        "/memory/correct": (Action.CORRECT, on("/memory/correct", "A hen.", text="A duck.")),
+        "/memory/forget": (Action.FORGET, on("/memory/forget", "A goose.")),
+        "/memory/restore": (Action.RESTORE, restore),
+        "/memory/merge": (
+            Action.MERGE,
+            on("/memory/merge", "A coot.", into=f"holdfast://{place.kept('A coot is black.')}"),
+        ),
+        "/memory/undo": (Action.UNDO, undo),
+        "/memory/purge": (Action.PURGE, purge),
+        "/memory/holds": (Action.CONFIRM, on("/memory/holds", "A heron.")),
+        "/review/drop": (Action.FORGET, on("/review/drop", "A crow.")),
+        "/review/confirm": (Action.REMEMBER, on("/review/confirm", "A jay.", text="A blue jay.")),
+        "/banks/{id}": (Action.SET, bank),
+        "/research/{id}/useful": (Action.VOUCH, useful),
+    }
+
+
+def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
+    """What is decided of all that waits for a person."""
+
+    def rule(path: str, said: str, **more: str) -> Callable[[], None]:
+        def done() -> None:
+            known = get(place.server, f"/rules/candidates?bank={place.bank}")["candidates"]
+            found = next(one for one in known if said in one["text"])
+            seen = hashlib.sha256(found["diff"].encode()).hexdigest()[:24]
+            asked = {"id": found["id"], "bank": place.bank, "seen": seen}
+            place.visit(path, {**asked, **more})
+
+        return done
+
+    def fact(path: str, said: str, **more: str) -> Callable[[], None]:
+        def done() -> None:
+            with remembering(place.server) as memory:
+                asked = {
+                    review.id: current_text(
+                        memory, memory.curation.target(review.target, review.bank)
+                    )
+                    for review in memory.browse.reviews("all")
+                }
+            id, words = next(one for one in asked.items() if said in one[1])
+            place.visit(path, {"id": id, "seen": fingerprint(words), **more})
+
+        return done
+
+    return {
+        "/review/approve": (Action.APPROVE, rule("/review/approve", "Name every fixture")),
+        "/review/reject": (Action.REJECT, rule("/review/reject", "Tag a release", why="no")),
+        "/review/keep": (Action.APPROVE, fact("/review/keep", "storefront")),
+        "/review/retire": (Action.REJECT, fact("/review/retire", "invoices")),
+        "/review/reword": (
+            Action.CORRECT,
+            fact("/review/reword", "search cache", text="Warm the search cache early."),
+        ),
+    }
+
+
+def test_whatever_a_page_changes_is_in_the_log(place: Place) -> None:
+    offered = {
+        str(getattr(route, "path", ""))
+        for router in ROUTERS
+        for route in router.routes
+        if "POST" in (getattr(route, "methods", None) or ())
+    }
+    cases = {**_pages(place), **_waiting(place)}
+    assert offered == {*cases, *PAGES_ELSEWHERE}
+    for path, (action, act) in cases.items():
+        before = len(place.log())
+        act()
+        new = [e for e in place.log()[before:] if e.action is action]
+        assert new and new[-1].who.endswith("(browse)"), path

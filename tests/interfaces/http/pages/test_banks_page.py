@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from holdfast.learn.bank_settings import BankChanges
+from holdfast.model.bank import Disposition
+from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.forms import Visitor, remembering
+from tests.support.http.server import Server
+
+TRICK = "<script>document.title='run'</script></textarea><h1>mine</h1>"
+
+
+def bank_of(server: Server) -> str:
+    with remembering(server) as memory:
+        return memory.banks.get("tidewatch").id
+
+
+def test_a_bank_is_changed_in_a_browser(looker: Looker) -> None:
+    page = looker.window("/banks", dark=True, phone=True, scripts=False)
+    page.get_by_role("link", name="tidewatch").click()
+    page.get_by_label("Skepticism").fill("5")
+    page.get_by_label("Who the bank speaks for").fill("Two people and a harbour.")
+    page.get_by_label("One more name").fill("harbour")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved")
+    with remembering(looker.server) as memory:
+        bank = memory.banks.get("harbour")
+        assert bank.disposition == Disposition(5, 3, 3)
+        assert bank.background == "Two people and a harbour."
+    page.get_by_label("drop the name harbour").check()
+    page.get_by_label("Preset").select_option("support")
+    page.get_by_role("button", name="Save").click()
+    with remembering(looker.server) as memory:
+        bank = memory.banks.get("tidewatch")
+        assert bank.disposition == Disposition(2, 2, 5) and "name:harbour" not in bank.aliases
+
+
+def test_sessions_are_put_away_only_where_that_was_said(looker: Looker) -> None:
+    page = looker.window(f"/banks/{bank_of(looker.server)}")
+    page.get_by_label("Months after which").fill("600")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("would be put away")
+    expect(page.get_by_label("Months after which")).to_have_value("600")
+    page.get_by_label("Put older sessions away").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved")
+    with remembering(looker.server) as memory:
+        assert memory.banks.get("tidewatch").retention == 600
+        memory.banks.change(BankChanges(retention=0), "tidewatch")
+
+
+def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> None:
+    path = f"/banks/{bank_of(server)}"
+    visitor = Visitor(server)
+    found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
+    assert found is not None
+    with remembering(server) as memory:
+        memory.banks.change(BankChanges(background="Changed by somebody else."), "tidewatch")
+    form = {"seen": found.group(1), "background": "My own words.", "skepticism": "1"}
+    got = visitor.post(path, form)
+    assert got.status == 409 and "My own words." in got.text
+    with remembering(server) as memory:
+        assert memory.banks.get("tidewatch").background == "Changed by somebody else."
+
+
+def test_what_is_no_setting_is_refused_and_what_was_written_kept(server: Server) -> None:
+    path, visitor = f"/banks/{bank_of(server)}", Visitor(server)
+
+    def post(**form: str) -> tuple[int, str]:
+        found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
+        assert found is not None
+        got = visitor.post(path, {"seen": found.group(1), "background": "Mine.", **form})
+        return got.status, got.text
+
+    for form in ({"skepticism": "9"}, {"literalism": "x"}, {"retention": "-3"}, {"alias": "all"}):
+        status, text = post(**form)
+        assert status == 400 and "Mine." in text, form
+    assert visitor.post(path, {"background": "Mine."}, key="").status == 400
+    assert visitor.post("/banks/nobody", {"background": "Mine."}).status == 404
+    assert visitor.look("/banks/nobody").status == 404
+
+
+def test_what_is_written_of_a_bank_never_runs(looker: Looker) -> None:
+    with remembering(looker.server) as memory:
+        memory.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
+    for path in ("/banks", f"/banks/{bank_of(looker.server)}"):
+        page = looker.window(path)
+        assert "run" not in page.title() and page.locator("h1").count() == 1
+    with remembering(looker.server) as memory:
+        memory.banks.change(BankChanges(background="", dropped_aliases=(TRICK,)), "tidewatch")
+    assert looker.odd == []
+
+
+def test_a_bank_can_be_changed_by_everybody_in_any_light(looker: Looker) -> None:
+    assert lacks_in_any_light(looker, f"/banks/{bank_of(looker.server)}") == []

@@ -1,0 +1,130 @@
+"""Through all pages by keys alone; and banks of one name, which are told apart wherever one is
+chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from holdfast.interfaces.ui.render import PLACES
+from tests.support.http.browser import Looker
+from tests.support.http.forms import Visitor
+from tests.support.http.server import SAMPLES, Server, make_home, serving
+from tests.support.transcripts import Script
+
+NAME = "a-gearbox-of-a-rather-long-name"
+ROOTS = (f"/home/dev/red/{NAME}", f"/home/dev/blue/{NAME}")
+CHOOSING = (
+    *("/", "/search?q=gear", "/sessions", "/memory?tab=memories", "/graph", "/timeline"),
+    *("/repos", "/status", "/worth"),
+)
+_OPTION = re.compile(r'<option value="([0-9a-f]{16})"[^>]*>([^<]*a-gearbox[^<]*)</option>')
+_AT = """() => {
+  const at = document.activeElement, own = getComputedStyle(at);
+  const inner = at.querySelector(".ring, .column");
+  const seen = (own.outlineStyle !== "none" && parseFloat(own.outlineWidth) > 0)
+    || (inner && getComputedStyle(inner).stroke !== "none") || at.type === "date";
+  return [at.tagName, at.outerHTML.slice(0, 120), seen && at.checkVisibility()];
+}"""
+_OVER = """() => {
+  const all = document.querySelectorAll("main :is(select, button, input:not([type=hidden]))");
+  const shown = [...all].filter((one) => one.checkVisibility());
+  const boxes = shown.map((one) => one.getBoundingClientRect());
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes.some((a, i) => boxes.some((b, j) => i < j && meet(a, b)));
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder: Path = tmp_path_factory.mktemp("walking")
+    told: list[Path] = []
+    for number, root in enumerate(ROOTS):
+        script = Script(f"{number:08}-0000-4000-8000-000000000009", cwd=root)
+        script.user(f"Please oil the {root.split('/')[3]} gear, it rattles")
+        script.assistant(f"The {root.split('/')[3]} gear is oiled because it rattled.")
+        told.append(script.write(folder / "told"))
+    with serving(make_home(folder, SAMPLES, *told), folder) as made:
+        yield made
+
+
+def test_banks_of_one_name_are_told_apart_and_chosen(server: Server) -> None:
+    visitor = Visitor(server)
+    known: dict[str, str] = {}
+    for path in CHOOSING:
+        known = {words: id for id, words in _OPTION.findall(visitor.look(path).text)}
+        assert len(known) == len(set(known.values())) == 2, path
+        assert any(ROOTS[0] in words for words in known), path
+    red = next(id for words, id in known.items() if "/red/" in words)
+    text = visitor.look(f"/sessions?bank={red}").text
+    assert "red gear" in text and "blue gear" not in text
+    assert f'<option value="{red}" selected>' in text
+    session = re.search(r'href="(/sessions/[^"?]+)"', text)
+    assert session and f"/sessions?bank={red}" in visitor.look(session.group(1)).text
+    nothing = visitor.look(f"/search?q=xyzzyq&bank={red}").text
+    assert f"Nothing in {NAME} speaks of this." in nothing
+
+
+def test_a_talk_goes_on_in_the_bank_it_began_in(looker: Looker) -> None:
+    page = looker.window("/")
+    page.get_by_label("A question").fill("Why was the gear oiled?")
+    page.get_by_label("Bank").select_option(label=f"{NAME} ({ROOTS[1]})")
+    page.get_by_role("button", name="Ask").click()
+    for _ in range(2):
+        page.get_by_label("Ask on").wait_for()
+        expect(page.get_by_label("Bank").locator("option:checked")).to_contain_text("/blue/")
+        page.get_by_label("Ask on").fill("Which gear was oiled?")
+        page.get_by_role("button", name="Ask").click()
+    page.get_by_label("Ask on").wait_for()
+    expect(page.locator("main")).not_to_contain_text("red gear")
+    assert looker.odd == []
+
+
+def _walk(page: Page, most: int) -> None:
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        tag, told, seen = page.evaluate(_AT)
+        if tag == "BODY":
+            return
+        assert seen, (page.url, told)
+
+
+@pytest.mark.slow
+def test_keys_lead_everywhere_and_show_where_they_are(looker: Looker) -> None:
+    page = looker.window("/sessions")
+    for address, _, key in PLACES:
+        page.keyboard.press("Escape")  # the first page begins in its field
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(looker.server.url + address)
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_text("through a list")).to_be_in_viewport()
+        page.keyboard.press("?")
+        page.evaluate("scrollTo(0, 0); document.querySelector('.brand').focus()")
+        _walk(page, 40)
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox", name="Search memory")).to_be_focused()
+    for path in ("/sessions", "/timeline", "/memory?tab=facts", "/graph", "/banks"):
+        page.goto(path)
+        stops: list[str] = []
+        for key in "jjk":
+            page.keyboard.press(key)
+            stops.append(page.evaluate("document.activeElement.outerHTML"))
+        assert stops[0] == stops[2] != stops[1] and stops[0].startswith("<a"), path
+    assert looker.odd == []
+
+
+def test_nothing_to_fill_in_covers_another_on_a_phone(looker: Looker) -> None:
+    page = looker.window("/", phone=True)
+    for path in CHOOSING:
+        page.goto(path)
+        assert not page.evaluate(_OVER), path
+    missing = Visitor(looker.server).look("/nowhere")
+    assert missing.status == 404 and "There is nothing at this address." in missing.text

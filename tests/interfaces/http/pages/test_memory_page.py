@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.views.catalogue import KIND_BY_SECTION
+from holdfast.app.views.record_view import fingerprint
+from holdfast.model.curation import Action
+from holdfast.model.trust import Trust
+from holdfast.recall.lookup.path import describe_record
+from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.forms import Visitor, remembering
+from tests.support.http.server import Server
+
+BANK = "tidewatch"
+TRICK = (
+    "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> "
+    "[go](javascript:document.title='run') **loud** </textarea><h1>mine</h1>"
+)
+
+
+def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None:
+    for tab in (*KIND_BY_SECTION, "forgotten", "decisions", "remembered"):
+        got = server.ask(f"/memory?tab={tab}")
+        assert got.status == 200 and 'aria-current="page"' in got.text, tab
+    assert "There are no shared records yet" in server.ask("/memory?tab=shared").text
+    assert server.ask("/memory?tab=nonsense").status == 404
+    assert server.ask("/memory?tab=facts&page=-4&status=nonsense").status == 200
+
+
+def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None:
+    with remembering(server) as memory:
+        fact = memory.browse.facts(BANK)[0]
+        concept = memory.browse.concepts(BANK)[0]
+        kept = memory.reader.memories.retained(memory.banks.get(BANK).id)[0]
+    for tab, record, said in (
+        ("facts", fact, fact.content),
+        ("concepts", concept, concept.name),
+        ("remembered", kept, kept.what.split("`")[0].split("“")[0]),
+    ):
+        moved = server.ask(f"/memory?tab={tab}&id={record.id}")
+        assert moved.status == 303 and moved.headers["location"].startswith("/record/"), tab
+        got = server.ask(moved.headers["location"])
+        assert got.status == 200 and record.id in got.text and said[:20] in got.text, tab
+    got = server.ask(f"/open?uri=holdfast://fact/{fact.id}")
+    assert got.status == 303 and got.headers["location"] == f"/record/fact/{fact.id}"
+    moved = server.ask(f"/open?uri={fact.evidence[0]}").headers["location"]
+    assert moved.startswith("/sessions/") and "#msg-" in moved
+    assert server.ask("/open?uri=holdfast://fact/ffffffff").status == 404
+
+
+def test_a_shelf_is_filtered_by_words_bank_and_status(server: Server) -> None:
+    assert "unit in a column" in server.ask("/memory?tab=facts&q=column+UNIT").text
+    assert "Nothing here fits" in server.ask("/memory?tab=facts&q=kubernetes").text
+    assert "Nothing here fits" in server.ask("/memory?tab=facts&status=retracted").text
+    assert "unit in a column" in server.ask(f"/memory?tab=facts&bank={BANK}").text
+    assert server.ask("/memory?tab=facts&bank=nobody").status == 404
+
+
+def test_people_remember_correct_and_forget_in_a_browser(looker: Looker) -> None:
+    page = looker.window("/memory?tab=memories")
+    page.get_by_text("Remember something").click()
+    page.get_by_label("What is to be remembered").fill("The quay floods at 4.2 metres.")
+    page.get_by_role("button", name="Remember").click()
+    expect(page.get_by_role("status")).to_contain_text("Remembered")
+    page.get_by_label("Say it rightly").fill("The quay floods at 4.1 metres.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    expect(page.locator("del")).to_have_text("The quay floods at 4.2 metres.")
+    page.reload()
+    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("status")).to_contain_text("Forgotten")
+    expect(page.get_by_text("floods at 4.1 metres")).to_have_count(0)
+    page.get_by_role("link", name="Forgotten").click()
+    row = page.locator("li", has_text="floods at 4.1 metres")
+    row.get_by_role("button", name="Restore").click()
+    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    page.get_by_role("link", name="Take it back").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("taken back")
+    page.get_by_role("link", name="Forgotten").click()
+    expect(page.locator("li", has_text="floods at 4.1 metres")).to_have_count(1)
+    assert looker.odd == []
+
+
+def test_everything_works_on_a_phone_in_the_dark_without_scripts(looker: Looker) -> None:
+    with remembering(looker.server) as memory:
+        one = memory.remember("Gauges are read every ten minutes.", BANK)
+        other = memory.remember("Gauges are read every 10 minutes.", BANK)
+    page = looker.window(f"/memory?tab=memories&id={one.id}", dark=True, phone=True, scripts=False)
+    page.get_by_text("Merge into another").click()
+    page.get_by_label("Gauges are read every 10 minutes.").check()
+    page.get_by_role("button", name="Merge").click()
+    expect(page.get_by_role("status")).to_contain_text("Merged")
+    assert other.id in page.url
+    with remembering(looker.server) as memory:
+        assert memory.curation.target(one.id).shown is False
+    gone = looker.window(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
+    gone.get_by_role("button", name="Bring it back").click()
+    expect(gone.locator(".words")).to_have_text("Gauges are read every ten minutes.")
+
+
+def test_keys_lead_through_a_shelf(looker: Looker) -> None:
+    page = looker.window("/memory?tab=facts")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Correct")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    page.wait_for_url("**/memory")
+
+
+def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> None:
+    with remembering(looker.server) as memory:
+        kept = memory.remember("The old gate code is written on the wall.", BANK)
+    page = looker.window(f"/memory?tab=memories&id={kept.id}")
+    page.get_by_role("link", name="Erase for good").click()
+    expect(page.get_by_text("1 × memory")).to_be_visible()
+    expect(page.locator(".words")).to_contain_text("The old gate code")
+    expect(page.get_by_text("Nobody can bring it back")).to_be_visible()
+    page.get_by_label("I am sure").check()
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.get_by_role("status")).to_contain_text("Erased")
+    with remembering(looker.server) as memory:
+        assert kept.id not in {m.id for m in memory.store.memories.remembered_uncurated(kept.bank)}
+    visitor = Visitor(looker.server)
+    name = f"holdfast://memory/{kept.id}"
+    assert visitor.post("/memory/restore", {"uri": name}).status == 404
+
+
+def test_nothing_is_erased_by_halves_or_by_surprise(server: Server) -> None:
+    with remembering(server) as memory:
+        kept = memory.remember("The key hangs by the door.", BANK)
+    visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
+    assert visitor.post("/memory/purge", {"uri": name, "seen": "memory:1"}).status == 400
+    got = visitor.post("/memory/purge", {"uri": name, "seen": "turn:5", "sure": "yes"})
+    assert got.status == 409 and "has changed since you looked" in got.text
+    fact = server.ask("/memory?tab=facts").text
+    assert "Erase for good" not in fact
+    with remembering(server) as memory:
+        assert memory.curation.target(name).shown
+
+
+def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> None:
+    server = looker.server
+    cookies = looker.window("/").context.cookies()
+    cookie = "; ".join(f"{c.get('name')}={c.get('value')}" for c in cookies)
+    mine, other = Visitor(server, cookie), Visitor(server)
+    with remembering(server) as memory:
+        fact = memory.browse.facts(BANK)[0]
+        before = len(memory.reader.curation.log(fact.bank))
+    form = {"uri": f"holdfast://fact/{fact.id}", "text": "other words", "seen": "x"}
+    for action in ("remember", "correct", "forget", "restore", "merge", "undo", "purge"):
+        assert mine.post(f"/memory/{action}", form, key="").status == 400
+        assert mine.post(f"/memory/{action}", form, key="0" * 64).status == 400
+        assert mine.post(f"/memory/{action}", form, key=other.key()).status == 400
+    with remembering(server) as memory:
+        assert len(memory.reader.curation.log(fact.bank)) == before
+
+
+@pytest.mark.parametrize("tab", ["facts", "memories", "concepts", "decisions", "forgotten"])
+def test_what_is_stored_never_runs(looker: Looker, tab: str) -> None:
+    with remembering(looker.server) as memory:
+        kept = _tricks(memory)
+    page = looker.window(f"/memory?tab={tab}")
+    _nothing_ran(page)
+    for word in ("memories", "concepts"):
+        opened = looker.window(f"/memory?tab={word}&id={kept[word]}")
+        _nothing_ran(opened)
+        opened.close()
+    assert looker.odd == []
+
+
+def _tricks(memory: Holdfast) -> dict[str, str]:
+    mine = memory.remember(TRICK, BANK)
+    concept = memory.browse.concepts(BANK)[0]
+    memory.correct(f"holdfast://concept/{concept.id}", TRICK, BANK)
+    gone = memory.remember(f"gone {TRICK}", BANK, who="<b>eve</b>", trust=Trust.ASSISTANT)
+    if memory.curation.target(gone.id).shown:
+        memory.forget(gone.id, BANK, who="<i>eve</i>")
+    return {"memories": mine.id, "concepts": concept.id}
+
+
+def _nothing_ran(page: Page) -> None:
+    assert "run" not in page.title()
+    assert page.locator("main script, main img, main b, main i").count() == 0
+    assert page.locator("h1", has_text="mine").count() in (0, 1)
+    assert page.locator("h1").count() == 1
+    assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_a_record_that_changed_meanwhile_is_not_overwritten(server: Server) -> None:
+    with remembering(server) as memory:
+        kept = memory.remember("The siren is tested on Mondays.", BANK)
+    visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
+    seen = fingerprint(kept.what)
+    with remembering(server) as memory:
+        memory.correct(name, "The siren is tested on Tuesdays.", BANK)
+    form = {"uri": name, "text": "It is tested\r\non Wednesdays.", "seen": seen}
+    got = visitor.post("/memory/correct", form)
+    assert got.status == 409 and "changed meanwhile" in got.text
+    assert "on Wednesdays." in got.text and "on Tuesdays." in got.text
+    with remembering(server) as memory:
+        assert "Tuesdays" in describe_record(memory.show(name).record)[0]
+        memory.forget(name)
+    got = visitor.post("/memory/correct", form)
+    assert got.status == 400 and "is forgotten" in got.text and "on Wednesdays." in got.text
+    assert visitor.post("/memory/forget", {"uri": name}).status == 400
+    assert visitor.post("/memory/forget", {"uri": "holdfast://memory/00ff00ff"}).status == 404
+
+
+def test_only_the_decision_that_was_seen_is_taken_back(server: Server) -> None:
+    with remembering(server) as memory:
+        kept = memory.remember("Boats moor at the west pier.", BANK)
+        memory.remember("Boats never moor at the east pier.", BANK)
+        log = memory.reader.curation.log(kept.bank)
+    first = next(e for e in log if e.target.endswith(kept.id) and e.action is Action.REMEMBER)
+    got = Visitor(server).post("/memory/undo", {"seq": str(first.seq)})
+    assert got.status == 400 and "Something else was decided meanwhile" in got.text
+    with remembering(server) as memory:
+        assert memory.curation.target(kept.id).shown
+
+
+def test_what_cannot_be_remembered_is_not_lost(server: Server) -> None:
+    visitor = Visitor(server)
+    got = visitor.post("/memory/remember", {"text": "Keep these words.", "bank": "nobody"})
+    assert got.status == 404 and "Keep these words." in got.text
+    got = visitor.post("/memory/remember", {"text": "Keep these words.", "bank": ""})
+    assert got.status == 400 and "Keep these words." in got.text
+
+
+def test_secrets_are_taken_out_of_what_is_remembered(server: Server) -> None:
+    token = "ghp_" + "Zx81" * 9
+    form = {"text": f"The token is {token}, keep it.", "bank": BANK}
+    got = Visitor(server).post("/memory/remember", form)
+    assert got.status == 303
+    assert token not in server.ask("/memory?tab=memories").text
+
+
+@pytest.mark.parametrize("tab", ["memories", "decisions"])
+def test_records_can_be_read_by_everybody_in_any_light(looker: Looker, tab: str) -> None:
+    with remembering(looker.server) as memory:
+        fact = memory.browse.facts(BANK)[0]
+    assert lacks_in_any_light(looker, f"/memory?tab={tab}") == []
+    if tab == "memories":
+        assert lacks_in_any_light(looker, f"/memory?tab=facts&id={fact.id}") == []

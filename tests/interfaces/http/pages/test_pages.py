@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.interfaces.ui.render import PLACES
+from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+
+ADDRESSES = [address for address, _, _ in PLACES]
+
+
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_a_place_can_be_used_by_everybody_in_any_light(looker: Looker, path: str) -> None:
+    assert lacks_in_any_light(looker, path) == []
+    assert looker.odd == []
+
+
+def test_what_is_wrong_with_a_page_is_found(looker: Looker) -> None:
+    page = looker.window("/")
+    page.evaluate(
+        """() => {
+          const bad = document.createElement("div");
+          bad.id = "main";
+          bad.append(document.createElement("button"), document.createElement("h4"));
+          const text = document.createElement("p");
+          text.textContent = "pale";
+          text.style.color = getComputedStyle(document.body).backgroundColor;
+          const field = document.createElement("input");
+          bad.append(text, field);
+          document.querySelector("main").append(bad);
+        }"""
+    )
+    told = "\n".join(lacks(page))
+    for what in ("id twice", "no name", "empty heading", "contrast 1.00", "no label"):
+        assert what in told
+
+
+def test_keys_lead_to_every_place(looker: Looker) -> None:
+    page = looker.window("/nowhere")
+    for address, _, key in PLACES:
+        page.keyboard.press("Escape")
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(looker.server.url + address)
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "q"

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.forms import remembering
+from tests.support.http.hostile_sessions import tricky
+from tests.support.http.server import SAMPLES, Server, make_home, serving
+
+# "Then SQLite. We chose SQLite over Postgres because ...", message 4 of its session.
+CHOSE = "/record/turn/7a220314feb0c437"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("search")
+    more = folder / "more"
+    more.mkdir()
+    with serving(make_home(folder, SAMPLES, tricky(more)), folder) as made:
+        yield made
+
+
+def test_memory_is_searched_from_every_page_by_keys_alone(looker: Looker) -> None:
+    page = looker.window("/sessions")
+    page.keyboard.press("/")
+    page.keyboard.type("SQLite over Postgres")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit").first).to_contain_text("We chose SQLite over Postgres")
+    expect(page.locator(".hit .badge").first).to_have_text("transcripts")
+    why = page.locator(".hit details").first
+    why.locator("summary").click()
+    expect(why.get_by_role("cell", name="coverage", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("#msg-4")).to_be_in_viewport()
+    assert looker.odd == []
+
+
+def test_a_search_is_narrowed_by_bank_layer_and_kind(looker: Looker) -> None:
+    page = looker.window("/search?q=SQLite", scripts=False)
+    page.get_by_label("Kind").select_option("exchange")
+    page.get_by_role("button", name="Search", exact=True).click()
+    kinds = page.locator(".hit h2 a").all_inner_texts()
+    assert kinds and all(kind.startswith("Exchange") for kind in kinds)
+    page.get_by_label("Kind").select_option("")
+    page.get_by_label("Layer").select_option("summaries")
+    page.get_by_role("button", name="Search", exact=True).click()
+    assert set(page.locator(".hit .badge:first-child").all_inner_texts()) == {"summaries"}
+    page.goto("/search?q=SQLite&bank=nowhere")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("There is no bank")
+
+
+def test_what_is_not_known_is_not_made_up(looker: Looker) -> None:
+    page = looker.window("/search?q=quantum+flamingo+telemetry")
+    expect(page.get_by_text("speaks of this.")).to_be_visible()
+    assert page.locator(".hit").count() == 0
+
+
+def test_a_record_leads_up_and_down_and_to_its_place(looker: Looker) -> None:
+    page = looker.window(CHOSE)
+    expect(page.locator(".prose")).to_contain_text("only one process on one small box writes")
+    page.get_by_text("The raw line under it").click()
+    expect(page.locator("pre.out")).to_contain_text("We chose SQLite over Postgres")
+    page.get_by_role("link", name="Open in its session").click()
+    expect(page.locator("#msg-4")).to_be_in_viewport()
+    page.goto(CHOSE)
+    page.locator("h2:has-text('Stands in') + ul a").first.click()
+    expect(page.locator(".badge").first).to_have_text("exchange")
+    expect(page.get_by_role("heading", name="Made of")).to_be_visible()
+
+
+def test_what_is_wrong_is_corrected_forgotten_and_restored(looker: Looker) -> None:
+    page = looker.window(CHOSE, scripts=False)
+    page.get_by_text("Say it rightly").click()
+    box = page.get_by_label("What it should say")
+    assert "We chose SQLite" in box.input_value()
+    box.fill("We chose <b>DuckDB</b> in the end.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("status")).to_contain_text("Corrected.")
+    expect(page.locator(".card.prose")).to_have_text("We chose <b>DuckDB</b> in the end.")
+    expect(page.locator("blockquote")).to_contain_text("We chose SQLite over Postgres")
+    page.get_by_text("Forget it").click()
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("This turn is not shown")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_role("status")).to_contain_text("It is back")
+    for action in ("correct", "forget", "restore"):
+        expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
+
+
+def test_what_changed_meanwhile_is_shown_and_nothing_is_lost(looker: Looker) -> None:
+    with remembering(looker.server) as memory:
+        session = memory.reader.sessions.latest(None)[0]
+        said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
+    page = looker.window(f"/record/exchange/{said.id}", scripts=False)
+    page.get_by_text("Say it rightly").click()
+    page.get_by_label("What it should say").fill("Mine.")
+    with remembering(looker.server) as memory:
+        memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("It was changed meanwhile")
+    expect(page.locator(".words")).to_have_text("Theirs.")
+    expect(page.get_by_label("You wrote")).to_have_value("Mine.")
+    page.get_by_role("button", name="Correct it all the same").click()
+    expect(page.get_by_role("status")).to_contain_text("Corrected.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mine.")
+
+
+def test_a_change_needs_a_form_of_ours(looker: Looker) -> None:
+    page = looker.window(CHOSE)
+    page.locator("#forget [name=form_key]").evaluate("node => { node.value = 'guess'; }")
+    page.get_by_text("Forget it").click()
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("This form is not from here")
+    assert page.goto(CHOSE) and "is not shown" not in page.content()
+
+
+def test_nothing_that_was_found_runs(looker: Looker) -> None:
+    page = looker.window("/search?q=zeppelin+deploy+%3Cscript%3Ewindow.owned=1%3C/script%3E")
+    expect(page.locator(".hit").first).to_contain_text("<iframe src=http")
+    places = page.locator(".hit h2 + p + div > a").evaluate_all("all => all.map((a) => a.href)")
+    for place in places[:4]:
+        page.goto(place)
+        assert page.evaluate("window.owned") is None
+        assert page.locator("main script, main img, main iframe, main svg, [onclick]").count() == 0
+    assert len(places) > 1 and looker.odd == []
+
+
+@pytest.mark.slow
+def test_search_and_records_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
+    for path in ("/search?q=SQLite", "/search?q=quantum+flamingo", CHOSE, "/record/turn/none"):
+        assert lacks_in_any_light(looker, path) == [], path

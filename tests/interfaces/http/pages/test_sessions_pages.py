@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.hostile_sessions import LONG, TRICKY, long, tricky
+from tests.support.http.server import SAMPLES, Server, make_home, serving
+
+SMS = "22df57da-e090-5039-a962-0a5c544eb68d"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("sessions")
+    more = folder / "more"
+    more.mkdir()
+    env = make_home(folder, SAMPLES, tricky(more), long(more, 150))
+    with serving(env, folder) as made:
+        yield made
+
+
+def test_sessions_are_listed_and_filtered(looker: Looker) -> None:
+    page = looker.window("/sessions")
+    assert page.locator(".sessions > li").count() >= 10
+    page.get_by_label("Branch").select_option("alerts")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator(".sessions > li")).to_have_count(1)
+    expect(page.get_by_role("link", name="SMS alerts")).to_be_visible()
+    assert "1 subagent" in page.locator(".sessions > li").inner_text()
+    page.get_by_label("From", exact=True).fill("2030-01-01")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_text("No session passes these filters.")).to_be_visible()
+    page.goto("/sessions?page=2")
+    expect(page.get_by_text("No session passes")).to_be_visible()
+    assert looker.odd == []
+
+
+def test_keys_walk_through_the_list_and_into_a_session(looker: Looker) -> None:
+    page = looker.window("/sessions?bank=tidewatch")
+    for key in ("j", "j", "k", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("heading", level=1)).to_have_text("A second harbour")
+
+
+def test_a_session_reads_as_a_conversation(looker: Looker) -> None:
+    page = looker.window(f"/sessions/{SMS}")
+    expect(page.locator("#msg-1")).to_contain_text("text the harbour master")
+    call = page.locator("details.call").filter(has_text="src/tidewatch/alerts.py").first
+    expect(call.locator(".added").first).to_be_hidden()
+    call.locator("summary").click()
+    expect(call.locator(".added").first).to_be_visible()
+    nested = page.locator("#msg-2 + .nested, #msg-2 ~ .nested").first
+    nested.locator("summary").click()
+    nested.get_by_role("link", name="Read it").click()
+    expect(page.get_by_text("A subagent of")).to_be_visible()
+    page.get_by_role("link", name="SMS alerts").click()
+    aside = page.get_by_role("complementary")
+    expect(aside.get_by_text("3 exchanges")).to_be_visible()
+    expect(aside.get_by_text("Still to do: a test message")).to_be_visible()
+    aside.locator("ol a").nth(1).click()
+    expect(page).to_have_url(f"{looker.server.url}/sessions/{SMS}?at=4#msg-4")
+
+
+def test_what_was_taken_out_is_told(looker: Looker) -> None:
+    page = looker.window("/sessions?bank=tidewatch")
+    hosts = page.locator(".sessions .title").evaluate_all("all => all.map((a) => a.href)")
+    told = [url for url in hosts if "Taken out" in (page.goto(url), page.content())[1]]
+    assert len(told) == 1
+    page.goto(told[0])
+    expect(page.locator("mark.redacted").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_long_session_is_shown_in_windows(looker: Looker, scripts: bool) -> None:
+    page = looker.window(f"/sessions/{LONG}", scripts=scripts)
+    assert page.locator(".turn, .call").count() == 200
+    page.get_by_role("link", name="Later").first.click()
+    expect(page.locator("#msg-201")).to_be_visible()
+    page.get_by_role("link", name="Earlier").last.click()
+    expect(page.locator("#msg-1")).to_be_visible()
+    page.get_by_label("Go to message").fill("590")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.locator("#msg-590")).to_be_in_viewport()
+    page.goto(f"/sessions/{LONG}/msg/333")
+    expect(page.locator("#msg-333")).to_be_in_viewport()
+
+
+def test_an_address_of_a_message_leads_to_it_wherever_it_lies(looker: Looker) -> None:
+    page = looker.window(f"/sessions/{LONG}#msg-577")
+    expect(page.locator("#msg-577")).to_be_in_viewport()
+    page.goto(f"/sessions/{LONG}?at=2#msg-2")
+    expect(page.locator("#msg-2")).to_have_attribute("open", "")
+
+
+def test_nothing_that_was_said_runs(looker: Looker) -> None:
+    page = looker.window(f"/sessions/{TRICKY}")
+    for fold in page.locator("details").all():
+        fold.evaluate("node => { node.open = true; }")
+    expect(page.locator("#msg-1")).to_contain_text("<script>window.owned = 1; alert(1)</script>")
+    expect(page.locator("#msg-1")).to_contain_text("[a link](javascript:window.owned=1)")
+    for path in (f"/sessions/{TRICKY}", "/sessions", "/sessions?branch=%3Cscript%3E"):
+        page.goto(path)
+        assert page.evaluate("window.owned") is None
+        foreign = "main script, main img, main iframe, main svg, [onclick], [onerror], a[href^='j']"
+        assert page.locator(foreign).count() == 0
+        assert page.locator("main a[href^=http]").count() == 0
+    assert looker.odd == []
+
+
+@pytest.mark.slow
+def test_sessions_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
+    for path in (f"/sessions/{SMS}", f"/sessions/{TRICKY}", "/sessions?branch=alerts"):
+        assert lacks_in_any_light(looker, path) == [], path
+
+
+def test_what_is_not_there_is_told(looker: Looker) -> None:
+    page = looker.window("/sessions/nobody")
+    expect(page.get_by_role("heading")).to_have_text("There is no such session.")
+
+
+def test_what_a_subagent_said_is_found_on_its_own_page(looker: Looker) -> None:
+    page = looker.window("/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn")
+    page.locator(".hit", has_text="harbour-scripts").first.locator("a[data-stop]").click()
+    expect(page.get_by_text("A subagent of")).to_be_visible()

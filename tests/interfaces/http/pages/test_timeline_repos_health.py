@@ -1,0 +1,269 @@
+"""Timeline, repos and health, over the sample sessions and a small repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from holdfast.app.memory import open_memory
+from holdfast.errors import InputError
+from holdfast.interfaces.ui.plots import by_day, format_bytes, shares
+from holdfast.interfaces.ui.render import PLACES
+from holdfast.interfaces.ui.time_bars import draw, period_name
+from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
+from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
+from holdfast.model.query import Passage
+from holdfast.model.trust import Trust
+from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
+from holdfast.settings import load_settings
+from holdfast.store.across_tables.overview import PeriodCount
+from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+from tests.support.http.server import MAIN, Server, make_home, serving
+
+FILE = 'it\'s "quoted" <b>.py'
+EVIL = "<script>alert(1)</script>"
+
+
+def _git(folder: Path, *words: str, when: str = "2026-03-02T10:00:00Z") -> str:
+    env = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "HOME": str(folder)}
+    who = ("-c", 'user.name=Ada "x" & co', "-c", "user.email=ada@example.org")
+    run = subprocess.run(
+        ["git", *who, *words], cwd=folder, env=env, capture_output=True, check=True
+    )
+    return run.stdout.decode().strip()
+
+
+def _repository(folder: Path) -> Path:
+    repo = folder / "harbour"
+    repo.mkdir()
+    _git(repo, "init", "-q", "-b", "main")
+    (repo / FILE).write_text("tide = 1\n")
+    _git(repo, "add", ".")
+    _git(repo, "commit", "-qm", f"Count the tide {EVIL}")
+    _git(repo, "tag", "v1")
+    (repo / FILE).write_text("tide = 2\nclock = 'utc'\n")
+    _git(repo, "commit", "-qam", "Count the tide twice (#12)\n\nWhy: **summer**.")
+    _git(repo, "revert", "--no-edit", "HEAD", when="2026-03-03T10:00:00Z")
+    _git(repo, "checkout", "-qb", "astray", "HEAD~1")
+    (repo / "lost.txt").write_text("lost\n")
+    _git(repo, "add", ".")
+    _git(repo, "commit", "-qm", "Lose it", when="2026-03-04T10:00:00Z")
+    _git(repo, "checkout", "-q", "main")
+    for number in range(45):
+        _git(repo, "commit", "-q", "--allow-empty", "-m", f"Step {number}")
+    return repo
+
+
+def _forge_and_costs(env: Mapping[str, str]) -> None:
+    with open_memory(load_settings(dict(env))) as memory:
+        bank = next(one.id for one in memory.reader.banks.all() if "harbour" in one.name)
+        repo, when = "github.com/acme/harbour", "2026-03-02T09:00:00.000Z"
+        pull = Pull(
+            bank, "12@acme.harbour", 12, when, "ada", f"Twice {EVIL}", "It *must*.",
+            ThreadState.MERGED, "https://github.com/acme/harbour/pull/12", Trust.TEAM, repo,
+        )  # fmt: skip
+        issue = Issue(bank, "7@acme.harbour", 7, when, "eve", "Tide is off", "By one.", repo=repo)
+        remark = Remark(
+            *(bank, "r1", "holdfast://pull/12@acme.harbour", RemarkKind.REVIEW, when, "eve"),
+            *(f"[click](javascript:alert(1)) {EVIL}", "approved"),
+        )
+        call = ModelCall(
+            bank, "c1", memory.now(), "", "digest", "claude", "haiku", 1200, 300, 0, 0.01, 90,
+            1, CallOutcome.DONE,
+        )  # fmt: skip
+        store = memory.store
+        with store.transaction():
+            store.forge.put_thread(pull, Passage(bank, "pull", pull.id, "", when, pull.title))
+            store.forge.put_thread(issue, Passage(bank, "issue", issue.id, "", when, issue.title))
+            store.forge.put_remark(remark, None)
+            store.model_calls.reserve(call)
+            store.model_calls.record_result(call)
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _repository(tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture(scope="module")
+def server(repo: Path) -> Iterator[Server]:
+    folder = repo.parent
+    env = make_home(folder)
+    run = [*MAIN, "ingest", "--embed", "none", str(repo)]
+    assert subprocess.run(run, env=env, cwd=folder, capture_output=True).returncode == 0
+    _forge_and_costs(env)
+    with serving(env, folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Browser, server: Server) -> Looker:
+    return Looker(browser, server)
+
+
+def test_a_history_is_paged_and_filtered(looker: Looker, repo: Path) -> None:
+    page = looker.window("/repos")
+    assert page.get_by_role("link", name="Step 44", exact=True).count() == 1
+    page.get_by_role("link", name="Earlier →").click()
+    page.wait_for_url("**page=2*")
+    assert page.get_by_text("astray", exact=True).count() == 0
+    page.get_by_label("Commits that touch").fill("lost.txt")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**path=lost.txt*")
+    found = page.locator("section", has=page.get_by_role("heading", name="Commits")).first
+    assert found.locator("li").count() == 1 and "astray" in found.inner_text()
+    found.get_by_role("link", name="Lose it").click()
+    page.wait_for_url("**commit=*")
+    assert "Astray" in page.locator("main").inner_text()
+    assert looker.odd == [] and lacks(page) == []
+
+
+def test_a_commit_is_shown_whole(looker: Looker, repo: Path) -> None:
+    sha = _git(repo, "log", "--format=%H", "--grep=^Count the tide twice", "main").split()[-1]
+    page = looker.window(f"/repos?commit={sha[:12]}")
+    told = page.locator("main").inner_text()
+    assert sha in told and FILE in told and 'Ada "x" & co' in told
+    assert "taken back by" in told and "pull #12" in told and "summer" in told
+    assert page.locator(".diff .added").count() >= 1
+    assert page.locator(".diff .removed").count() >= 1
+    assert lacks(page) == [] and looker.odd == []
+    page.get_by_role("link", name="pull #12").click()
+    page.wait_for_url("**pull=12*")
+    assert EVIL in page.locator("h1").inner_text()
+    words = page.locator("main").inner_text()
+    assert "from outside" in words and "approved" in words
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert lacks(page) == [] and looker.odd == []
+    assert "Tide is off" in looker.window("/repos?issue=7").locator("h1").inner_text()
+
+
+def test_who_knows_a_file_is_told_with_evidence(looker: Looker) -> None:
+    page = looker.window("/repos", scripts=False)
+    page.get_by_label("Who knows about").fill(FILE)
+    page.get_by_role("button", name="Show").click()
+    expert = page.locator(".experts li").first
+    assert "Ada" in expert.inner_text() and expert.locator("a").count() >= 1
+    assert lacks_in_any_light(looker, "/repos?who=tide") == []
+
+
+def test_what_is_not_there_is_told(server: Server) -> None:
+    for path in ("/repos?commit=ffffffffff", "/repos?pull=99", "/repos?issue=1", "/repos?bank=no"):
+        assert server.ask(path).status == 404, path
+    assert "No commit fits" in server.ask("/repos?author=nobody%25").text
+    for path in ("/timeline?span=2026-13", "/timeline?span=2026-02-30", "/timeline?after=x"):
+        assert server.ask(path).status == 400, path
+    as_page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
+    got = server.ask("/repos?page=0", as_page)
+    assert got.status == 422 and "page should be greater than or equal to 1." in got.text
+    assert "openapi" not in got.text
+    assert "<script>alert" not in server.ask("/repos").text
+
+
+def test_time_is_zoomed_into_by_links(looker: Looker) -> None:
+    page = looker.window("/timeline?bank=harbour")
+    assert page.locator(".events li").count() == 50
+    page.locator("svg.lanes a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**span=2026-03")
+    page.locator("svg.lanes a[aria-label^='2 Mar 2026']").click()
+    page.wait_for_url("**span=2026-03-02")
+    assert page.locator("nav[aria-label=Span]").inner_text().split("\n")[0].startswith("All time")
+    times = [one.get_attribute("datetime") or "" for one in page.locator(".events time").all()]
+    assert times == sorted(times) and all(time.startswith("2026-03-02") for time in times)
+    assert {"commit", "pull", "issue"} & set(page.locator(".events .kind").all_inner_texts())
+    page.get_by_role("link", name=re.compile("3 Mar 2026")).click()
+    page.wait_for_url("**span=2026-03-03")
+    assert page.locator(".events li").count() == 1
+    assert looker.odd == [] and lacks(page) == []
+
+
+def test_every_event_is_on_one_page_and_on_one_only(looker: Looker, server: Server) -> None:
+    seen: list[str] = []
+    path = "/timeline?bank=harbour"
+    while path:
+        text = server.ask(path).text
+        seen += re.findall(r"at=(holdfast[^&#\"]+)#anchor", text)
+        more = re.search(r'href="([^"]*before=[^"]*)"', text)
+        path = more.group(1).replace("&amp;", "&") if more else ""
+    assert len(seen) == len(set(seen)) == 51
+
+
+@pytest.mark.slow
+def test_time_is_looked_at_around_a_record_and_words(looker: Looker, repo: Path) -> None:
+    sha = _git(repo, "rev-list", "--max-parents=0", "main")
+    page = looker.window(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")
+    assert "Count the tide" in page.locator(".events .anchor").inner_text()
+    assert page.locator("svg.lanes .mark").count() == 1
+    page.get_by_label("Around what speaks of").fill("Lose it")
+    page.get_by_label("Around", exact=True).fill("")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=Lose*")
+    assert "Lose it" in page.locator(".events .anchor").inner_text()
+    assert lacks_in_any_light(looker, "/timeline?span=2026-03&kind=commit") == []
+    page = looker.window("/timeline?span=1999")
+    assert "Nothing lies here" in page.locator("main").inner_text()
+
+
+def test_health_tells_the_same_as_status(looker: Looker, server: Server) -> None:
+    run = subprocess.run([*MAIN, "status", "--json"], env=dict(server.env), capture_output=True)
+    told = json.loads(run.stdout)
+    page = looker.window("/status")
+    words = page.locator("main").inner_text()
+    assert "every line is accounted for" in words and told["capture"]["sentence"] in words
+    for count in (told["ledger"]["captured"], told["ledger"]["lines"], told["turns"]):
+        assert f"{count:,}" in words
+    assert "1,500" in (page.locator("svg.plot title").first.text_content() or "")
+    assert lacks(page) == []
+    page.get_by_role("link", name="Ask the doctor").click()
+    page.wait_for_url("**look=doctor*")
+    assert page.locator(".checks li").count() > 5
+    page.get_by_role("link", name="Sizes by table").click()
+    page.wait_for_url("**look=sizes*")
+    assert "passage" in page.locator("#sizes").inner_text()
+    assert looker.odd == []
+
+
+def test_spans_are_read_and_go_on() -> None:
+    assert [adjacent_spans(span) for span in ("2026", "2026-01", "2024-02-29")] == [
+        ("2025", "2027"), ("2025-12", "2026-02"), ("2024-02-28", "2024-03-01"),
+    ]  # fmt: skip
+    assert (
+        read_span(" 2026-03 ") == "2026-03" and period_name("2026-03-01T08") == "1 Mar 2026, 08:00"
+    )
+    for wrong in ("26", "2026-00", "2026-02-30", "0000", "x" * 999):
+        with pytest.raises(InputError):
+            read_span(wrong)
+
+
+def test_lanes_stand_under_their_periods() -> None:
+    spread = Histogram("2026", ("2026-01", "2026-02"), (PeriodCount("commit", "2026-02", 4),))
+    lanes = draw(spread, ("digest", "commit"), "2026-02-09")
+    assert [lane.name for lane in lanes.lanes] == ["commits"]
+    (bar,) = lanes.bars
+    assert lanes.columns[1].x <= bar.x < lanes.mark < bar.x + bar.width <= lanes.width
+    assert lanes.columns[1].tooltip == "Feb 2026: 4 commits"
+
+
+def test_plots_are_in_proportion() -> None:
+    spent = {("2026-03-02", "ask"): 30.0, ("2026-03-02", "digest"): 10.0}
+    plot = by_day(spent, "2026-03-02", 30, lambda n: f"{n:.0f}", cap=80)
+    assert [piece.tooltip for piece in plot.pieces] == [
+        "2026-03-02: ask, 30",
+        "2026-03-02: digest, 10",
+    ]
+    assert plot.pieces[0].height == pytest.approx(3 * plot.pieces[1].height, rel=0.01)
+    assert plot.cap >= 0 and by_day(spent, "2026-03-02", 30, str, cap=1e9).cap < 0
+    assert [one.width for one in shares([("a", 1), ("b", 0), ("c", 3)])] == [25.0, 75.0]
+    assert [format_bytes(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]
+
+
+def test_every_place_has_a_key_of_its_own() -> None:
+    keys = [key for _, _, key in PLACES]
+    assert len(keys) == len(set(keys))

@@ -1,0 +1,66 @@
+"""The page that says what the memory was worth, and what that cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.core.context import utc_now
+from holdfast.app.memory import Holdfast
+from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
+from holdfast.settings import Settings
+from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.server import Server, make_home, serving
+
+EVIL = "<script>alert(1)</script> said otherwise"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder: Path = tmp_path_factory.mktemp("worth")
+    env = make_home(folder)
+    with (
+        Holdfast(Settings(folder / "home", folder / "claude")) as memory,
+        (store := memory.store).transaction(),
+    ):
+        for number, use in enumerate(
+            (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.IGNORED, InjectionUse.CONTRADICTED)
+        ):
+            kind = InjectionKind.START if number else InjectionKind.ERROR
+            one = Injection(
+                *(f"i{number}", "", "s", utc_now(), kind, 800, ("holdfast://turn/x",)),
+                *(True, use, EVIL if use is InjectionUse.CONTRADICTED else ""),
+            )
+            store.injections.add(one)
+            store.injections.record_outcome(one)
+    with serving(env, folder) as made:
+        yield made
+
+
+def test_it_shows_what_the_ledger_has(looker: Looker) -> None:
+    page = looker.window("/worth")
+    words = page.locator("main").inner_text()
+    assert "50%" in words and "of 4 judged were used" in words
+    assert "an error came up" in words and "nothing was paid" in words
+    assert "there is no session without memory to compare with" in words
+    page.get_by_label("Days").select_option("7")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**days=7*")
+    page.get_by_role("link", name="Measure").click()
+    page.wait_for_url("**measure=1*")
+    assert page.locator("#measured").inner_text().strip()
+    assert looker.odd == []
+
+
+def test_it_is_fit_for_every_screen_and_eye(looker: Looker) -> None:
+    assert lacks_in_any_light(looker, "/worth") == []
+
+
+def test_words_of_sessions_are_words(server: Server) -> None:
+    got = server.ask("/worth")
+    assert got.status == 200 and "<script>alert" not in got.text and "said otherwise" in got.text
+    assert server.ask("/worth?days=9999999").status == 200
+    assert server.ask("/worth?days=x").status == 422
+    assert server.ask("/worth?bank=nobody").status == 404

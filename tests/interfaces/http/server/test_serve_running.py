@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.http.server import MAIN
+from tests.support.http.team import OURS, Team, cli, new_key, team_serving, two_banks
+from tests.support.postgres_server import Server as Postgres
+from tests.support.waiting import wait_until
+
+SECRET_QUESTION = "where-is-the-treasure"
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    made = two_banks(tmp_path_factory.mktemp("running"))
+    few = "[serve]\nrate = 20\nburst = 60\nbody_bytes = 20000\n"
+    (Path(made["HOLDFAST_HOME"]) / "config.toml").write_text(few)
+    return made
+
+
+@pytest.fixture(scope="module")
+def key(env: dict[str, str]) -> str:
+    return new_key(env, "--name", "root", "--all-banks", "--level", "admin")
+
+
+@pytest.fixture(scope="module")
+def team(env: dict[str, str], key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    with team_serving(env, tmp_path_factory.mktemp("cwd")) as made:
+        yield made
+
+
+def empty_home(folder: Path) -> dict[str, str]:
+    (folder / "home").mkdir(mode=0o700)
+    return {**os.environ, "HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
+
+
+def test_whether_it_lives_and_is_ready_is_told_to_anybody(team: Team) -> None:
+    assert json.loads(team.ask("/health").text) == {"status": "ok"}
+    assert json.loads(team.ask("/ready", Host="10.0.0.7").text) == {"status": "ready"}
+
+
+def test_a_request_has_a_name_in_the_answer_and_in_errors(team: Team, key: str) -> None:
+    got = team.ask("/api/v1/me", key, X_Request_Id="mine-42")
+    assert got.headers["x-request-id"] == "mine-42"
+    lost = team.ask("/api/v1/banks/nowhere", key, X_Request_Id="bad name\t<x>")
+    given = lost.headers["x-request-id"]
+    assert re.fullmatch(r"[0-9a-f]{16}", given)
+    assert json.loads(lost.text)["error"]["request_id"] == given
+    refused = team.ask("/api/v1/me", "hf_wrong")
+    assert json.loads(refused.text)["error"]["request_id"] == refused.headers["x-request-id"]
+
+
+def test_metrics_are_what_prometheus_reads(team: Team, env: dict[str, str], key: str) -> None:
+    team.ask("/api/v1/sessions/none/messages", key)
+    got = team.ask("/metrics", key)
+    assert got.headers["content-type"].startswith("text/plain; version=0.0.4")
+    line = re.compile(r'[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [0-9.e+-]+')
+    told = [one for one in got.text.splitlines() if not one.startswith("#")]
+    assert all(line.fullmatch(one) for one in told)
+    route = 'method="GET",route="/api/v1/sessions/{id}/messages",status="404"'
+    assert f"holdfast_requests_total{{{route}}} 1" in told
+    for name in ("holdfast_queued", "holdfast_in_flight", "process_resident_memory_bytes"):
+        assert any(one.startswith(f"{name} ") for one in told), name
+    assert 'le="+Inf"' in got.text
+    one_bank = new_key(env, "--name", "some", "--bank", OURS, "--level", "admin")
+    assert team.ask("/metrics", one_bank).status == 403
+    assert team.ask("/metrics").status == 401
+
+
+def test_too_much_is_not_taken(team: Team, key: str) -> None:
+    large = team.ask("/api/v1/memories", key, {"text": "x" * 30_000, "bank": OURS})
+    assert (large.status, json.loads(large.text)["error"]["code"]) == (413, "too_large")
+
+
+def test_a_key_has_a_measure_of_its_own(tmp_path: Path) -> None:
+    env = two_banks(tmp_path)
+    # With one request a second, as many at once as the burst allows are too many on any machine.
+    (Path(env["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrate = 1\nburst = 5\n")
+    eager, other = (new_key(env, "--name", name, "--all-banks") for name in ("eager", "other"))
+    with team_serving(env, tmp_path) as team, ThreadPoolExecutor(20) as many_at_once:
+        assert team.ask("/api/v1/me", eager).status == 200
+        got = wait_until(
+            lambda: [
+                one
+                for one in many_at_once.map(team.ask, ["/api/v1/me"] * 20, [eager] * 20)
+                if one.status == 429
+            ],
+            "the key is refused",
+        )
+        assert got[0].headers["retry-after"] == "1"
+        assert json.loads(got[0].text)["error"]["code"] == "too_many"
+        assert team.ask("/api/v1/me", other).status == 200
+
+
+def test_logs_tell_who_and_what_sort_but_nobodys_words(
+    env: dict[str, str], key: str, tmp_path: Path
+) -> None:
+    with team_serving(env, tmp_path, "--log-format", "json") as team:
+        team.ask(f"/api/v1/recall?q={SECRET_QUESTION}", key, X_Request_Id="abc")
+        team.ask("/api/v1/me", "hf_00000000_" + "s" * 43)
+        team.process.send_signal(signal.SIGTERM)
+        assert team.process.wait(20) == 0
+        assert team.process.stderr is not None
+        text = team.process.stderr.read().decode()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["event"] for line in lines] == ["started", "request", "request", "ending", "ended"]
+    asked = lines[1]
+    assert (asked["route"], asked["status"], asked["request_id"]) == ("/api/v1/recall", 200, "abc")
+    assert (asked["key"], asked["name"]) == (key[3:11], "root")
+    assert lines[2]["status"] == 401 and "key" not in lines[2]
+    assert SECRET_QUESTION not in text and key[12:] not in text and "s" * 43 not in text
+
+
+def test_what_was_begun_is_finished_when_it_is_asked_to_end(
+    env: dict[str, str], key: str, tmp_path: Path
+) -> None:
+    with team_serving(env, tmp_path) as team:
+        got: list[int] = []
+
+        def ask(number: int) -> None:
+            path = f"/api/v1/recall?q=why+was+it+so+{number}"
+            got.append(team.ask(path, key).status)
+
+        def listen() -> None:
+            got.append(team.ask("/api/v1/live", key).status)
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
+        threads.append(threading.Thread(target=listen))
+        for thread in threads:
+            thread.start()
+        wait_until(
+            lambda: got or "holdfast_queued 0\n" not in team.ask("/metrics", key).text,
+            "a question waits or was answered",
+        )
+        team.process.send_signal(signal.SIGTERM)
+        assert team.process.wait(60) == 0
+        for thread in threads:
+            thread.join(60)
+        # Who had not been let in yet was not answered; nobody was answered by halves.
+        assert set(got) <= {200, 0} and 200 in got
+        children = subprocess.run(["pgrep", "-P", str(team.process.pid)], capture_output=True)
+        assert children.stdout == b""
+
+
+@pytest.mark.slow
+def test_beyond_this_machine_it_needs_a_key_and_tls(tmp_path: Path) -> None:
+    env = empty_home(tmp_path)
+    bare = cli(env, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert bare.returncode == 2 and b"TLS" in bare.stderr
+    keyless = cli(env, "serve", "--host", "0.0.0.0", "--port", "0", "--insecure")
+    assert keyless.returncode == 2 and b"holdfast key new" in keyless.stderr
+    beyond = cli(env, "serve", "--port", "80000")
+    assert beyond.returncode == 2 and b"no port 80000" in beyond.stderr
+    half = cli(env, "serve", "--tls-cert", "cert.pem")
+    assert half.returncode == 2 and b"--tls-key" in half.stderr
+    none = cli(env, "serve", "--tls-cert", "/none.pem", "--tls-key", "/none.pem")
+    assert none.returncode == 2 and b"certificate" in none.stderr
+
+
+def test_whoever_serves_without_a_key_is_told_how_to_make_one(tmp_path: Path) -> None:
+    command = [*MAIN, "serve", "--port", "0"]
+    with subprocess.Popen(command, env=empty_home(tmp_path), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert b"no_key" in (told := process.stderr.readline()) and b"holdfast key new" in told
+        process.terminate()
+
+
+def test_it_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
+    made = subprocess.run(
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out cert.pem "
+        "-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1".split(),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr.decode()
+    files = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    with team_serving(env, tmp_path, *files) as team:
+        assert team.url.startswith("https://")
+        trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+        request = urllib.request.Request(
+            f"{team.url}/api/v1/me", headers={"Authorization": f"Bearer {key}"}
+        )
+        with urllib.request.urlopen(request, context=trusting, timeout=20) as answer:
+            assert json.load(answer)["name"] == "root"
+
+
+@pytest.mark.slow
+def test_what_a_proxy_says_counts_only_from_a_proxy(
+    env: dict[str, str], key: str, tmp_path: Path
+) -> None:
+    form = {"Content_Type": "application/x-www-form-urlencoded", "X_Forwarded_Proto": "https"}
+    named = ("--behind-proxy", "--name", "memory.example.org")
+    with team_serving(env, tmp_path, *named) as team:
+        said = {**form, "Host": "memory.example.org", "Origin": "https://memory.example.org"}
+        into = team.ask("/login", "", f"key={key}".encode(), **said)
+        assert into.status == 303 and "Secure" in into.headers["set-cookie"]
+        assert team.ask("/api/v1/me", key).status == 421
+    with team_serving(env, tmp_path) as team:
+        into = team.ask("/login", "", f"key={key}".encode(), **form, Origin=team.url)
+        assert into.status == 303 and "Secure" not in into.headers["set-cookie"]
+
+
+def test_a_client_that_says_nothing_holds_nobody_up(team: Team, key: str) -> None:
+    host, port = team.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as slow:
+        slow.sendall(b"POST /api/v1/memories HTTP/1.1\r\nHost: x\r\nContent-Le")
+        assert team.ask("/api/v1/me", key).status == 200
+
+
+@pytest.mark.slow
+def test_it_recovers_when_the_database_is_back(tmp_path: Path) -> None:
+    with closing(Postgres()) as postgres:
+        env = {**empty_home(tmp_path), "HOLDFAST_STORE": postgres.database()}
+        (Path(env["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrequest_s = 3\n")
+        assert cli(env, "remember", "The pier is closed.", "--bank", OURS).returncode == 0
+        key = new_key(env, "--name", "a", "--bank", OURS)
+        with team_serving(env, tmp_path) as team:
+            assert "pier" in team.ask("/api/v1/memories", key).text
+            postgres.stop()
+            assert team.ask("/health").status == 200
+            away = team.ask("/api/v1/memories", key)
+            assert away.status in (503, 504) and str(postgres.home) not in away.text
+            assert json.loads(away.text)["error"]["code"] in ("unavailable", "too_slow")
+            assert away.headers["retry-after"]
+            assert team.ask("/ready").status == 503
+            postgres.start()
+            wait_until(lambda: team.ask("/ready").status == 200, "it is ready", every_s=0.1)
+            assert "pier" in team.ask("/api/v1/memories", key).text

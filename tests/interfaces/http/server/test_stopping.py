@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from threading import Event
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.http.browser import Looker
+from tests.support.http.server import Server, make_home, serving
+from tests.support.permitted_model_service import Service, completion
+from tests.support.permitted_model_service import serving as answering
+
+WHY = "Why SQLite and not Postgres?"
+NEXT = "What was the root cause of the duplicate alerts?"
+
+
+@pytest.fixture(scope="module")
+def free() -> Event:
+    return Event()
+
+
+@pytest.fixture(scope="module")
+def service(free: Event) -> Iterator[Service]:
+    """A model that takes its time."""
+
+    def slow() -> tuple[int, dict[str, object]]:
+        free.wait(30)
+        return 200, completion()
+
+    with answering() as made:
+        made.answer = slow
+        yield made
+        free.set()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("stop")
+    env = {**make_home(folder), "NO_PROXY": "*"}
+    (folder / "home" / "config.toml").write_text(
+        f'[models]\nuse = "openai"\nendpoint = "{service.url}"\nagent = "small"\n'
+        'summaries = "none"\nextraction = "none"\nreflection = "none"\n'
+    )
+    with serving(env, folder) as made:
+        yield made
+
+
+@pytest.fixture
+def looker(browser: Browser, visitor: Looker) -> Iterator[Looker]:
+    yield visitor
+    visitor.close()
+
+
+def _ask(page: Page, question: str) -> None:
+    page.locator("main input[name=q]").fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.get_by_text("Looking…")).to_be_visible()
+
+
+def _stop(page: Page) -> None:
+    page.get_by_role("button", name="Stop").focus()
+    page.keyboard.press("Enter")
+
+
+@pytest.mark.slow
+def test_a_question_is_stopped_while_it_waits_and_while_it_is_worked_on(
+    looker: Looker, free: Event
+) -> None:
+    first, second, third = (looker.window("/", scripts=on) for on in (True, True, False))
+    _ask(first, WHY)
+    expect(first.locator("#steps li").first).to_be_visible()
+    for page in (second, third):
+        _ask(page, NEXT)
+        expect(page.get_by_role("heading", level=1)).to_have_text(NEXT)
+        assert page.locator("#steps li").count() == 0, "one engine does one thing at a time"
+        _stop(page)
+    found = json.loads(looker.server.ask("/api/v1/recall?q=SQLite").text)
+    assert found["hits"], "who only recalls does not wait behind a model"
+    name = second.url.partition("/research/")[2].partition("?")[0].partition("#")[0]
+    told = json.loads(looker.server.ask(f"/api/v1/research/{name}").text)
+    assert (told["state"], told["questions"]) == ("running", [NEXT])
+    _stop(first)
+    expect(first.get_by_text("Cancelled.")).to_be_visible()
+    for page in (second, third):
+        expect(page.get_by_text("It was stopped before it began.")).to_be_visible()
+        expect(page.get_by_role("button")).to_have_count(0)  # neither to stop nor to go on with
+    told = json.loads(looker.server.ask(f"/api/v1/research/{name}").text)
+    assert told["state"] == "cancelled" and told["lines"][-1]["stage"] == "cancelled"
+    free.set()
+    page = looker.window("/")
+    page.keyboard.type(WHY)
+    page.keyboard.press("Enter")
+    expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres", timeout=20_000)
+    assert looker.odd == []

@@ -1,0 +1,165 @@
+"""The protocol's own client calls every tool of every server, one process a server."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
+from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.mcp.main_spec import TOOLS
+from holdfast.settings import load_settings
+from tests.support.transcripts import Script
+
+pytestmark = pytest.mark.process  # the product starts the programs
+
+anyio = pytest.importorskip("anyio")
+mcp = pytest.importorskip("mcp", reason="the protocol's own client is not installed")
+stdio = pytest.importorskip("mcp.client.stdio")
+
+Json = dict[str, Any]
+WHY = "The nightly import fails because the cache is warmed before the migration has run."
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a memory, and a project it is of."""
+    root = tmp_path_factory.mktemp("client")
+    (root / "proj").mkdir()
+    script = Script(cwd=str(root / "proj"))
+    script.user("Why does the nightly import fail?")
+    script.tool("Edit", file_path=str(root / "proj" / "src" / "cache.py"), old_string="a")
+    script.assistant(WHY)
+    script.user("Please rename the uploader to courier.")
+    script.assistant("Renamed the uploader to courier in src/courier.py.")
+    script.write(root / "home" / "c" / "projects")
+    with open_memory(load_settings(environment(root))) as memory:
+        memory.ingest(memory.ingestion.find([]))
+    return root
+
+
+def environment(root: Path) -> dict[str, str]:
+    home = root / "home"
+    return {"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c"), "HOME": str(root)}
+
+
+def converse(root: Path, server: str, talk: Callable[[Any], Awaitable[None]]) -> None:
+    """Start a server and talk to it."""
+
+    async def run() -> None:
+        parameters = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "holdfast", "mcp", *([server] if server else [])],
+            env={**os.environ, **environment(root)},
+            cwd=root / "proj",
+        )
+        async with (
+            stdio.stdio_client(parameters) as (receive, send),
+            mcp.ClientSession(receive, send) as session,
+        ):
+            await session.initialize()
+            await talk(session)
+
+    anyio.run(run)
+
+
+async def call(session: Any, name: str, arguments: Json, **more: Any) -> Json:
+    told = await session.call_tool(name, arguments, **more)
+    return told.model_dump(by_alias=True)
+
+
+def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in MEMORY_TOOLS]
+        for tool in listed:
+            assert tool.annotations.readOnlyHint
+            given = {"query": "nightly import"} if "query" in tool.inputSchema["properties"] else {}
+            told = await call(session, tool.name, given)
+            assert not told["isError"] and told["structuredContent"], tool.name
+        found = await call(session, "memory_search_with_fallbacks", {"query": "nightly import"})
+        best = found["structuredContent"]["results"][0]
+        read = await session.read_resource(best["uri"])
+        assert "import" in read.contents[0].text and read.contents[0].text.startswith(best["uri"])
+        offered = (await session.list_resources()).resources
+        assert "nightly import" in offered[0].title
+        assert (await session.read_resource(offered[0].uri)).contents[0].text
+        assert (await session.list_resource_templates()).resourceTemplates
+
+    converse(place, "memory", talk)
+
+
+def test_search_by_the_protocols_own_client(place: Path) -> None:
+    given = {
+        "query": "nightly import",
+        "concept": "courier",
+        "filePath": "src/cache.py",
+        "type": "bugfix",
+        "anchor": "2026-01-05",
+    }
+
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in SEARCH_TOOLS]
+        for tool in listed:
+            assert tool.annotations.readOnlyHint
+            wanted = {key: given[key] for key in tool.inputSchema.get("required", [])}
+            told = await call(session, tool.name, wanted)
+            assert not told["isError"] and told["content"][0]["text"], tool.name
+        more = {"query": "nightly import", "days": 0, "mode": "interactive"}
+        told = await call(session, "get_timeline_by_query", more)
+        best = told["structuredContent"]["items"][0]
+        assert best["uri"] in told["content"][0]["text"]
+        assert f"~{best['tokens']} tokens" in told["content"][0]["text"]
+        read = await session.read_resource(best["uri"])
+        assert read.contents[0].text
+        wrong = await call(session, "get_context_timeline", {"anchor": "no such thing"})
+        assert wrong["isError"] and "record" in wrong["content"][0]["text"]
+
+    converse(place, "search", talk)
+
+
+def test_the_main_server_by_the_protocols_own_client(place: Path) -> None:
+    given: Json = {
+        "question": "Why does the nightly import fail?",
+        "query": "nightly import",
+        "text": "The staging database is rebuilt every night.",
+        "domain": "testing",
+        "content": "Use the fixtures in tests/conftest.py.",
+        "action": "status",
+    }
+    steps: list[str] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append(message or "")
+
+    async def talk(session: Any) -> None:
+        listed = (await session.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
+        for tool in listed:
+            wanted = {key: given[key] for key in tool.inputSchema["required"]}
+            told = await call(session, tool.name, wanted)
+            assert not told["isError"] and told["structuredContent"], tool.name
+        told = await call(
+            session, "memory", {"question": given["question"]}, progress_callback=note
+        )
+        assert "warmed before" in told["structuredContent"]["answer"] and len(steps) > 1
+        found = await call(session, "memory_recall", {"query": "staging database rebuilt"})
+        best = found["structuredContent"]["hits"][0]
+        assert best["kind"] == "memory" and best["trust"] == "assistant"
+        read = await session.read_resource(best["uri"])
+        assert "rebuilt every night" in read.contents[0].text
+        with pytest.raises(mcp.McpError):
+            await session.read_resource("holdfast://turn/0000000000000000")
+        with pytest.raises(mcp.McpError):
+            await session.read_resource("file:///etc/passwd")
+        with pytest.raises(mcp.McpError):
+            await session.call_tool("shell", {"command": "id"})
+
+    converse(place, "", talk)

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.answers.tool import MAX_RESULT_CHARS
+from holdfast.app.memory import open_memory
+from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.interfaces.mcp.server import Server
+from holdfast.settings import load_settings
+from tests.contracts.test_exports import imported_by
+from tests.support.transcripts import Script
+
+Json = dict[str, Any]
+HELLO = {"protocolVersion": PROTOCOL_VERSIONS[0], "capabilities": {}, "clientInfo": {"name": "t"}}
+
+
+class Client:
+    """Talks to a server in a process of its own."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        env = {**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "mcp"],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._id = 0
+
+    def send(self, message: object) -> None:
+        assert self.process.stdin is not None
+        text = message if isinstance(message, str) else json.dumps(message)
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> Json:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def ask(self, method: str, **params: Any) -> Json:
+        self._id += 1
+        self.send({"jsonrpc": "2.0", "id": self._id, "method": method, "params": params})
+        answer = self.receive()
+        assert answer["id"] == self._id and answer["jsonrpc"] == "2.0"
+        return answer
+
+    def call(self, name: str, **arguments: Any) -> Json:
+        return self.ask("tools/call", name=name, arguments=arguments)
+
+
+@contextmanager
+def client_of(home: Path, folder: Path) -> Generator[Client]:
+    client = Client(home, folder)
+    with client.process:
+        try:
+            yield client
+        finally:
+            client.process.kill()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with client_of(tmp_path / "home", tmp_path) as made:
+        yield made
+
+
+def learn(home: Path, folder: Path, *said: str) -> None:
+    script = Script(cwd=str(folder))
+    script.user("Look into the red build please.")
+    for words in said:
+        script.assistant(words)
+    script.write(home / "c" / "projects")
+    settings = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
+    with open_memory(settings) as memory:
+        memory.ingest(memory.ingestion.find([]))
+
+
+def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
+    told = client.ask("initialize", **HELLO)["result"]
+    assert (
+        told["protocolVersion"] == PROTOCOL_VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
+    )
+    assert "evidence" in told["instructions"] and "Not known" in told["instructions"]
+    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    tools = client.ask("tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in tools][:2] == ["memory", "memory_recall"]
+    for tool in tools:
+        assert tool["inputSchema"]["required"][0] in tool["inputSchema"]["properties"]
+    assert client.ask("ping")["result"] == {}
+
+
+@pytest.mark.parametrize("asked", [*PROTOCOL_VERSIONS, "1999-01-01", 7, None])
+def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
+    told = client.ask("initialize", protocolVersion=asked)["result"]["protocolVersion"]
+    assert told == (asked if asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0])
+
+
+def test_it_starts_on_the_standard_library() -> None:
+    loaded = imported_by("holdfast.interfaces.cli.commands.servers.mcp")
+    outside = {"numpy", "orjson", "rich", "onnxruntime", "sqlite3", "mcp"}
+    assert not loaded & outside and "holdfast.app.search.recall" not in loaded
+
+
+def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> None:
+    for line, code, id in (
+        ("{nonsense", -32700, None),
+        ("[]", -32600, None),
+        ("7", -32600, None),
+        ('{"id": 1}', -32600, 1),
+        ('{"id": {}, "method": "ping"}', -32600, None),
+        ('{"id": "x", "method": "no/such"}', -32601, "x"),
+        ('{"id": 2, "method": "ping", "params": [1]}', -32602, 2),
+        ('{"id": 3, "method": "tools/call", "params": {"name": "nope"}}', -32602, 3),
+        ('{"id": 4, "method": "tools/call", "params": {"name": "memory"}}', -32602, 4),
+    ):
+        client.send(line)
+        answer = client.receive()
+        assert (answer["error"]["code"], answer["id"]) == (code, id), line
+    for arguments in ({"query": "x", "budget": "all"}, {"query": 1}, {"query": "x", "z": "y"}):
+        assert client.call("memory_recall", **arguments)["error"]["code"] == -32602
+    client.send('{"method": "no/such/notice"}')
+    client.send('{"jsonrpc": "2.0", "id": 9, "result": {}}')
+    client.send('[{"id": "a", "method": "ping"}, {"id": "b", "method": "ping"}]')
+    assert [client.receive()["id"], client.receive()["id"]] == ["a", "b"]
+
+
+def test_a_memory_that_comes_into_being_is_seen(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "proj"
+    folder.mkdir()
+    with client_of(home, folder) as client:
+        empty = client.call("memory", question="Why does the nightly import fail?")["result"]
+        assert empty["structuredContent"]["abstained"] and not home.exists()
+        learn(home, folder, "The nightly import fails because the cache is warmed before it.")
+        told = client.call("memory", question="Why does the nightly import fail?")["result"]
+        cited = told["structuredContent"]["citations"][0]
+        assert "warmed before it" in told["structuredContent"]["answer"]
+        assert cited["uri"].startswith("holdfast://") and cited["time"]
+        assert "warmed before it" in told["content"][0]["text"]
+        assert cited["uri"] in told["content"][0]["text"]
+        found = client.call("memory_recall", query="nightly import", layer="transcripts")["result"]
+        assert {hit["kind"] for hit in found["structuredContent"]["hits"]} == {"turn"}
+        assert "warmed before it" in found["content"][0]["text"]
+
+
+def test_what_the_user_can_mend_is_told_to_the_model(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text("nonsense = 1\n")
+    with client_of(home, tmp_path) as client:
+        told = client.call("memory", question="why")["result"]
+        assert told["isError"] and "nonsense" in told["content"][0]["text"]
+
+
+def test_results_are_selected_to_fit_the_host(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "proj"
+    folder.mkdir()
+    said = [f"The importer fails with E{n}: " + f"word{n} import " * 600 for n in range(40)]
+    learn(home, folder, *said)
+    with client_of(home, folder) as client:
+        told = client.call("memory_recall", query="importer fails", budget="high")["result"]
+        hits = told["structuredContent"]["hits"]
+        assert hits and len(json.dumps(told["structuredContent"])) < 50_000
+        assert len(told["content"][0]["text"]) < 50_000
+        assert len(json.dumps(hits)) <= MAX_RESULT_CHARS + 2 * len(hits)
+
+
+def test_it_ends_when_its_input_does_and_answers_first(client: Client) -> None:
+    assert client.process.stdin is not None and client.process.stdout is not None
+    call = {"name": "memory", "arguments": {"question": "why"}}
+    client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    client.process.stdin.close()
+    assert json.loads(client.process.stdout.read())["id"] == 1
+    assert client.process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_when_told_to(client: Client, number: signal.Signals) -> None:
+    client.ask("ping")
+    client.process.send_signal(number)
+    assert client.process.wait(timeout=10) == 0
+
+
+class Beside:
+    """Something that runs beside a server."""
+
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_what_runs_beside_it_is_closed_with_it() -> None:
+    beside, out = Beside(), io.StringIO()
+    started = threading.Event()
+
+    def begin() -> list[Beside]:
+        started.set()
+        return [beside]
+
+    def lines() -> Iterator[str]:
+        yield '{"id": 1, "method": "ping"}\n'
+        assert started.wait(20)
+        yield "\n"
+
+    Server(out.write, SPEC, begin, load_delay_s=0).serve(lines())
+    assert beside.closed and json.loads(out.getvalue())["id"] == 1
+
+
+def test_a_client_that_only_looks_in_loads_nothing() -> None:
+    out = io.StringIO()
+    server = Server(out.write, SPEC, lambda: [Beside()], load_delay_s=60)
+    server.serve(['{"id": 1, "method": "ping"}\n'])
+    assert server.engines.fast.engine is None
+
+
+def test_a_question_that_was_taken_back_is_not_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    go = threading.Event()
+    out: list[Json] = []
+    server = Server(lambda line: out.append(json.loads(line)), SPEC)
+
+    def call(id: int) -> str:
+        params = {"name": "memory", "arguments": {"question": "why"}}
+        return json.dumps({"id": id, "method": "tools/call", "params": params})
+
+    def lines() -> Iterator[str]:
+        # The thread that answers waits here until all has been said.
+        server.engines.slow.thread.submit(go.wait)
+        yield call(1)
+        yield call(2)
+        yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'
+        yield '{"method": "notifications/cancelled", "params": {"requestId": 9}}'
+        go.set()
+
+    server.serve(lines())
+    assert [message["id"] for message in out] == [2]

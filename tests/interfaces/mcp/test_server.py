@@ -1,0 +1,197 @@
+"""How a server behaves under load, and when things go wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from holdfast.app.answers.tool import Object, Tool
+from holdfast.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    StoreBusyError,
+    StoreCorruptError,
+)
+from holdfast.interfaces.mcp.jsonrpc import MAX_LINE_CHARS, read_lines
+from holdfast.interfaces.mcp.server import MAX_PENDING_CALLS, Server
+from holdfast.interfaces.mcp.server_spec import ServerSpec
+from tests.support import waiting_engine
+
+Json = dict[str, Any]
+_TEXT = {"text": {"type": "string"}}
+OFFER = ServerSpec(
+    "waiting",
+    "Waiting",
+    "",
+    (Tool("slow", "Slow", "Waits.", _TEXT), Tool("quick", "Quick", "Does not.", _TEXT)),
+    waiting_engine.make_engine,
+    frozenset({"slow"}),
+)
+HELLO = {"id": 0, "method": "initialize", "params": {"clientInfo": {"name": "the test"}}}
+
+
+class Out:
+    """What a server said; can wait for something to be said."""
+
+    def __init__(self) -> None:
+        self.said: list[Json] = []
+        self._more = threading.Condition()
+
+    def write(self, line: str) -> None:
+        with self._more:
+            self.said.append(json.loads(line))
+            self._more.notify_all()
+
+    def wait_for(self, id: int) -> Json:
+        def there() -> Json | None:
+            return next((one for one in self.said if one.get("id") == id), None)
+
+        with self._more:
+            assert self._more.wait_for(there, 20), f"no answer to {id}"
+        found = there()
+        assert found is not None
+        return found
+
+
+@pytest.fixture(autouse=True)
+def waiting() -> Iterator[None]:
+    waiting_engine.go.clear()
+    waiting_engine.began.clear()
+    yield
+    waiting_engine.go.set()
+
+
+def call(id: int, name: str, **meta: Any) -> str:
+    params: Json = {"name": name, "arguments": {"text": "x"}}
+    return json.dumps({"id": id, "method": "tools/call", "params": params | meta})
+
+
+def test_a_long_question_keeps_nobody_waiting() -> None:
+    out = Out()
+
+    def lines() -> Iterator[str]:
+        yield json.dumps(HELLO)
+        yield call(1, "slow")
+        assert waiting_engine.began.wait(20)
+        yield '{"id": 2, "method": "ping"}'
+        yield call(3, "quick")
+        assert out.wait_for(2)["result"] == {}
+        assert out.wait_for(3)["result"]["content"][0]["text"] == "quick for the test"
+        assert not [one for one in out.said if one.get("id") == 1]
+        waiting_engine.go.set()
+        assert out.wait_for(1)["result"]
+
+    Server(out.write, OFFER).serve(lines())
+
+
+def test_progress_is_told_to_who_wants_to_know() -> None:
+    out = Out()
+    waiting_engine.go.set()
+    asked = [call(1, "quick", _meta={"progressToken": "t"}), call(2, "quick"), call(3, "slow")]
+    Server(out.write, OFFER).serve(asked)
+    told = [one["params"] for one in out.said if one.get("method") == "notifications/progress"]
+    assert [(one["progressToken"], one["progress"], one["message"]) for one in told] == [
+        ("t", 1.0, "begun"),
+        ("t", 2.0, "done"),
+    ]
+    assert sorted(one["id"] for one in out.said if "id" in one) == [1, 2, 3]
+
+
+def test_what_is_under_way_is_broken_off_when_it_is_taken_back() -> None:
+    out = Out()
+
+    def lines() -> Iterator[str]:
+        yield call(1, "slow", _meta={"progressToken": 7})
+        assert waiting_engine.began.wait(20)
+        yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'
+        yield call(2, "slow")
+        waiting_engine.go.set()
+        assert out.wait_for(2)["result"]
+
+    Server(out.write, OFFER).serve(lines())
+    assert [one["id"] for one in out.said if "id" in one] == [2]
+    told = [one["params"]["message"] for one in out.said if "params" in one]
+    assert told == ["begun"]
+
+
+def test_who_asks_too_much_at_once_is_told_to_wait() -> None:
+    out = Out()
+
+    def lines() -> Iterator[str]:
+        for id in range(MAX_PENDING_CALLS + 5):
+            yield call(id, "slow")
+        refused = out.wait_for(MAX_PENDING_CALLS + 4)
+        assert refused["error"]["code"] == -32000 and "later" in refused["error"]["message"]
+        waiting_engine.go.set()
+
+    Server(out.write, OFFER).serve(lines())
+    assert sum("error" in one for one in out.said) == 5
+    assert sum("result" in one for one in out.said) == MAX_PENDING_CALLS
+
+
+def test_a_client_that_vanishes_is_not_missed() -> None:
+    said: list[str] = []
+
+    def write(line: str) -> None:
+        said.append(line)
+        if len(said) > 1:
+            raise BrokenPipeError
+
+    waiting_engine.go.set()
+    asked = [call(n, "slow" if n % 2 else "quick") for n in range(20)]
+    Server(write, OFFER).serve(iter(asked))
+    assert len(said) == 20
+
+
+def test_a_fault_is_told_and_the_next_is_answered() -> None:
+    out = Out()
+    read = '{"id": 1, "method": "resources/read", "params": {"uri": "holdfast://turn/x"}}'
+    wrong = '{"id": 2, "method": "resources/read", "params": {"uri": 7}}'
+    Server(out.write, OFFER).serve([read, wrong, call(3, "quick")])
+    answers = {one["id"]: one for one in out.said}
+    assert answers[1]["error"]["code"] == -32603 and answers[2]["error"]["code"] == -32602
+    assert answers[3]["result"]
+
+
+class FailingEngine(waiting_engine.WaitingEngine):
+    """Fails to read a resource with the error that the URI names."""
+
+    def read_resource(self, uri: str) -> Object:
+        raise {
+            "missing": NotFoundError("There is no such record."),
+            "wrong": InputError("This is no URI."),
+            "hidden": ForbiddenError("You may not see it."),
+            "locked": StoreBusyError("Another process writes."),
+            "damaged": StoreCorruptError("The file is damaged.", "Restore a backup."),
+        }[uri]
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("missing", -32002),
+        ("wrong", -32602),
+        ("hidden", -32602),
+        ("locked", -32000),
+        ("damaged", -32603),
+    ],
+)
+def test_a_resource_that_cannot_be_read_says_why(uri: str, code: int) -> None:
+    out = Out()
+    read = {"id": 1, "method": "resources/read", "params": {"uri": uri}}
+    Server(out.write, OFFER._replace(make_engine=FailingEngine)).serve([json.dumps(read)])
+    error = out.wait_for(1)["error"]
+    assert error["code"] == code
+    assert uri != "damaged" or error["message"] == "The file is damaged. Restore a backup."
+
+
+def test_a_line_without_end_is_not_kept() -> None:
+    stream = io.StringIO("x" * (2 * MAX_LINE_CHARS + 10) + '\n{"id": 1}\n')
+    lines = list(read_lines(stream))
+    assert [len(line) for line in lines] == [101, 10]

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.app.memory import Holdfast
+from holdfast.language import stem, words
+from holdfast.model.query import Passage
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.plan import Budget
+from holdfast.recall.core.relevance import (
+    combine,
+    coverage,
+    measure_relevance,
+    proximity,
+    reaches_threshold,
+    weigh_terms,
+    worth_showing,
+)
+from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
+from tests.support.recall_bank import BUDGETS, make_shop
+
+WEIGHT = st.dictionaries(st.sampled_from(["cach", "retri", "row", "importer"]), st.floats(0.1, 9))
+TEXT = st.lists(st.sampled_from("caching retries rows importer the of 日本".split())).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    with make_shop(tmp_path_factory.mktemp("shop")) as memory:
+        yield memory
+
+
+@given(WEIGHT, TEXT, TEXT)
+def test_more_text_never_covers_less(weight: dict[str, float], text: str, more: str) -> None:
+    alone, both = coverage(weight, text), coverage(weight, f"{text} {more}")
+    assert 0 <= alone <= both <= 1 + 1e-9
+    assert coverage(weight, f"{more} {text}") == pytest.approx(both)
+
+
+@given(WEIGHT, TEXT, TEXT)
+def test_proximity_is_a_share_and_grows_with_what_is_said(
+    weight: dict[str, float], text: str, more: str
+) -> None:
+    alone, both = proximity(weight, text), proximity(weight, f"{text} {more}")
+    assert 0 <= alone <= both + 1e-9 <= 1 + 2e-9
+
+
+def test_words_that_stand_together_are_closer_than_words_that_are_scattered() -> None:
+    weight = {stem("caching"): 2.0, stem("importer"): 1.0}
+    together = proximity(weight, "the caching importer is slow")
+    apart = proximity(weight, "the caching of rows in the importer is slow")
+    scattered = proximity(weight, f"caching {'and so on ' * 9} importer")
+    assert together > apart > scattered == 0.0
+    assert proximity(weight, "caching caching caching") == 0.0
+    assert proximity({}, "caching") == proximity(weight, "") == 0.0
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_more_words_or_more_meaning_is_never_worse(a: float, b: float, c: float, d: float) -> None:
+    covered, cosine = sorted((a, b)), sorted((c, d))
+    assert combine(covered[0], cosine[0]) <= combine(covered[1], cosine[1]) <= 1
+    assert combine(covered[0], 0.0) == covered[0]
+
+
+def test_rare_words_weigh_more_and_unknown_ones_most(shop: Holdfast) -> None:
+    weight = weigh_terms(
+        shop.reader, shop.context.bank_id("shop"), ["cookies", "maria", "zymurgy"]
+    ).by_word
+    assert weight["cookies"] < weight["maria"] < weight["zymurgy"]
+
+
+def test_what_stood_before_helps_but_is_told_apart() -> None:
+    passage = Passage("b", "turn", "1", "s", "", "It is seven days.", context="cookies alive?")
+    candidate = Candidate(passage)
+    measure_relevance(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
+    assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
+    assert reaches_threshold([candidate], DEFAULT_THRESHOLDS)
+    assert worth_showing(candidate, DEFAULT_THRESHOLDS)
+    assert not reaches_threshold([], DEFAULT_THRESHOLDS)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "kubernetes ingress certificates for cookies",
+        "who won the football championship of 1974?",
+        "quantum chromodynamics lattice of the theme park",
+    ],
+)
+def test_a_foreign_question_is_not_answered(shop: Holdfast, query: str, budget: Budget) -> None:
+    found = shop.recall(query, "shop", budget=budget)
+    assert found.abstained and found.hits == ()
+    assert len(found.misses) <= 3
+    if budget is Budget.MID or "cookies" in query:
+        assert found.misses
+    assert found.fallbacks == (() if budget is Budget.LOW else ("raw_grep", "clarification"))
+
+
+def test_suggestions_are_words_of_this_bank_alone(shop: Holdfast) -> None:
+    ours = shop.recall("zymurgy", "shop").suggestions
+    theirs = shop.recall("zymurgy", "farm").suggestions
+    said = {word for turn in turns_of(shop, "shop") for word in words(turn)}
+    assert ours and set(ours) <= said
+    assert "llamas" not in ours and set(theirs) == {"llamas", "shear", "feed"}
+    assert shop.recall("lamas", "shop").suggestions == ours
+
+
+def turns_of(memory: Holdfast, bank: str) -> list[str]:
+    id = memory.context.bank_id(bank) or ""
+    sessions = memory.reader.sessions.latest(id, 100)
+    return [t.text for session in sessions for t in memory.reader.turns.of_session(id, session.id)]
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [("solarzed", "solarized"), ("invioce", "invoice"), ("about llammas", "llamas")],
+)
+def test_a_misspelled_word_gets_the_close_one_suggested(
+    shop: Holdfast, query: str, meant: str
+) -> None:
+    found = shop.recall(query, "farm" if meant == "llamas" else "shop")
+    assert found.abstained and found.suggestions[0] == meant

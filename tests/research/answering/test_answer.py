@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Confidence
+from holdfast.settings import Settings
+from tests.support.transcripts import Script, bug_hunt
+
+NOW = "2026-11-01T00:00:00.000Z"
+
+
+def open_with(folder: Path, *scripts: Script) -> Holdfast:
+    for script in scripts:
+        script.write(folder / "p")
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    memory = Holdfast(settings, now=lambda: NOW)
+    memory.ingest(memory.ingestion.find([folder / "p"]))
+    return memory
+
+
+@pytest.fixture
+def reversal(tmp_path: Path) -> Iterator[Holdfast]:
+    early = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    early.start = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+    early.user("Where do we keep the session tokens?")
+    early.assistant("We decided to keep the session tokens in Redis, because it expires them.")
+    late = Script("bbbbbbbb-0000-4000-8000-000000000001")
+    late.start = datetime(2026, 9, 1, 9, 0, tzinfo=UTC)
+    late.user("Redis is gone from production.")
+    late.assistant("We decided to keep the session tokens in Postgres instead of Redis.")
+    with open_with(tmp_path, early, late) as memory:
+        yield memory
+
+
+def test_each_sentence_of_an_answer_has_a_citation_that_holds_it(tmp_path: Path) -> None:
+    with open_with(tmp_path, bug_hunt()) as memory:
+        answer = memory.ask("What was the root cause of the doubled rows?", bank="all")
+        assert "retry wrapper" in answer.answer and not answer.abstained
+        for number, line in enumerate(answer.answer.split("\n"), start=1):
+            assert line.endswith(f"[{number}]")
+        assert answer.citations
+        for citation in answer.citations:
+            assert memory.show(citation.uri).raw is not None
+        assert [c.number for c in answer.citations] == list(range(1, len(answer.citations) + 1))
+
+
+def test_the_later_of_two_decisions_stands_first(reversal: Holdfast) -> None:
+    answer = reversal.ask("Where do we keep the session tokens?", bank="all")
+    first, second = answer.answer.split("\n")[:2]
+    assert "Postgres" in first and first.startswith("1 Sep 2026")
+    assert "in Redis, because" in second
+    assert any("Several dates" in caveat for caveat in answer.caveats)
+
+
+def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:
+    answer = reversal.ask("Where do we keep the session tokens?", bank="all")
+    assert "Where do we keep" not in answer.answer.split("\n")[0]
+
+
+def test_nothing_known_is_said_plainly(reversal: Holdfast) -> None:
+    answer = reversal.ask("Which charting library draws the tide tables?", bank="all")
+    assert answer.abstained and answer.confidence is Confidence.NONE
+    assert answer.citations == () and answer.answer.startswith("Not known")
+
+
+def test_confidence_is_high_only_with_two_independent_records(reversal: Holdfast) -> None:
+    both = reversal.ask("Where do we keep the session tokens?", bank="all")
+    one = reversal.ask("Is Redis gone from production?", bank="all")
+    assert both.confidence is Confidence.HIGH
+    assert one.confidence is not Confidence.HIGH
+
+
+def test_old_evidence_is_called_old(tmp_path: Path) -> None:
+    old = Script("cccccccc-0000-4000-8000-000000000001")
+    old.start = datetime(2025, 1, 1, tzinfo=UTC)
+    old.user("Remember: the staging password rotates on Mondays")
+    with open_with(tmp_path, old) as memory:
+        answer = memory.ask("when does the staging password rotate", bank="all")
+    assert any("days old" in caveat for caveat in answer.caveats)
+    assert "One source only." in answer.caveats
+
+
+def test_text_from_outside_is_marked_as_such(tmp_path: Path) -> None:
+    script = Script("dddddddd-0000-4000-8000-000000000001")
+    script.tool("WebFetch", "ok", url="https://example.com/zebra", prompt="zebra stripe count")
+    with open_with(tmp_path, script) as memory:
+        answer = memory.ask("zebra stripe count", bank="all")
+    assert any("outside the project" in caveat for caveat in answer.caveats)
+
+
+def test_a_citation_leads_to_its_page(reversal: Holdfast) -> None:
+    answer = reversal.ask("Where do we keep the session tokens?", bank="all")
+    for citation in answer.citations:
+        assert citation.browse_url.startswith("/sessions/")
+        if not citation.uri.startswith("holdfast://digest"):
+            assert "#msg-" in citation.browse_url
+
+
+def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_path: Path) -> None:
+    early = Script("dddddddd-0000-4000-8000-000000000001")
+    early.start = datetime(2026, 5, 1, tzinfo=UTC)
+    early.user("Please paint the lighthouse door red")
+    early.assistant("The lighthouse door is red now, with two coats of paint.")
+    late = Script("dddddddd-0000-4000-8000-000000000002")
+    late.start = datetime(2026, 6, 1, tzinfo=UTC)
+    late.user("Please oil the hinges of the lighthouse door")
+    late.assistant("The hinges are oiled. Next step: the lock still needs graphite.")
+    with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path)) as memory:
+        memory.ingest(memory.ingestion.find([early.write(tmp_path), late.write(tmp_path)]))
+        answer = memory.ask("what was I working on?", bank="all")
+    first, second = answer.answer.split("\n")[:2]
+    assert first.startswith("1 Jun 2026") and "hinges" in first
+    assert ". Next step: the lock still needs graphite. [1]" in first
+    assert second.startswith("1 May 2026") and "Paint the lighthouse door red" in second
+    assert not answer.abstained and answer.citations[0].uri.startswith("holdfast://digest/")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.uris import uri
+from holdfast.research.answering.answer import page_url
+from holdfast.settings import Settings
+
+SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
+
+
+def test_a_record_of_a_subagent_has_the_address_of_its_own_page(tmp_path: Path) -> None:
+    memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
+    memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
+    reader = memory.reader
+    for session in reader.sessions.latest(None, 50):
+        turn = reader.turns.of_session(session.bank, session.id)[0]
+        told = page_url(reader, session.bank, uri("turn", turn.id), session.host)
+        assert told == f"/sessions/{session.id}#msg-{turn.seq}"
+        assert reader.sessions.named(told.split("/")[2].partition("#")[0]) == [session]
+
+
+def test_a_record_that_is_gone_has_the_address_of_the_page_that_says_so(tmp_path: Path) -> None:
+    memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
+    memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
+    session = memory.reader.sessions.latest(None, 1)[0]
+    gone = uri("turn", memory.reader.turns.of_session(session.bank, session.id)[0].id)
+    memory.erasure.purge(gone, session.bank)
+    address = page_url(memory.reader, session.bank, gone, session.host)
+    assert address == gone.replace("holdfast://", "/record/")
+    assert page_url(memory.reader, session.bank, "holdfast://turn/never-there", "") == (
+        "/record/turn/never-there"
+    )

@@ -1,0 +1,158 @@
+"""Research until confident: what several records say together is found, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.answers.ask import AskOptions, steps
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Confidence, RecallResult
+from holdfast.model.research import ResearchEvent, ResearchStage
+from holdfast.recall.core.plan import Budget
+from holdfast.research.answering.answer import AskRequest
+from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
+from tests.support.recall_bank import read_in, talk
+
+OTHERS = tuple(
+    (
+        f"2026-0{1 + n % 8}-1{n % 9}",
+        f"Please look after the {thing}.",
+        f"{who} wrote the {thing}; its tests run on the build host without warnings.",
+    )
+    for n, (who, thing) in enumerate(
+        [
+            ("Olga", "scheduler"), ("Tariq", "renderer"), ("Ines", "uploader"),
+            ("Jonas", "watcher"), ("Priya", "indexer"), ("Felix", "exporter"),
+        ]
+    )
+)  # fmt: skip
+WHO = ("2026-03-02", "Who takes the mailer?", "Maria wrote the mailer; it is called tidegauge.")
+WHERE = (
+    "2026-05-20",
+    "The old machine goes away on Monday.",
+    "Then tidegauge runs on host heron-04 from Monday on.",
+)
+ASKED = "On which host does the mailer that Maria wrote run?"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    said = [talk(n, *session) for n, session in enumerate((WHO, WHERE, *OTHERS), start=1)]
+    with read_in(tmp_path, *said) as memory:
+        yield memory
+
+
+def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list[ResearchEvent]:
+    return list(steps(memory.context, memory.search, AskOptions(question, "all", budget=budget)))
+
+
+def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -> None:
+    assert "heron" not in memory.ask(ASKED, "all", budget=Budget.LOW).answer
+    answer = memory.ask(ASKED, "all")
+    first, second, *_ = answer.answer.split("\n")
+    assert "Maria wrote the mailer" in first and first.endswith("[1]")
+    assert "heron-04" in second and second.endswith("[2]")
+    assert answer.confidence is Confidence.MEDIUM
+    assert any("linked by “tidegauge”" in caveat for caveat in answer.caveats)
+    assert all(memory.show(c.uri).raw is not None for c in answer.citations)
+
+
+def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None:
+    told = events(memory, ASKED)
+    stages = [event.stage for event in told]
+    assert stages[:4] == [
+        ResearchStage.PLANNED,
+        ResearchStage.SEARCHING,
+        ResearchStage.FOUND,
+        ResearchStage.READING,
+    ]
+    assert stages[-1] is ResearchStage.DONE and told[-1].answer is not None
+    assert all(event.answer is None for event in told[:-1])
+    assert max(event.round for event in told) == 2
+    assert any("tidegauge" in event.query for event in told if event.round == 2)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "On which host does the indexer that Maria wrote run?",
+        "On which host does the mailer that Wilhelmina wrote run?",
+        "Which licence does the mailer that Maria wrote have?",
+        "On which floor does the mailer that Maria wrote run?",
+    ],
+)
+def test_asking_on_makes_no_answer_of_none(memory: Holdfast, question: str) -> None:
+    first = memory.ask(question, "all", budget=Budget.LOW)
+    whole = memory.ask(question, "all", budget=Budget.HIGH)
+    assert "heron" not in whole.answer
+    assert (whole.abstained, whole.confidence) == (first.abstained, first.confidence)
+
+
+def test_what_the_first_look_answers_well_is_answered_by_it_alone(memory: Holdfast) -> None:
+    question = "Where does tidegauge run from Monday on?"
+    told = events(memory, question)
+    assert [event.stage for event in told if event.stage is ResearchStage.SEARCHING] == [
+        ResearchStage.SEARCHING
+    ]
+    first = memory.ask(question, "all", budget=Budget.LOW)
+    assert told[-1].answer is not None
+    assert told[-1].answer.answer == first.answer and "heron-04" in first.answer
+
+
+def test_three_records_make_a_chain(tmp_path: Path) -> None:
+    port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
+    said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
+    with read_in(tmp_path, *said) as memory:
+        answer = memory.ask(
+            "Which gate socket has the host on which the mailer that Maria wrote runs?", "all"
+        )
+        assert "7431" in answer.answer and len(answer.citations) >= 3
+
+
+def test_what_was_forgotten_links_nothing(memory: Holdfast) -> None:
+    cited = memory.ask(ASKED, "all").citations
+    memory.forget(cited[1].uri)
+    assert "heron" not in memory.ask(ASKED, "all").answer
+
+
+def test_looking_back_leaves_out_what_came_later(memory: Holdfast) -> None:
+    assert "heron" not in memory.ask(ASKED, "all", as_of="2026-04-01T00:00:00.000Z").answer
+    assert "heron" in memory.ask(ASKED, "all", as_of="2026-07-01T00:00:00.000Z").answer
+
+
+def test_what_was_said_elsewhere_in_a_session_belongs_to_it(tmp_path: Path) -> None:
+    long = talk(
+        1, "2026-03-02", "The ferry timetable is printed twice now.", "I look into it.",
+        "Please also rename the harbour table.", "Renamed.", "And the crane list?", "Sorted.",
+        "What was it?", "The spooler restarted because its watchdog bites after nine seconds.",
+    )  # fmt: skip
+    said = [talk(n, *s) for n, s in enumerate(OTHERS, start=2)]
+    with read_in(tmp_path, long, *said) as memory:
+        question = (
+            "Which watchdog restarted the spooler when the ferry timetable was printed twice?"
+        )
+        answer = memory.ask(question, "all")
+        assert "nine seconds" in answer.answer and "printed twice" in answer.answer
+
+
+def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
+    clock = iter(range(0, 1000, 10))
+    way = AskRequest(None, ASKED, memory.now)
+
+    def search(query: str) -> RecallResult:
+        return memory.recall(query, "all", limit=25)
+
+    ground = InvestigationInputs(
+        memory.reader, way, search, EFFORTS[Budget.MID], clock=lambda: float(next(clock))
+    )
+    told = list(investigate(ground))
+    assert {event.round for event in told} == {1} and told[-1].stage is ResearchStage.DONE
+
+
+@pytest.mark.parametrize("question", ["🙂🙂🙂", "?", "the of and", "x" * 1_000_000, "\ud800 \x00"])
+def test_any_text_is_answered_or_refused_in_time(memory: Holdfast, question: str) -> None:
+    answer = memory.ask(question, "all", budget=Budget.HIGH)
+    assert answer.abstained or answer.citations

@@ -1,0 +1,256 @@
+"""Decisions dug up from a history made with real git, and the sessions that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.model.query import Answer, Confidence, Layer
+from holdfast.recall.query.terms import read_terms
+from holdfast.research.answering.answer import AskRequest
+from holdfast.research.answering.evidence_chains import Chain, Link
+from holdfast.research.answering.next_queries import MADE_IN, find_leads, follow_lead
+from holdfast.research.history.question_kinds import (
+    HistoryQuestion,
+    QuestionKind,
+    read_history_question,
+)
+from tests.research.history.test_expertise import ANN, BEN, History
+from tests.support.recall_bank import talk
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    made = History(tmp_path)
+    made.commit(ANN, "2024-03-01", "Add the ferry timetable parser", "src/ferry.py", 20)
+    made.commit(BEN, "2024-06-01", "Cache tide tables in memory", "src/tides.py", 10)
+    made.git(ANN, "2024-06-09", "revert", "--no-edit", "HEAD")
+    made.commit(BEN, "2025-02-01", "Parse ferry timetables by column", "src/ferry.py", 30)
+    review = "Fix the crane crash\n\nThe hook swung back because the brake was late.\n\n"
+    made.commit(ANN, "2025-05-05", review + f"Reviewed-by: {BEN[0]} <{BEN[1]}>", "src/crane.py", 5)
+    made.memory.ingestion.ingest_git(made.top, "harbour")
+    yield made
+    made.memory.close()
+
+
+def ask(history: History, question: str) -> Answer:
+    return history.memory.ask(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "dig"),
+    [
+        (
+            "Was the tide cache ever reverted?",
+            HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted"),
+        ),
+        (
+            "did we ever roll back the new parser?",
+            HistoryQuestion(QuestionKind.REVERTED, "new parser", "roll back"),
+        ),
+        (
+            "And who reverted the tide cache?",
+            HistoryQuestion(QuestionKind.REVERTED, "tide cache", "reverted"),
+        ),
+        ("Who knows about payments?", HistoryQuestion(QuestionKind.KNOWS, "payments")),
+        (
+            "who reviewed the crane fix",
+            HistoryQuestion(QuestionKind.REVIEWED, "crane fix", "reviewed"),
+        ),
+        ("Who decided on SQLite?", HistoryQuestion(QuestionKind.DECIDED, "SQLite", "decided")),
+        (
+            "When was src/ferry.py added?",
+            HistoryQuestion(QuestionKind.FIRST, "src/ferry.py", "added"),
+        ),
+        ("since when do we use uv", HistoryQuestion(QuestionKind.FIRST, "uv")),
+        (
+            "When did we last touch src/a.py?",
+            HistoryQuestion(QuestionKind.LAST, "src/a.py", "touch"),
+        ),
+        ("when was the parser removed?", HistoryQuestion(QuestionKind.LAST, "parser", "removed")),
+        (
+            "What changed in src/ since March?",
+            HistoryQuestion(QuestionKind.CHANGES, "src/ since March"),
+        ),
+        ("Why did we drop Redis?", HistoryQuestion(QuestionKind.WHY, "did we drop Redis")),
+        ("How do engagements work?", None),
+        ("What was the root cause of the doubled rows?", None),
+        ("Where do we keep the session tokens?", None),
+        ("🙂", None),
+    ],
+)
+def test_the_form_of_a_question_tells_what_it_digs_for(
+    question: str, dig: HistoryQuestion | None
+) -> None:
+    assert read_history_question(question) == dig
+
+
+def test_a_revert_is_told_with_both_commits(history: History) -> None:
+    answer = ask(history, "Was caching the tide tables ever reverted?")
+    first, second = answer.answer.split("\n")
+    assert "was reverted: Cache tide tables in memory (Ben Wu)" in first
+    assert "the revert: " in second and "Ann Ex" in second and second.startswith("9 Jun 2024")
+    assert answer.confidence is Confidence.HIGH
+    assert all(citation.uri.startswith("holdfast://commit/") for citation in answer.citations)
+
+
+def test_what_was_not_reverted_is_said_with_care(history: History) -> None:
+    answer = ask(history, "Was the ferry timetable parser ever reverted?")
+    assert "not reverted, as far as the history tells" in answer.answer
+    assert answer.confidence is Confidence.MEDIUM
+    assert any("by hand" in caveat for caveat in answer.caveats)
+
+
+def test_a_revert_of_what_nobody_did_is_not_known(history: History) -> None:
+    assert ask(history, "Was the GraphQL gateway ever reverted?").abstained
+
+
+def test_a_revert_that_came_later_had_not_happened(history: History) -> None:
+    question = "Was caching the tide tables ever reverted?"
+    answer = history.memory.ask(question, as_of="2024-06-05T00:00:00.000Z")
+    assert "was reverted: " not in answer.answer
+
+
+def test_who_knows_is_answered_by_people_with_their_commits(history: History) -> None:
+    answer = ask(history, "Who knows about the ferry timetables?")
+    assert "Ben Wu <ben@x.org>" in answer.answer and "commit" in answer.answer
+    assert answer.citations[0].uri.startswith("holdfast://commit/")
+    assert ask(history, "Who knows about Kubernetes operators?").abstained
+
+
+def test_who_reviewed_is_answered_by_reviewers(history: History) -> None:
+    (line,) = ask(history, "Who reviewed the crane crash fix?").answer.split("\n")
+    assert "Ben Wu" in line and "1 review" in line
+
+
+def test_when_a_file_came_and_was_last_changed(history: History) -> None:
+    first = ask(history, "When was src/ferry.py introduced?")
+    assert first.answer.startswith("1 Mar 2024: first: Add the ferry timetable parser (Ann Ex")
+    last = ask(history, "When did we last change src/ferry.py?")
+    assert last.answer.startswith("1 Feb 2025: last: Parse ferry timetables by column")
+    assert last.confidence is Confidence.HIGH
+
+
+def test_what_changed_in_a_file_since_a_day(history: History) -> None:
+    whole = ask(history, "What changed in src/ferry.py?")
+    assert len(whole.citations) == 2 and any("2 commits by 2 people" in c for c in whole.caveats)
+    since = ask(history, "What changed in src/ferry.py since January 2025?")
+    assert [line[:10] for line in since.answer.split("\n")] == ["1 Feb 2025"]
+
+
+def test_a_reason_in_a_message_is_given(history: History) -> None:
+    answer = ask(history, "Why did we fix the crane crash?")
+    assert "because the brake was late" in answer.answer
+
+
+def test_a_reason_that_only_the_session_gives_is_found_through_the_commit(tmp_path: Path) -> None:
+    made = History(tmp_path)
+    sha = made.commit_id(BEN, "2026-04-02", "Switch the pager to syslog", "src/pager.py", 9)
+    session = talk(
+        7, "2026-04-02", "Every alert costs a call to the vendor, so that must stop.", "I see.",
+        cwd=str(made.top),
+    )  # fmt: skip
+    session.tool("Bash", f"[main {sha[:7]}] Switch the pager to syslog\n 1 file changed",
+                 command='git commit -m "Switch the pager to syslog"')  # fmt: skip
+    session.user("Thanks, it was done because the vendor raised the price of every alert.")
+    session.write(tmp_path / "p")
+    with made.memory as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.ingest_git(made.top, "harbour")
+        assert memory.reader.git.authorship(memory.context.bank_id() or "", commit=sha)
+        answer = memory.ask("Why did we switch the pager to syslog?")
+    assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
+
+
+def test_who_decided_is_told_by_who_said_so(tmp_path: Path) -> None:
+    made = History(tmp_path)
+    talk(1, "2026-03-01", "We decided to keep the tide tables in SQLite.", "Noted.",
+         cwd=str(made.top)).write(tmp_path / "p")  # fmt: skip
+    with made.memory as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        answer = memory.ask("Who decided on SQLite for the tide tables?")
+    assert answer.answer.startswith("1 Mar 2026: the user: We decided to keep the tide tables")
+
+
+def test_the_team_is_asked_for_answer_records_and_people(history: History) -> None:
+    found = history.memory.answers.team_query("What changed in src/ferry.py?", limit=1)
+    assert found.answer.answer.startswith("1 Feb 2025") and len(found.answer.citations) == 1
+    assert len(found.evidence) <= 1 and {p.name for p in found.people} == {"Ann Ex", "Ben Wu"}
+    nothing = history.memory.answers.team_query("Which charting library draws the graphs?")
+    assert nothing.answer.abstained and nothing.people == ()
+
+
+def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
+    made = History(tmp_path)
+    for number in (1, 2, 3):
+        said = "Always run the harbour linter before you push a branch."
+        talk(number, f"2026-03-0{number}", said, "I will.", cwd=str(made.top)).write(tmp_path / "p")
+    with made.memory as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.update()
+        answer = memory.ask("What about the harbour linter before a push?")
+        assert any("stated 3 times" in caveat for caveat in answer.caveats), answer.caveats
+        (pattern,) = memory.reader.rules.patterns(memory.context.bank_id() or "")
+        assert pattern.occurrences == 3, "asking counts nothing"
+
+
+def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_path: Path) -> None:
+    made = History(tmp_path)
+    sha = made.commit_id(BEN, "2026-04-02", "Switch the pager to syslog", "src/pager.py", 9)
+    session = talk(7, "2026-04-02", "The vendor Okapi raised its fee to ninety crowns.", "I see.",
+                   cwd=str(made.top))  # fmt: skip
+    session.tool("Bash", f"[main {sha[:7]}] Switch the pager to syslog\n 1 file changed",
+                 command='git commit -m "Switch the pager to syslog"')  # fmt: skip
+    session.write(tmp_path / "p")
+    with made.memory as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        memory.ingestion.ingest_git(made.top, "harbour")
+        memory.ingestion.update()
+        bank = memory.context.bank_id() or ""
+        (hit,) = memory.recall("switch pager syslog", layers=[Layer.TEAM]).hits
+        terms = read_terms("Which vendor fee made us switch the pager to syslog?")
+        chain = Chain((Link(hit, "Switch the pager to syslog", frozenset({"pager", "syslog"})),))
+        (lead,) = (one for one in find_leads(memory.reader, terms, chain) if one.reason == MADE_IN)
+        found = follow_lead(memory.reader, AskRequest(bank, "", memory.now), lead)
+    assert any("ninety crowns" in one.text for one in found)
+
+
+def test_a_folder_is_asked_for_with_or_without_its_last_sign(history: History) -> None:
+    history.commit(BEN, "2025-07-01", "Weigh", "src/deep/scale.py", 3)
+    history.memory.ingestion.ingest_git(history.top, "harbour")
+    for folder in ("src/deep/", "src/deep"):
+        answer = ask(history, f"What changed in {folder} since January 2025?")
+        assert answer.answer.startswith("1 Jul 2025: Weigh (Ben Wu"), folder
+        assert history.memory.browse.who_knows(folder)[0].name == "Ben Wu"
+        (found,) = history.memory.browse.find(file=folder).findings
+        assert found.title == "Weigh"
+
+
+def test_another_release_is_another_matter(history: History) -> None:
+    said = "Keep our own reader\n\nSo that we can drop Python 3.10 easily when we drop it."
+    history.commit(BEN, "2025-08-01", said, "src/compat.py", 3)
+    history.commit(ANN, "2025-09-01", "Drop Python 3.6", "setup.cfg", 3)
+    history.memory.ingestion.ingest_git(history.top, "harbour")
+    answer = ask(history, "Why did we drop Python 3.6?")
+    assert answer.answer.startswith("1 Sep 2025: Drop Python 3.6")
+    assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
+    assert any("says why" in caveat for caveat in answer.caveats)
+    assert ask(history, "When was Python 3.6 dropped?").answer.startswith("1 Sep 2025")
+    assert ask(history, "Was Python 3.7 ever reverted?").abstained
+
+
+def test_the_last_change_is_the_last_whatever_its_message_says(history: History) -> None:
+    history.commit(BEN, "2025-08-01", "Change the ferry fares", "src/ferry.py", 3)
+    history.commit(ANN, "2025-09-01", "Round up", "src/ferry.py", 4)
+    history.memory.ingestion.ingest_git(history.top, "harbour")
+    for question in ("When was src/ferry.py last changed?", "When was the ferry last changed?"):
+        assert ask(history, question).answer.startswith("1 Sep 2025: last: Round up"), question
+
+
+def test_what_git_tells_is_told_without_a_word_on_its_age(history: History) -> None:
+    for question in ("Who knows about the ferry?", "When was src/ferry.py introduced?"):
+        caveats = " ".join(ask(history, question).caveats)
+        assert "since [1]" not in caveats and "days old" not in caveats, question
+        assert "One source" not in caveats and "Several dates" not in caveats, question

@@ -1,0 +1,126 @@
+"""What Codex CLI writes, read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.model.records import ToolCall
+from holdfast.model.trust import Trust
+from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.agents.codex import AGENT
+from holdfast.sources.tool_mapping import edits_of_patch
+from tests.support.agent_samples import conversation, copy, remember, sessions, turns
+
+
+def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        found = conversation(memory)
+
+    assert [line for line in found if line[0] in ("user", "assistant")] == [
+        ("user", "Why does the parser drop tabs? Fix it."),
+        ("assistant", "I look at the parser first."),
+        ("user", "[Request interrupted by user]"),
+        ("user", "Import parse in the test."),
+        ("user", "[image]"),
+        (
+            "assistant",
+            "The test imports parse now. The parser keeps tabs because the linter wants them.",
+        ),
+        ("user", "Find every caller of parse."),
+        ("assistant", "Only src/cli.py calls parse."),
+    ]
+    assert [line for line in found if line[0] not in ("user", "assistant")] == [
+        ("Bash", "rg -n 'expandtabs' src"),
+        ("Edit", "src/parser.py|-    line = line.expandtabs()\n+    line = line.rstrip()"),
+        (
+            "Write",
+            "tests/test_tabs.py|+def test_tabs_stay() -> None:\n"
+            "+    assert parse('a\\tb') == ['a\\tb']",
+        ),
+        ("Bash", "pytest -q"),
+        ("mcp__wiki__ask", '{"question":"Who owns the parser?"}'),
+        ("WebSearch", "python expandtabs"),
+        ("TodoWrite", "1/2 done; now: Run the tests"),
+        ("Bash", "rg -n 'parse(' src"),
+    ]
+
+
+def test_results_are_joined_to_their_calls_and_failures_say_why(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        tools = [turn.tool for turn in turns(memory) if turn.tool]
+        trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
+
+    assert all(tool.ok is not None for tool in tools)
+    failed = [tool for tool in tools if tool.ok is False]
+    assert [(tool.action, tool.result) for tool in failed] == [
+        ("pytest -q", "E   ImportError: cannot import name 'parse'\n1 failed in 0.12s")
+    ]
+    assert tools[0].result == "src/parser.py:12:    line = line.expandtabs()"
+    assert trusts["mcp__wiki__ask"] is trusts["WebSearch"] is Trust.EXTERNAL
+    assert trusts["Bash"] is Trust.TOOL
+
+
+def test_a_session_knows_its_branch_its_version_and_who_started_it(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        first, inner = sessions(memory)
+        asked = next(turn for turn in turns(memory) if turn.session == inner.id)
+
+    assert (first.host, first.branch, first.version) == (first.id, "fix/tabs", "0.140.0")
+    assert (inner.host, inner.parent, inner.subagent) == (first.id, first.id, "explorer")
+    assert asked.trust is Trust.ASSISTANT
+
+
+def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    path = max(folder.rglob("*T09*.jsonl"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    with remember(tmp_path) as whole:
+        whole.ingest(whole.ingestion.find([folder]))
+        wanted = conversation(whole)
+    with remember(tmp_path / "piecewise") as memory:
+        for count in (1, 6, 7, 12, len(lines)):
+            path.write_bytes(b"".join(lines[:count])[: None if count > 7 else -3])
+            memory.ingest(memory.ingestion.find([folder]))
+
+        assert conversation(memory) == wanted
+        assert sessions(memory)[0].branch == "fix/tabs"
+
+
+@pytest.mark.parametrize("name", ["sessions", "archived_sessions"])
+def test_its_home_may_be_anywhere(tmp_path: Path, name: str) -> None:
+    where = UserEnvironment(tmp_path, {"CODEX_HOME": str(tmp_path / "elsewhere")}, "linux")
+
+    assert tmp_path / "elsewhere" / name in AGENT.folders(where)
+
+
+def test_a_line_of_a_kind_nobody_knows_is_counted_as_such(tmp_path: Path) -> None:
+    folder = copy("codex", tmp_path)
+    path = max(folder.rglob("*T09*.jsonl"))
+    strange = {"timestamp": "2026-06-18T09:59:00Z", "type": "response_item"}
+    with path.open("a") as file:
+        file.write(json.dumps({**strange, "payload": {"type": "telepathy"}}) + "\n")
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+
+        assert (memory.inventory.balance().skipped or {})["unknown-type"] == 1
+
+
+def test_a_patch_tells_of_each_file_that_it_changes() -> None:
+    patch = (
+        "*** Begin Patch\n*** Delete File: old.py\n*** Update File: a.py\n*** Move to: b.py\n"
+        "@@ def f\n context\n-x\n+y\n*** End Patch"
+    )
+
+    assert edits_of_patch(patch, "/p", "c1") == [
+        ToolCall("Edit", "old.py", "", "(deleted)", call="c1"),
+        ToolCall("Edit", "b.py", "", "-x\n+y", call="c1.1"),
+    ]

@@ -1,0 +1,115 @@
+"""What Gemini CLI writes, read: lines since 0.30, whole documents before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from holdfast.model.ledgers.lines import SourceState
+from holdfast.model.trust import Trust
+from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.agents.gemini import AGENT
+from tests.support.agent_samples import copy, read, remember, sessions, turns
+
+
+def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+    found, tools, trusts = read("gemini", tmp_path)
+
+    assert found == [
+        ("user", "Say hello in hello.txt"),
+        ("Write", "hello.txt|+hello"),
+        ("assistant", "hello.txt says hello."),
+        ("user", "Why does the parser drop tabs? Fix it. @src/parser.py"),
+        ("assistant", "I look at the parser first."),
+        ("Bash", "rg -n expandtabs src"),
+        ("Edit", "src/parser.py|-    line = line.expandtabs()\n+    line = line.rstrip()"),
+        ("Bash", "pytest -q"),
+        ("mcp_wiki_ask", '{"question":"Who owns the parser?"}'),
+        ("Write", "/etc/x|+x"),
+        ("assistant", "The parser keeps tabs now, because the linter wants them."),
+        ("user", "Thanks, commit it."),
+        ("user", "Find every caller of parse."),
+        ("assistant", "Only src/cli.py calls parse."),
+    ]
+    assert [(tool.ok, tool.result) for tool in tools if tool.name == "Bash"] == [
+        (True, "src/parser.py:12: line = line.expandtabs()"),
+        (False, "Output: 1 failed in 0.12s\nError: (none)\nExit Code: 1"),
+    ]
+    assert tools[-1].ok is False
+    assert trusts["mcp_wiki_ask"] is Trust.EXTERNAL
+
+
+def test_a_session_knows_its_title_and_who_started_it(tmp_path: Path) -> None:
+    folder = copy("gemini", tmp_path)
+    with remember(tmp_path) as memory:
+        memory.ingest(memory.ingestion.find([folder]))
+        _, main, inner = sessions(memory)
+
+    assert main.title == "Keep tabs in the parser"
+    assert (inner.host, inner.parent, inner.subagent) == (main.id, main.id, "subagent")
+
+
+def test_a_document_that_is_written_anew_with_every_message_is_kept_once(tmp_path: Path) -> None:
+    folder = copy("gemini", tmp_path)
+    (path,) = folder.rglob("*.json")
+    whole = json.loads(path.read_text())
+    with remember(tmp_path / "whole") as memory:
+        memory.ingest(memory.ingestion.find([path]))
+        wanted = [(turn.id, turn.text, turn.tool) for turn in turns(memory)]
+        assert len(wanted) > 1
+    with remember(tmp_path / "piecewise") as memory:
+        for count in range(len(whole["messages"]) + 1):
+            part = {**whole, "lastUpdated": str(count), "messages": whole["messages"][:count]}
+            path.write_text(json.dumps(part, indent=2))
+            memory.ingest(memory.ingestion.find([path]))
+        balance = memory.inventory.balance()
+
+        assert [(turn.id, turn.text, turn.tool) for turn in turns(memory)] == wanted
+        assert balance.lines == balance.accounted == 6
+
+
+def test_a_call_that_was_still_running_gets_its_result_later(tmp_path: Path) -> None:
+    folder = copy("gemini", tmp_path)
+    (path,) = folder.rglob("*.json")
+    whole = json.loads(path.read_text())
+    done = whole["messages"][1]["toolCalls"][0]
+    running = {key: value for key, value in done.items() if key not in ("result", "status")}
+    whole["messages"][1]["toolCalls"][0] = {**running, "status": "executing"}
+    with remember(tmp_path) as memory:
+        path.write_text(json.dumps(whole))
+        memory.ingest(memory.ingestion.find([path]))
+        assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [None]
+        whole["messages"][1]["toolCalls"][0] = done
+        path.write_text(json.dumps(whole))
+        memory.ingest(memory.ingestion.find([path]))
+
+        assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [True]
+
+
+def test_half_a_document_is_told_of_and_read_when_it_is_whole(tmp_path: Path) -> None:
+    folder = copy("gemini", tmp_path)
+    (path,) = folder.rglob("*.json")
+    whole = path.read_bytes()
+    with remember(tmp_path) as memory:
+        path.write_bytes(whole[:-40])
+        memory.ingest(memory.ingestion.find([path]))
+        (source,) = memory.reader.sources.all()
+        assert (source.state, turns(memory)) == (SourceState.UNREADABLE, [])
+        path.write_bytes(whole)
+        memory.ingest(memory.ingestion.find([path]))
+
+        assert len(turns(memory)) == 3
+
+
+def test_a_project_that_is_only_known_by_its_hash_is_found_in_the_list(tmp_path: Path) -> None:
+    project = "/home/dev/other"
+    named = hashlib.sha256(project.encode()).hexdigest()
+    chats = tmp_path / ".gemini" / "tmp" / named / "chats"
+    chats.mkdir(parents=True)
+    registry = tmp_path / ".gemini" / "projects.json"
+    registry.write_text(json.dumps({"projects": {project: "other"}}))
+    head = json.dumps({"sessionId": "s", "projectHash": named}).encode()
+
+    assert AGENT.read_session(chats / "session-1.json", head).cwd == project
+    assert AGENT.folders(UserEnvironment(tmp_path, {}, "linux")) == [tmp_path / ".gemini" / "tmp"]

@@ -1,0 +1,385 @@
+"""Servers that stop, crash, fill up or take nobody in, in the middle of things."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from holdfast.errors import (
+    SettingsError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+)
+from holdfast.model.bank import Bank
+from holdfast.store.postgres.address import MAX_CONNECTIONS, Address, location_of, read_address
+from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.store import PostgresStore
+from tests.support.http.server import serving
+from tests.support.postgres_proxy import Proxy
+from tests.support.postgres_server import Server
+from tests.support.waiting import wait_until
+
+NOON = "2026-03-01T12:00:00Z"
+_BUMP = "UPDATE bank SET skepticism = skepticism + 1 WHERE id = ?"
+_OURS = (
+    "SELECT 1 FROM pg_stat_activity "
+    "WHERE application_name = 'holdfast' AND datname = current_database()"
+)
+
+
+def a_bank(name: str, called: str = "") -> Bank:
+    return Bank(name, called or name, NOON)
+
+
+def names(store: PostgresStore) -> list[str]:
+    return [bank.id for bank in store.banks.all()]
+
+
+def bumped(store: PostgresStore, bank: str) -> int:
+    ((number,),) = store.database.all("SELECT skepticism FROM bank WHERE id = ?", (bank,))
+    return number
+
+
+@pytest.fixture
+def url(postgres: Server) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore(url)) as made:
+        yield made
+
+
+@contextmanager
+def back_soon(postgres: Server) -> Generator[None]:
+    starting = threading.Timer(0.3, postgres.start)
+    starting.start()
+    try:
+        yield
+    finally:
+        starting.join()
+
+
+def test_a_transaction_whose_connection_is_killed_is_done_again_as_a_whole(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    store.banks.add(a_bank("ours"))
+    before = bumped(store, "ours")
+    with store.transaction():
+        store.banks.add(a_bank("one"))
+        store.database.run(_BUMP, ("ours",))
+        assert names(store) == ["one", "ours"]
+        kill_others(postgres, url)
+        store.banks.add(a_bank("two"))
+    assert names(store) == ["one", "ours", "two"]
+    assert bumped(store, "ours") == before + 1
+
+
+def test_a_transaction_that_rests_on_what_changed_meanwhile_is_not_done_again(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    with pytest.raises(StoreBusyError, match="changed while"), store.transaction():
+        assert names(store) == []
+        store.banks.add(a_bank("half"))
+        kill_others(postgres, url)
+        postgres.run(
+            url, f"INSERT INTO holdfast.bank VALUES ('theirs', 'theirs', '{NOON}', '', 3, 3, 3)"
+        )
+        store.banks.add(a_bank("whole"))
+    assert names(store) == ["theirs"]
+    store.banks.add(a_bank("later"))
+    assert names(store) == ["later", "theirs"]
+
+
+def test_a_transaction_too_large_to_remember_leaves_nothing(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    with pytest.raises(StoreUnavailableError) as raised, store.transaction():
+        store.banks.add(a_bank("large", "x" * 17_000_000))
+        kill_others(postgres, url)
+        store.banks.add(a_bank("small"))
+    assert "not written by halves" in raised.value.remedy
+    assert names(store) == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_was_cut_off_while_it_was_settled_is_there_once(
+    postgres: Server, url: str, when: str
+) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="hf-px-") as folder,
+        closing(Proxy(Path(folder), postgres.home)) as proxy,
+        closing(PostgresStore(url.replace(str(postgres.home), folder))) as store,
+    ):
+        store.banks.add(a_bank("ours"))
+        start = bumped(store, "ours")
+        proxy.hang_up(when)
+        with store.transaction():
+            store.database.run(_BUMP, ("ours",))
+        assert bumped(store, "ours") == start + 1
+        assert store.database.one("SELECT number FROM change_counter") == (2,)
+
+
+def test_the_loser_of_a_deadlock_does_all_of_it_again(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    for name in ("one", "other"):
+        store.banks.add(a_bank(name))
+    start = bumped(store, "one")
+    with psycopg.connect(url, autocommit=True) as raw:
+        raw.execute("SET deadlock_timeout = '20s'")
+        raw.execute("BEGIN")
+        raw.execute("UPDATE holdfast.bank SET name = 'Other' WHERE id = 'other'")
+        rival = threading.Thread(target=_take_both, args=(raw,))
+        with store.transaction():
+            store.database.run(_BUMP, ("one",))
+            rival.start()
+            waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+            wait_until(lambda: postgres.run(url, waiting), "somebody waits for a lock")
+            store.database.run(_BUMP, ("other",))
+        rival.join()
+    assert bumped(store, "one") == start + 1
+    assert sorted(bank.name for bank in store.banks.all()) == ["One", "Other"]
+
+
+def _take_both(raw: psycopg.Connection[tuple[object, ...]]) -> None:
+    raw.execute("UPDATE holdfast.bank SET name = 'One' WHERE id = 'one'")
+    raw.execute("COMMIT")
+
+
+def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    kill_others(postgres, url)
+    assert store.banks.all() == []
+    kill_others(postgres, url)
+    with store.transaction():
+        store.banks.add(a_bank("ours"))
+    assert names(store) == ["ours"]
+
+
+def test_a_server_that_crashes_and_comes_back_is_asked_again(
+    postgres: Server, store: PostgresStore
+) -> None:
+    store.banks.add(a_bank("ours"))
+    postgres.run(postgres.url("postgres"), "CHECKPOINT")
+    postgres.stop()
+    with back_soon(postgres):
+        assert names(store) == ["ours"]
+
+
+def test_a_server_that_is_killed_in_a_transaction_and_comes_back_has_all_of_it(
+    postgres: Server, store: PostgresStore
+) -> None:
+    postgres.run(postgres.url("postgres"), "CHECKPOINT")
+    with store.transaction():
+        store.banks.add(a_bank("one"))
+        postgres.kill()
+        with back_soon(postgres):
+            store.banks.add(a_bank("two"))
+    assert names(store) == ["one", "two"]
+
+
+def test_nobody_waits_for_a_server_that_stays_away_and_it_is_used_again_once_it_is_back(
+    postgres: Server, url: str
+) -> None:
+    with closing(PostgresStore(url, busy_s=0.4)) as store:
+        store.banks.add(a_bank("ours"))
+        postgres.run(postgres.url("postgres"), "CHECKPOINT")
+        postgres.stop()
+        try:
+            with pytest.raises(StoreUnavailableError, match="cannot be used right now") as raised:
+                store.banks.all()
+            assert "once the server answers" in raised.value.remedy
+            begun = time.monotonic()
+            for _ in range(3):
+                with pytest.raises(StoreUnavailableError), store.transaction():
+                    store.banks.add(a_bank("half"))
+            assert time.monotonic() - begun < 0.4
+        finally:
+            postgres.start()
+        assert names(store) == ["ours"]
+
+
+def test_a_server_that_takes_no_more_connections_is_told_and_waited_for(
+    postgres: Server, url: str
+) -> None:
+    with ExitStack() as others:
+        with pytest.raises(psycopg.OperationalError, match="too many"):
+            while True:
+                others.enter_context(closing(psycopg.connect(url)))
+        with pytest.raises(StoreUnavailableError, match="too many"):
+            PostgresStore(url, busy_s=0.3)
+        threading.Timer(0.3, others.pop_all().close).start()
+        with closing(PostgresStore(url)) as store:
+            assert store.banks.all() == []
+
+
+def test_many_threads_share_few_connections(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
+    store.banks.add(a_bank("ours"))
+    told: list[list[str]] = []
+    most: list[int] = []
+
+    def ask() -> None:
+        beside = store.borrow_reader()
+        assert beside is not None
+        for _ in range(5):
+            told.append([bank.id for bank in beside.banks.all()])
+            most.append(len(postgres.run(url, _OURS)))
+        beside.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(MAX_CONNECTIONS + 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == [["ours"]] * 5 * (MAX_CONNECTIONS + 5)
+    assert max(most) <= MAX_CONNECTIONS
+    assert store.database.one("SELECT 1") == (1,)
+
+
+def test_an_error_of_one_connection_does_not_close_the_others(url: str) -> None:
+    with closing(PostgresConnection(url)) as connection:
+        pool = connection.pool
+        kept, other = pool.lease(""), pool.lease("")
+        pool.release(kept)
+        pool.release(other)
+        with pytest.raises(psycopg.DataError, match="NUL"):
+            pool.lease("a bank\x00")
+        again = pool.lease("")
+        assert again is kept and pool.connections_in_use == 1
+        pool.release(again)
+
+
+def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:
+    store = PostgresStore(url)
+    forgotten, kept = store.borrow_reader(), store.borrow_reader()
+    assert forgotten is not None and kept is not None
+    assert (forgotten.banks.all(), kept.banks.all()) == ([], [])
+    store.return_reader(kept)
+    del forgotten
+    with store.transaction():
+        store.banks.add(a_bank("ours"))
+    store.close()
+
+    wait_until(lambda: not postgres.run(url, _OURS), "its connections are closed")
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_by_halves(postgres: Server) -> None:
+    with small_disk(48) as folder:
+        postgres.own(folder)
+        place = postgres.url("postgres")
+        postgres.run(place, f"CREATE TABLESPACE small LOCATION '{folder}'")
+        postgres.run(place, "CREATE DATABASE narrow TEMPLATE whole TABLESPACE small")
+        with closing(PostgresStore(postgres.url("narrow"))) as store:
+            store.banks.add(a_bank("before"))
+            with pytest.raises(StoreFullError) as raised:
+                fill_up(store)
+            assert "Free some space" in raised.value.remedy
+            assert names(store) == ["before"]
+            enlarge(folder, 200)
+            with store.transaction():
+                store.banks.add(a_bank("after"))
+            assert names(store) == ["after", "before"]
+        postgres.run(place, "DROP DATABASE narrow")
+        postgres.run(place, "DROP TABLESPACE small")
+
+
+def fill_up(store: PostgresStore) -> None:
+    some = random.Random(7)
+    with store.transaction():
+        for n in range(200):
+            store.banks.add(Bank(f"b{n}", "much", NOON, some.randbytes(300_000).hex()))
+
+
+@contextmanager
+def small_disk(megabytes: int) -> Generator[Path]:
+    with tempfile.TemporaryDirectory(prefix="hf-sm-") as folder:
+        size = f"size={megabytes}m"
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=False)
+        if made.returncode:
+            pytest.skip("only root can make a small disk")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+
+
+def enlarge(folder: Path, megabytes: int) -> None:
+    how = f"remount,size={megabytes}m"
+    subprocess.run(["mount", "-o", how, str(folder)], check=True)
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+    with pytest.raises(StoreUnavailableError) as raised:
+        PostgresStore("postgresql://me:secret@127.0.0.1:1/memory")
+
+    assert "127.0.0.1:1/memory" in raised.value.message
+    assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
+
+
+def test_a_database_or_a_role_that_is_not_there_is_not_waited_for(postgres: Server) -> None:
+    begun = time.monotonic()
+    for url in (postgres.url("nowhere"), postgres.url("postgres", "nobody_at_all")):
+        with pytest.raises(StoreError, match="does not exist") as raised:
+            PostgresStore(url)
+        assert not isinstance(raised.value, StoreBusyError)
+    assert time.monotonic() - begun < 5
+
+
+def test_several_servers_of_which_one_leads_can_be_named() -> None:
+    url = "postgresql://me:secret@one:5432,two:5433/memory?target_session_attrs=read-write"
+
+    assert location_of(url) == "postgresql://one:5432,two:5433/memory"
+
+
+def test_an_address_may_say_how_long_to_wait_and_for_how_many() -> None:
+    plain = "postgresql://me@db/memory?sslmode=require"
+    given = read_address(plain + "&wait_s=2.5&connections=4&schema=other")
+
+    assert given == Address(plain, 2.5, 4, "other")
+    assert read_address(plain) == Address(plain)
+    for wrong in ("wait_s=soon", "connections=1", "wait_s=0", "schema=a%22b"):
+        with pytest.raises(SettingsError):
+            read_address(f"{plain}&{wrong}")
+
+
+def test_requests_are_told_that_the_server_is_away_and_answered_once_it_is_back(
+    postgres: Server, url: str, tmp_path: Path
+) -> None:
+    env = {**os.environ, "HOME": str(tmp_path), "HOLDFAST_STORE": f"{url}&wait_s=0.5"}
+    with serving(env, tmp_path) as server:
+        asked = "/api/v1/banks"
+        assert server.ask(asked).status == 200
+        postgres.run(postgres.url("postgres"), "CHECKPOINT")
+        postgres.kill()
+        try:
+            got = server.ask(asked)
+            assert (got.status, "once the server answers" in got.text) == (503, True)
+        finally:
+            postgres.start()
+        assert server.ask(asked).status == 200
+
+
+def kill_others(postgres: Server, url: str) -> None:
+    """End every connection to a database but the one that does so, and wait until they are."""
+    postgres.run(
+        url,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )

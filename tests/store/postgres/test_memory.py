@@ -1,0 +1,267 @@
+"""A whole memory on a server: the same answers as from a file, through the public doors."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app.answers.ask import AskOptions
+from holdfast.app.background.steps import STEPS
+from holdfast.app.background.worker import WorkerOptions, run_worker
+from holdfast.app.briefs.goal import goal_brief_by_words
+from holdfast.app.core.backends import (
+    location_of,
+    open_read_only,
+    open_store,
+    open_without_migrating,
+)
+from holdfast.app.evaluation.engine import neutral_settings
+from holdfast.app.evaluation.home import open_home
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.sizes import measure_sizes
+from holdfast.app.transfer.store_move import move_memory
+from holdfast.errors import InputError, SettingsError, StoreError
+from holdfast.learn.bank_settings import BankChanges as Retention
+from holdfast.settings import Settings, load_settings
+from holdfast.store.sql.integrity import IntegrityReport
+from tests.support.postgres_server import Server
+from tests.support.transcripts import bug_hunt
+
+
+def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings:
+    given = {"HOME": str(home), "HOLDFAST_EMBEDDER": embedder, "HOLDFAST_STORE": store}
+    return load_settings(given)
+
+
+@pytest.mark.parametrize("embedder", ["none", ""], ids=["words", "meaning"])
+def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
+    postgres: Server, tmp_path: Path, embedder: str
+) -> None:
+    told: list[list[tuple[str, str]]] = []
+    session = bug_hunt().write(tmp_path / "said")
+    for name, store in (("file", ""), ("server", postgres.database())):
+        settings = settings_of(tmp_path / name, store, embedder)
+        with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as m:
+            m.ingest(m.ingestion.find([session], "proj"))
+            m.ingestion.embed()
+            m.remember("Imports pass an idempotency key, always.", bank="proj")
+            asked = [m.recall(q, "proj") for q in ("rows twice", "idempotency key", "importer.py")]
+            told.append([(hit.uri, hit.text) for found in asked for hit in found.hits])
+            answer = m.ask("Why did the nightly import load every row twice?", "proj")
+            told[-1].append(("answer", answer.answer))
+        assert (tmp_path / name / ".holdfast" / "memory.db").exists() is not bool(store)
+
+    assert told[0] == told[1]
+    assert len(told[0]) > 5
+
+
+def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.database())
+    with Holdfast(settings, now=lambda: "2026-09-02T12:00:00Z") as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+        asked = memory.answers.investigate(AskOptions("When do we deploy?", "proj"))
+        answer = asked.answer()
+        again = list(memory.answers.investigate(AskOptions("When do we deploy?", "proj"), asked.id))
+        assert len(again) == 1 and again[0].answer == answer
+
+
+def test_the_command_line_uses_the_server_that_is_named(postgres: Server, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HOLDFAST_EMBEDDER": "none",
+        "HOLDFAST_STORE": postgres.database(),
+    }
+
+    def run(*words: str) -> Any:
+        said = subprocess.run(
+            [sys.executable, "-m", "holdfast", *words, "--bank", "proj", "--json"],
+            env=environment,
+            capture_output=True,
+            check=True,
+        )
+        return json.loads(said.stdout)
+
+    kept = run("remember", "We deploy on Tuesdays.")
+    found = run("recall", "when do we deploy")
+
+    assert [hit["uri"] for hit in found["hits"]] == [kept["uri"]]
+    assert not (tmp_path / ".holdfast" / "memory.db").exists()
+
+
+def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.empty_database())
+    for opened in (open_read_only, open_without_migrating):
+        with pytest.raises(StoreError, match="not there yet"):
+            opened(settings)
+    with Holdfast(settings) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+
+    reader = open_read_only(settings)
+    try:
+        other = reader.borrow_reader()
+        assert other is not None
+        assert other.records.counts().memories == reader.records.counts().memories == 1
+        reader.return_reader(other)
+        with pytest.raises(StoreError, match=r"can only be read: .*read-only") as raised:
+            reader.__dict__["database"].run("DELETE FROM remembered_memory")
+        assert "standby" in raised.value.remedy and "Try again" not in raised.value.remedy
+    finally:
+        reader.close()
+
+
+def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
+    postgres: Server, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path, postgres.empty_database())
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")]))
+        (bank,) = memory.store.banks.all()
+        sizes = measure_sizes(memory)
+        assert sizes.disk.database == sum(sizes.tables.values()) > sizes.tables["turn"] > 0
+        assert sizes.banks[0].words > 100 and sizes.banks[0].put_away == 0
+        with memory.store.transaction():
+            memory.store.banks.update(replace(bank, retention=1))
+    steps = [step for step in STEPS if step.name == "know"]
+    manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
+    run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
+    with Holdfast(settings) as memory:
+        assert (
+            measure_sizes(memory).banks[0].put_away == 1
+            and memory.inventory.counts(bank.id).sessions == 0
+        )
+        memory.banks.change(Retention(retention=0), bank.id)
+        assert (
+            measure_sizes(memory).banks[0].put_away == 0
+            and memory.inventory.counts(bank.id).sessions == 1
+        )
+
+
+def test_a_hook_that_finds_no_file_asks_the_server(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.database()
+    monkeypatch.setenv("HOLDFAST_STORE", url)
+    settings = settings_of(tmp_path, url)
+    with Holdfast(settings) as memory:
+        memory.remember("Imports pass an idempotency key, always.", bank="proj")
+        bank = memory.context.bank_id("proj")
+
+    told = goal_brief_by_words(
+        str(settings.home), str(bank), "Should imports pass an idempotency key?"
+    )
+
+    assert "idempotency key" in str(told["text"])
+
+
+def test_a_password_is_never_shown(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, "postgresql://me:secret@db.example.org:5433/memory?a=b")
+
+    assert "secret" not in f"{settings} {location_of(settings)} {settings.vectors}"
+    assert location_of(settings) == "postgresql://db.example.org:5433/memory"
+
+
+def test_another_kind_of_store_is_refused_without_telling_it(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, "mysql://me:secret@db/memory")
+
+    with pytest.raises(SettingsError) as raised:
+        open_store(settings)
+
+    assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
+
+
+def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) -> None:
+    one = settings_of(tmp_path)
+    other = replace(one, store="postgresql://db/memory")
+
+    assert one.vectors != other.vectors
+    assert neutral_settings(other, tmp_path).store == ""
+    assert location_of(one) == str(one.database)
+    store = open_store(one)
+    store.close()
+    assert one.database.exists()
+
+
+def test_an_evaluation_leaves_nothing_on_the_server_it_is_read_into(
+    postgres: Server, tmp_path: Path
+) -> None:
+    url = postgres.database()
+    schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'holdfast%'"
+    with pytest.raises(KeyError), open_home(settings_of(tmp_path), tmp_path, None, url) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+        assert postgres.run(url, schemas) == [(2,)]
+        assert postgres.run(url, "SELECT count(*) FROM holdfast.remembered_memory") == [(0,)]
+        raise KeyError
+
+    assert postgres.run(url, schemas) == [(1,)]
+
+
+def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(
+    postgres: Server, tmp_path: Path
+) -> None:
+    home, back = settings_of(tmp_path / "one"), settings_of(tmp_path / "two")
+    url = postgres.empty_database()
+    with Holdfast(home) as memory:
+        memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")], "proj"))
+        memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
+        told = _told(memory)
+
+    there = move_memory(home, "sqlite://", url)
+    with Holdfast(replace(home, store=url)) as memory:
+        assert _told(memory) == told
+        assert memory.store.check_integrity() == IntegrityReport()
+        memory.remember("Numbers go on after those that came along.", bank="proj")
+    again = move_memory(home, url, f"sqlite://{back.database}")
+
+    assert there.rows > 50 and again.rows > there.rows
+    with Holdfast(back) as memory:
+        assert memory.store.check_integrity() == IntegrityReport()
+        assert [hit.text for hit in memory.recall("numbers go on", "proj").hits]
+    with pytest.raises(InputError, match="not empty"):
+        move_memory(home, "sqlite://", url)
+
+
+def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> None:
+    with Holdfast(settings_of(tmp_path)) as memory:
+        memory.remember("We deploy on Tuesdays.", bank="proj")
+    url = postgres.empty_database()
+
+    said = subprocess.run(
+        [sys.executable, "-m", "holdfast", "migrate", "sqlite://", url, "--json"],
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+
+    assert json.loads(said.stdout)["rows"] > 3
+    assert postgres.run(url, "SELECT text FROM holdfast.remembered_memory") == [
+        ("We deploy on Tuesdays.",)
+    ]
+
+
+def test_what_names_no_memory_is_not_moved(tmp_path: Path) -> None:
+    home = settings_of(tmp_path)
+    for source, target in (
+        ("sqlite://", "postgresql://db/memory"),
+        ("sqlite://", "sqlite://"),
+        ("mysql://me:secret@db/memory", "sqlite://"),
+    ):
+        with pytest.raises(InputError) as raised:
+            move_memory(home, source, target)
+        assert "secret" not in raised.value.message
+
+
+def _told(memory: Holdfast) -> list[tuple[str, str, float]]:
+    asked = [memory.recall(query, "proj") for query in ("rows twice", "idempotency key", "load")]
+    return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]

@@ -1,0 +1,149 @@
+"""Tables cut by bank: into partitions, and over the servers of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+
+from holdfast.errors import SettingsError
+from holdfast.store.postgres import nearest
+from holdfast.store.postgres.partitions import PARTITIONED_TABLES, distributed
+from holdfast.store.postgres.schema import migrations
+from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.protocol import Store
+from tests.store.conformance import (
+    checks_curation,
+    checks_records,
+    checks_search,
+    checks_vector_search,
+    checks_vectors,
+)
+from tests.store.conformance.suite import CHECKS, MakeStore
+from tests.store.postgres.test_nearest import MODEL, by_matrix, by_server, fill, some_vectors
+from tests.support.postgres_server import Server
+
+# Those that concern what is cut; HOLDFAST_TEST_ALL runs all of them.
+_MODULES = (
+    checks_curation,
+    checks_vector_search,
+    checks_records,
+    checks_search,
+    checks_vectors,
+)
+_WANTED = [
+    check
+    for check in CHECKS
+    if os.environ.get("HOLDFAST_TEST_ALL")
+    or check.__module__ in {module.__name__ for module in _MODULES}
+]
+_KEYS = (
+    "SELECT c.relname, (SELECT attname FROM pg_attribute WHERE attrelid = c.oid "
+    "AND attnum = i.indkey[0]) FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid "
+    "AND i.indisprimary WHERE c.relnamespace = 'holdfast'::regnamespace"
+)
+# Refuses what Citus refuses: keys without the bank, and references to what lies elsewhere.
+_CITUS = """
+    CREATE FUNCTION public.create_distributed_table(
+        cut regclass, by_column text, colocate_with text DEFAULT 'default'
+    ) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+        IF EXISTS (SELECT 1 FROM pg_index AS i WHERE i.indrelid = cut AND i.indisunique
+            AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = cut
+                AND a.attname = by_column AND a.attnum = ANY (i.indkey))) THEN
+            RAISE EXCEPTION '% has a key without %', cut, by_column;
+        END IF;
+        IF EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND (conrelid = cut
+            OR confrelid = cut)) THEN
+            RAISE EXCEPTION '% refers to what lies elsewhere, or is referred to', cut;
+        END IF;
+        IF colocate_with <> 'default' THEN PERFORM colocate_with::regclass; END IF;
+    END $$
+"""
+
+
+@pytest.mark.parametrize("check", _WANTED, ids=[check.__name__ for check in _WANTED])
+def test_a_store_of_partitions_conforms(
+    check: Callable[[MakeStore], None], postgres: Server
+) -> None:
+    url = postgres.cut_database()
+    with ExitStack() as opened:
+
+        def make_store() -> Store:
+            store = PostgresStore(url)
+            opened.callback(store.close)
+            return store
+
+        check(make_store)
+
+
+@pytest.mark.usefixtures("vectors_on_server")
+def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server) -> None:
+    url = postgres.cut_database()
+    cut = postgres.run(
+        url, "SELECT relname FROM pg_class WHERE relkind = 'p' AND relnamespace = "
+        "'holdfast'::regnamespace"
+    )  # fmt: skip
+    assert {name for (name,) in cut} == set(PARTITIONED_TABLES)
+    with closing(PostgresStore(url)) as store:
+        fill(store, some_vectors(20))
+        ((places,),) = postgres.run(url, "SELECT count(DISTINCT tableoid) FROM holdfast.passage")
+        assert places == 1
+    plan = postgres.run(
+        url, "EXPLAIN SELECT 1 FROM holdfast.passage WHERE bank = 'ours' AND kind = 'turn'"
+    )
+    assert len({word for (line,) in plan for word in line.split() if "passage_p" in word}) <= 2
+    unwalled = postgres.run(
+        url, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relrowsecurity "
+        "AND relnamespace = 'holdfast'::regnamespace ORDER BY 1"
+    )  # fmt: skip
+    assert unwalled == [("change_counter",), ("extension_trial",), ("migration",)]
+
+
+@pytest.mark.usefixtures("vectors_on_server")
+def test_a_large_bank_in_a_partition_has_its_index_there(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 200)
+    vectors = some_vectors(310)
+    with closing(PostgresStore(postgres.cut_database())) as store:
+        fill(store, vectors[:300])
+        assert store.vectors.index(MODEL)
+        found = [set(by_server(store, asked)) for asked in vectors[300:]]
+        exact = [set(by_matrix(store, asked, tmp_path)) for asked in vectors[300:]]
+        right = np.mean([len(one & other) for one, other in zip(found, exact, strict=True)])
+        assert right >= 9.5
+        tables = store.database.all(
+            "SELECT indrelid::regclass::text FROM pg_index JOIN pg_class ON oid = indexrelid "
+            "WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'hnsw')"
+        )
+        assert len(tables) == 1 and "half_vector_p" in tables[0][0]
+
+
+@pytest.mark.usefixtures("vectors_on_server")
+def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
+    url = postgres.database()
+    keys = dict(postgres.run(url, _KEYS))
+    assert {keys[name] for name in PARTITIONED_TABLES} == {"bank"}
+    postgres.run(url, _CITUS)
+    statements = distributed([script for _, script in migrations()])
+
+    with psycopg.connect(url, autocommit=True) as raw:
+        for statement in statements:
+            raw.execute(statement.replace("create_", "public.create_").encode())
+
+    assert sum("create_distributed_table" in statement for statement in statements) == len(
+        PARTITIONED_TABLES
+    )
+    with closing(PostgresStore(url)) as store:
+        fill(store, some_vectors(20))
+        assert len(by_server(store, some_vectors(20)[3])) == 10
+
+
+def test_too_many_partitions_are_refused(postgres: Server) -> None:
+    with pytest.raises(SettingsError, match="partitions"):
+        PostgresStore(f"{postgres.database()}&partitions=5000")

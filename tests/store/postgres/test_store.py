@@ -1,0 +1,318 @@
+"""What only a server can do, or can do to us."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+import pytest
+
+from holdfast.errors import (
+    NewerSchemaError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+)
+from holdfast.model.bank import Bank
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status, Trust
+from holdfast.principal import Level, Principal
+from holdfast.store.access_fence import fence_store
+from holdfast.store.postgres.schema import MIGRATIONS, VERSION, migrations
+from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.protocol import Store
+from holdfast.store.sql.migrations import read_migrations
+from holdfast.store.sqlite import schema as sqlite
+from holdfast.store.sqlite.store import SqliteStore
+from tests.support.postgres_server import Server
+
+NOON = "2026-03-01T12:00:00Z"
+# Known by numbers that a bank's rows are reached by, or of no bank at all.
+NO_BANK_FIRST = {
+    "api_key", "bank", "failed_task", "failed_line", "change_counter", "labelled_record", "ledger",
+    "entity_mention",
+    "migration", "service_pause", "redaction", "spelling_equivalence", "extension_trial",
+}  # fmt: skip
+# What is not of a bank and holds no text of one.
+UNRESTRICTED = {"change_counter", "extension_trial", "migration"}
+
+
+def a_bank(name: str) -> Bank:
+    return Bank(name, name, NOON)
+
+
+def a_passage(bank: str, id: str, body: str, context: str = "") -> Passage:
+    return Passage(
+        bank, "turn", id, "s", NOON, body, context, Trust.USER, Status.OBSERVED, "user", 1, id
+    )
+
+
+def fill(store: Store, bank: str, *passages: Passage) -> None:
+    with store.transaction():
+        store.banks.add(a_bank(bank))
+        store.derived.put(bank, "s", passages)
+
+
+def found(store: Store, bank: str | None, *terms: str) -> list[str]:
+    return [match.passage.id for match in store.passages.search(bank, terms)]
+
+
+@pytest.fixture
+def member(postgres: Server) -> tuple[str, str]:
+    """A database with two banks: how its owner opens it, and how somebody else does."""
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
+        fill(store, "theirs", a_passage("theirs", "p2", "drop the anchor"))
+    return url, postgres.member(url)
+
+
+def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1], banks=["ours"])) as store:
+        assert [bank.id for bank in store.banks.all()] == ["ours"]
+        assert found(store, None, "anchor") == ["p1"]
+        assert found(store, "theirs", "anchor") == []
+        assert store.passages.term_frequencies(None, ["anchor"], 10) == [1]
+        assert store.passages.count("theirs", 10) == 0
+        assert store.records.find(None, "", "") == store.records.find("ours", "", "")
+        with pytest.raises(StoreError, match="may not"):
+            store.banks.add(a_bank("another"))
+        with pytest.raises(StoreError), store.transaction():
+            store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+        assert store.progress.unseen_changes("theirs", "any", 1) == []
+    with closing(PostgresStore(member[0])) as owner:
+        assert sorted(found(owner, None, "anchor")) == ["p1", "p2"]
+        assert found(owner, "theirs", "ours") == []
+
+
+def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1])) as store:
+        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
+        ours = fence_store(store, Principal("a", ("ours",), Level.ADMIN))
+        # As if the fence had a hole.
+        assert [bank.id for bank in store.banks.all()] == ["ours"]
+        assert found(store, "theirs", "anchor") == []
+        with store.transaction():
+            assert store.passages.count("theirs", 10) == 0
+            assert (
+                ours.model_calls.total_spent().calls == 0
+                and ours.model_calls.paused_services() == []
+            )
+            assert store.passages.count("theirs", 10) == 0
+        with pytest.raises(StoreError), store.transaction():
+            store.derived.put("theirs", "s", [a_passage("theirs", "p3", "ours now")])
+        with closing(PostgresStore(member[1])) as beside:
+            assert sorted(found(beside, None, "anchor")) == ["p1", "p2"]
+        cast("Any", ours).remove_restrictions()
+        assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
+
+
+def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, str]) -> None:
+    with closing(PostgresStore(member[1])) as store:
+        store.erasure.overwrite_deleted()
+        role = member[1].split("//")[1].split("@")[0]
+        postgres.run(member[0], f"REVOKE MAINTAIN ON ALL TABLES IN SCHEMA holdfast FROM {role}")
+        with pytest.raises(StoreError, match="not overwritten"):
+            store.erasure.overwrite_deleted()
+
+
+def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
+    with psycopg.connect(member[1]) as raw:
+        tables = raw.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'holdfast'::regnamespace "
+            "AND relkind IN ('r', 'v') ORDER BY 1"
+        ).fetchall()
+        assert len(tables) > 60
+        for (table,) in tables:
+            if table not in UNRESTRICTED:
+                ((count,),) = raw.execute(f'SELECT count(*) FROM holdfast."{table}"'.encode())
+                assert count == 0, table
+
+
+def test_every_table_has_a_wall_and_almost_every_key_starts_with_the_bank(
+    postgres: Server,
+) -> None:
+    rows = postgres.run(
+        postgres.database(),
+        "SELECT c.relname, c.relrowsecurity, a.attname FROM pg_class AS c "
+        "LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary "
+        "LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] "
+        "WHERE c.relnamespace = 'holdfast'::regnamespace AND c.relkind = 'r'",
+    )
+    assert {name for name, walled, _ in rows if not walled} == UNRESTRICTED
+    assert {name for name, _, first in rows if first != "bank"} == NO_BANK_FIRST
+
+
+def test_a_role_that_sees_everything_is_not_kept_to_a_bank(postgres: Server) -> None:
+    with pytest.raises(StoreError, match="sees every bank"):
+        PostgresStore(postgres.database(), banks=["ours"])
+
+
+def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as one, closing(PostgresStore(url, busy_s=0.05)) as other:
+        with one.transaction():
+            one.banks.add(a_bank("ours"))
+            assert other.banks.all() == []
+            with pytest.raises(StoreBusyError):
+                other.banks.add(a_bank("theirs"))
+        other.banks.add(a_bank("theirs"))
+        assert [bank.id for bank in one.banks.all()] == ["ours", "theirs"]
+
+
+def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
+    newer, strange = postgres.database(), postgres.empty_database()
+    number = f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')"
+    postgres.run(newer, number)
+    postgres.run(strange, "CREATE SCHEMA holdfast; CREATE TABLE holdfast.mine (id int)")
+
+    with pytest.raises(NewerSchemaError):
+        PostgresStore(newer)
+    with pytest.raises(StoreCorruptError, match="another program"):
+        PostgresStore(strange)
+
+
+def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        postgres.run(url, f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')")
+        with pytest.raises(StoreError), store.transaction():
+            store.banks.add(a_bank("ours"))
+        assert store.banks.all() == []
+
+
+def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
+    url = postgres.database()
+    name = f"{VERSION + 1:03}_broken"
+    broken = [*migrations(), (name, "CREATE TABLE later (bank text); SELECT 1 / 0;")]
+
+    for _ in range(2):
+        with pytest.raises(StoreError, match=rf"{name} .* division by zero") as raised:
+            PostgresStore(url, broken)
+        assert "`holdfast" not in raised.value.remedy
+
+    assert postgres.run(url, "SELECT to_regclass('holdfast.later')") == [(None,)]
+    with closing(PostgresStore(url)) as store:
+        assert store.banks.all() == []
+
+
+def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server) -> None:
+    url = postgres.empty_database()
+    problems: list[BaseException] = []
+
+    def open_it() -> None:
+        try:
+            PostgresStore(url).close()
+        except BaseException as error:  # noqa: BLE001 - shown below
+            problems.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert problems == []
+    assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(VERSION,)]
+
+
+def test_the_next_version_is_made_of_the_one_before(postgres: Server, tmp_path: Path) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        store.banks.add(a_bank("ours"))
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    added = "ALTER TABLE bank ADD COLUMN colour text NOT NULL DEFAULT 'blue';"
+    name = f"{VERSION + 1:03}_colours"
+    (folder / f"{name}.sql").write_text(f"{added} CREATE TABLE colour (bank text PRIMARY KEY);")
+
+    next_version = read_migrations(folder)
+    for _ in range(2):
+        PostgresStore(url, next_version).close()
+
+    assert postgres.run(url, "SELECT id, colour FROM holdfast.bank") == [("ours", "blue")]
+    assert postgres.run(url, "SELECT name FROM holdfast.migration ORDER BY number") == [
+        *((known.name,) for known in migrations()),
+        (name,),
+    ]
+    shown = "SELECT relrowsecurity FROM pg_class WHERE oid = 'holdfast.colour'::regclass"
+    assert postgres.run(url, shown) == [(True,)]
+    with pytest.raises(NewerSchemaError):
+        PostgresStore(url)
+
+
+def test_both_engines_have_the_same_tables_and_columns(postgres: Server, tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "memory.db")) as store:
+        names = store.database.all(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'passage_fts%' AND name NOT LIKE 'sqlite%'"
+        )
+        in_file = {
+            (name, row[1])
+            for (name,) in names
+            for row in store.database.all(f'PRAGMA table_info("{name}")')
+        }
+    on_server = set(
+        postgres.run(
+            postgres.database(),
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE table_schema = 'holdfast'",
+        )
+    )
+
+    only_here = {"passage_statistics", "half_vector", *UNRESTRICTED}
+    added = {("passage", "words"), ("passage", "length")}
+    assert {pair for pair in on_server if pair[0] not in only_here} - added == in_file
+
+
+def test_the_version_is_the_number_of_the_last_migration() -> None:
+    assert VERSION == sqlite.VERSION == len(migrations()) == len(sqlite.migrations())
+
+
+def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
+    some = random.Random(7)
+    words = "anchor anchors buoy naïve naive tide tides mooring sail-plan harbour".split()
+    passages = [
+        a_passage("ours", f"p{n}", _said(some, words, 30), _said(some, words, 6)) for n in range(80)
+    ]
+    asked = (["anchor"], ["buoy", "tide"], ["sail-plan"], ["Naive", "harbours", "absent"])
+    with ExitStack() as opened:
+        stores: list[Store] = [
+            SqliteStore(tmp_path / "memory.db"),
+            PostgresStore(postgres.database()),
+        ]
+        for store in stores:
+            opened.callback(store.close)
+            fill(store, "ours", *passages)
+        for terms in asked:
+            one, other = (
+                [(m.passage.id, m.score) for m in s.passages.search("ours", terms)] for s in stores
+            )
+            assert [id for id, _ in one] == [id for id, _ in other]
+            assert [score for _, score in one] == pytest.approx([score for _, score in other])
+        assert {s.passages.term_frequencies("ours", words, 1000)[0] for s in stores} == {
+            stores[0].passages.term_frequencies("ours", ["anchor"], 1000)[0]
+        }
+
+
+def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as store:
+        fill(store, "ours", a_passage("ours", "p1", "the word is zyxwordzyx"))
+        postgres.run(url, "CHECKPOINT")
+        assert postgres.holding(url, b"zyxwordzyx")
+        with store.transaction():
+            store.derived.put("ours", "s", [])
+        store.erasure.overwrite_deleted()
+    postgres.run(url, "CHECKPOINT")
+
+    assert postgres.holding(url, b"zyxwordzyx") == []
+
+
+def _said(some: random.Random, words: Sequence[str], most: int) -> str:
+    return " ".join(some.choices(words, k=some.randint(1, most)))

@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
+from holdfast.model.bank import Bank
+from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
+from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
+from holdfast.store.sql.migrations import read_migrations
+from holdfast.store.sqlite.connection import open_database, translated
+from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT_COPIES, migrate
+from holdfast.store.sqlite.read_only import SqliteReadStore
+from holdfast.store.sqlite.schema import MIGRATIONS, VERSION
+from holdfast.store.sqlite.store import SqliteStore
+from tests.support.killed_processes import kill_after
+
+NOON = "2026-03-01T12:00:00.000Z"
+ONE = ("one", "CREATE TABLE log (step TEXT); INSERT INTO log VALUES ('one; or more');")
+TWO = (
+    "two",
+    """
+    -- A comment; with a semicolon.
+    CREATE TABLE two (x);
+    CREATE TRIGGER two_added AFTER INSERT ON two BEGIN
+        INSERT INTO log VALUES ('trigger'); INSERT INTO log VALUES ('again');
+    END;
+    INSERT INTO log VALUES ('two');
+    """,
+)
+THREE = ("three", "INSERT INTO two VALUES (1); INSERT INTO log VALUES ('three')")
+BROKEN = ("broken", "INSERT INTO log VALUES ('lost'); CREATE TABLE x (y); SELECT * FROM nowhere;")
+
+
+def version_and_log(path: Path) -> tuple[int, list[str]]:
+    with closing(sqlite3.connect(path)) as raw:
+        (version,) = raw.execute("PRAGMA user_version").fetchone()
+        return version, [step for (step,) in raw.execute("SELECT step FROM log ORDER BY rowid")]
+
+
+def backups_of(path: Path) -> list[Path]:
+    return sorted((path.parent / "backups").glob("*.db"))
+
+
+def test_a_fresh_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    assert version_and_log(path) == (1, ["one; or more"])
+    assert not (tmp_path / "backups").exists()
+
+
+def test_a_database_is_copied_aside_once_before_an_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    SqliteStore(path, [ONE, TWO, THREE]).close()
+    done = (3, ["one; or more", "two", "trigger", "again", "three"])
+    assert version_and_log(path) == done
+    (copy,) = backups_of(path)
+    assert copy.name == "memory-schema1-1.db" and copy.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "backups").stat().st_mode & 0o777 == 0o700
+    assert version_and_log(copy) == (1, ["one; or more"])
+
+
+def test_a_step_that_keeps_failing_makes_one_copy(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    for _ in range(KEPT_COPIES + 2):
+        with pytest.raises(StoreError):
+            SqliteStore(path, [ONE, BROKEN])
+    (copy,) = backups_of(path)
+    assert version_and_log(copy) == (1, ["one; or more"])
+    assert [part.name for part in copy.parent.iterdir()] == [copy.name]
+
+
+def test_the_first_copy_before_an_upgrade_is_kept_however_often_it_fails(tmp_path: Path) -> None:
+    """Between the tries an older program writes, so that every copy is another one."""
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    mine = tmp_path / "backups" / "memory-20261101T100000000Z.db"
+    mine.parent.mkdir()
+    mine.write_bytes(b"a person's own")
+    for number in range(KEPT_COPIES + 3):
+        with pytest.raises(StoreError):
+            SqliteStore(path, [ONE, BROKEN])
+        with closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("INSERT INTO log VALUES (?)", (f"written {number}",))
+    copies = [copy for copy in backups_of(path) if copy != mine]
+    assert len(copies) == KEPT_COPIES + 1 and mine.exists()
+    assert copies[0].name == "memory-schema1-1.db"
+    assert version_and_log(copies[0]) == (1, ["one; or more"])
+    assert version_and_log(max(copies, key=lambda c: c.stat().st_mtime_ns))[1][-1] == (
+        f"written {KEPT_COPIES + 1}"
+    )
+
+
+def test_copies_of_earlier_upgrades_make_room(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    migrations: list[tuple[str, str]] = [ONE]
+    SqliteStore(path, migrations).close()
+    for number in range(2, KEPT_COPIES + 4):
+        migrations.append((f"{number:03}", f"INSERT INTO log VALUES ('{number}');"))
+        SqliteStore(path, migrations).close()
+    versions = sorted(version_and_log(copy)[0] for copy in backups_of(path))
+    assert versions == list(range(2, KEPT_COPIES + 3))
+
+
+def test_an_error_names_the_step_and_no_command_that_would_fail_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="broken") as caught:
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    assert "nowhere" in caught.value.message
+    assert "`holdfast" not in caught.value.remedy
+    assert str(tmp_path / "backups" / "memory-schema1-1.db") in caught.value.remedy
+
+
+def test_the_next_version_is_made_of_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path)) as store, store.transaction():
+        store.banks.add(Bank("b", "b", NOON))
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    (folder / f"{VERSION + 1:03}_colours.sql").write_text(
+        "ALTER TABLE bank ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';"
+    )
+    SqliteStore(path, read_migrations(folder)).close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION + 1,)
+        assert raw.execute("SELECT id, colour FROM bank").fetchall() == [("b", "blue")]
+    assert [copy.name for copy in backups_of(path)] == [f"memory-schema{VERSION}-1.db"]
+    with pytest.raises(NewerSchemaError):
+        SqliteStore(path)
+
+
+@pytest.mark.parametrize("names", [["002_late"], ["001_one", "003_three"], ["001_a", "001_b"]])
+def test_migrations_are_numbered_from_one_without_a_gap(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / f"{name}.sql").write_text("")
+    with pytest.raises(ValueError, match="numbered"):
+        read_migrations(tmp_path)
+
+
+UPGRADE = """
+import sys
+from pathlib import Path
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sql.migrations import read_migrations
+migrations = read_migrations(Path(sys.argv[2]))
+print("go", flush=True)
+SqliteStore(Path(sys.argv[1]), migrations).close()
+"""
+
+
+def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishes(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path).close()
+    rows = [(f"b{n}", f"bank {n}", NOON, "", 3, 3, 3) for n in range(20_000)]
+    with closing(sqlite3.connect(path)) as raw, raw:
+        names = "id, name, created, background, skepticism, literalism, empathy"
+        raw.executemany(f"INSERT INTO bank ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    folder = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    for number in range(VERSION + 1, VERSION + 9):
+        (folder / f"{number:03}_more.sql").write_text(
+            f"ALTER TABLE bank ADD COLUMN more{number} TEXT NOT NULL DEFAULT '';"
+            f"UPDATE bank SET more{number} = name || '{number}';"
+        )
+    last = len(read_migrations(folder))
+    for wait in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4):
+        program = subprocess.Popen(
+            [sys.executable, "-c", UPGRADE, str(path), str(folder)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert program.stdout is not None and program.stdout.readline() == "go\n"
+        kill_after(program, wait)
+        program.stdout.close()
+        with closing(sqlite3.connect(path)) as raw:
+            (version,) = raw.execute("PRAGMA user_version").fetchone()
+            assert VERSION <= version <= last
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+        for copy in backups_of(path):
+            with closing(sqlite3.connect(copy)) as raw:
+                assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+    SqliteStore(path, read_migrations(folder)).close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (last,)
+        assert raw.execute("SELECT count(*) FROM bank").fetchone() == (len(rows),)
+    assert 1 <= len(backups_of(path)) <= KEPT_COPIES + 1
+
+
+def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    for _ in range(2):
+        SqliteStore(path).close()
+    assert not (tmp_path / "backups").exists()
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, BROKEN])
+    assert version_and_log(path) == (1, ["one; or more"])
+    with closing(sqlite3.connect(path)) as raw:
+        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
+    assert tables == ["log"]
+    SqliteStore(path, [ONE, TWO]).close()
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+
+
+def test_a_later_step_that_fails_keeps_the_earlier_ones(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+
+
+def test_a_new_database_takes_all_steps_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with pytest.raises(StoreError, match="nowhere"):
+        SqliteStore(path, [ONE, TWO, BROKEN])
+    SqliteStore(path, [ONE, TWO]).close()
+    assert version_and_log(path) == (2, ["one; or more", "two"])
+    assert backups_of(path) == []
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 99")
+    content = path.read_bytes()
+    with pytest.raises(NewerSchemaError) as caught:
+        SqliteStore(path)
+    assert (caught.value.found, caught.value.known) == (99, VERSION)
+    assert "Upgrade" in caught.value.remedy
+    assert path.read_bytes() == content
+    assert not (tmp_path / "backups").exists()
+
+
+def test_a_newer_database_with_another_journal_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE future (x)")
+        raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        raw.execute("PRAGMA user_version = 99")
+    content = path.read_bytes()
+    with pytest.raises(NewerSchemaError):
+        SqliteStore(path)
+    assert path.read_bytes() == content
+
+
+def test_a_disk_that_fills_up_in_a_step_is_said_to_be_full(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(open_database(path)) as connection:
+        migrate(connection, path, [ONE])
+        connection.execute("PRAGMA max_page_count = 20")
+        big = ("big", "INSERT INTO log VALUES ('half'); INSERT INTO log VALUES (zeroblob(500000));")
+        with pytest.raises(StoreFullError), translated(path):
+            migrate(connection, path, [ONE, big])
+        assert not connection.in_transaction
+    assert version_and_log(path) == (1, ["one; or more"])
+
+
+def test_a_backup_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    (tmp_path / "backups").write_text("not a folder")
+    with pytest.raises(StoreError) as caught:
+        SqliteStore(path, [ONE, TWO])
+    assert caught.value.remedy
+    assert version_and_log(path) == (1, ["one; or more"])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE last (x) -- no semicolon",
+        "CREATE TRIGGER last AFTER INSERT ON log BEGIN SELECT 1;",
+        "INSERT INTO log VALUES ('open",
+    ],
+)
+def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    try:
+        SqliteStore(path, [ONE, ("last", script)]).close()
+    except StoreError:
+        return
+    with closing(sqlite3.connect(path)) as raw:
+        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master")]
+    assert "last" in tables
+
+
+def test_asked_for_as_it_is_an_older_memory_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    with pytest.raises(StoreError, match="older version"):
+        SqliteStore(path, [ONE, TWO], create=False, as_it_is=True)
+    assert version_and_log(path) == (1, ["one; or more"]) and backups_of(path) == []
+    SqliteStore(path, [ONE], create=False, as_it_is=True).close()
+    SqliteStore(tmp_path / "none.db", create=False, as_it_is=True).close()
+
+
+KILLED = """
+import os, sqlite3, sys
+from pathlib import Path
+from holdfast.store.sqlite.migrate import back_up
+
+class Dying(sqlite3.Connection):
+    def backup(self, target, **more):
+        super().backup(target, pages=1, progress=lambda *left: os._exit(9))
+
+path = Path(sys.argv[1])
+back_up(sqlite3.connect(path, factory=Dying), path, 1)
+"""
+
+
+def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    SqliteStore(path, [ONE]).close()
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
+    assert done.returncode == 9 and backups_of(path) == []
+    SqliteStore(path, [ONE, TWO]).close()
+    assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]
+
+
+def test_an_older_memory_is_not_read_without_bringing_it_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    older = ("older", "CREATE TABLE thing (name TEXT);")
+    SqliteStore(path, [older]).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(f"PRAGMA user_version = {VERSION}")
+    SqliteReadStore(path).close()
+    newer = [older] * (VERSION + 1)
+    with pytest.raises(StoreError, match="older version"):
+        SqliteStore(path, newer, create=False, as_it_is=True)
+
+
+def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(open_database(path)), closing(SqliteReadStore(path)) as store:
+        assert store.banks.all() == []
+
+
+@pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])
+def test_the_schema_says_of_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
+    script = "\n".join(step.script for step in read_migrations(folder))
+    create = r'CREATE (?:VIRTUAL )?TABLE "?(\w+)'
+    marked = re.findall(rf"^-- ([CD])\b.*\n(?:--.*\n)*{create}", script, re.MULTILINE)
+    # The counter of changes holds nothing that could be lost.
+    assert {name for _, name in marked} == set(re.findall(create, script)) - {"change_counter"}
+    carried = {table.name for table in TABLES} | set(LOCAL_TABLES)
+    assert {name for mark, name in marked if mark == "C"} == carried - {"withheld_turn"}
+    assert {name for mark, name in marked if mark == "D"} >= set(DERIVED_TABLES)

@@ -1,0 +1,111 @@
+"""Somebody who looks at the pages in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+from tests.support.http.server import Server
+
+WIDE = (1280, 800)
+PHONE = (360, 740)
+_ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
+_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+_OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-gpu")
+
+
+@contextmanager
+def browsing() -> Generator[Browser]:
+    """Chromium as the system has it; a test without it is skipped, and says so."""
+    program = next((found for name in _NAMES if (found := which(name))), None)
+    if program is None:
+        pytest.skip("needs Chromium: apt install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=[*_OPTIONS])
+        yield browser
+        browser.close()
+
+
+class Looker:
+    """One browser that was let in, in as many windows as a test wants.
+
+    Whatever a page asks of another address, and whatever fails in it, is in `odd`.
+    """
+
+    def __init__(self, browser: Browser, server: Server) -> None:
+        self.server = server
+        self.odd: list[str] = []
+        self._browser = browser
+        self._open: list[BrowserContext] = []
+        entering = browser.new_context()
+        entering.new_page().goto(server.enter)
+        self._state = entering.storage_state()
+        assert self._state.get("cookies"), "the link let nobody in"
+        entering.close()
+
+    def window(
+        self, path: str = "/", *, dark: bool = False, phone: bool = False, scripts: bool = True
+    ) -> Page:
+        """A page of ours, in a window of its own."""
+        width, height = PHONE if phone else WIDE
+        context = self._browser.new_context(
+            storage_state=self._state,
+            base_url=self.server.url,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+        )
+        context.set_default_timeout(10_000)
+        self._open.append(context)
+        page = context.new_page()
+        page.on("console", lambda told: self._note(told.type == "error", told.text))
+        page.on("pageerror", lambda error: self._note(True, str(error)))
+        page.on("dialog", lambda dialog: self._note(True, f"dialog: {dialog.message}"))
+        page.on("request", lambda asked: self._note(not self._ours(asked.url), asked.url))
+        page.goto(path)
+        return page
+
+    def close(self) -> None:
+        """Shut every window."""
+        while self._open:
+            self._open.pop().close()
+        self.odd.clear()
+
+    def _ours(self, url: str) -> bool:
+        return url.startswith((self.server.url + "/", "data:", "about:", "blob:"))
+
+    def _note(self, odd: bool, what: str) -> None:
+        if odd:
+            self.odd.append(what)
+
+
+def lacks(page: Page) -> list[str]:
+    """What a page lacks for those who cannot see it, or only badly; see accessible.js."""
+    found: list[str] = page.evaluate(_ACCESSIBLE)
+    return found
+
+
+def lacks_in_any_light(looker: Looker, path: str) -> list[str]:
+    """The same in light and dark, wide and narrow."""
+    told: list[str] = []
+    for dark in (False, True):
+        for phone in (False, True):
+            page = looker.window(path, dark=dark, phone=phone)
+            mark = f"{'dark' if dark else 'light'} {'phone' if phone else 'wide'}"
+            told += [f"{mark}: {what}" for what in lacks(page)]
+            page.context.close()
+    return told
+
+
+def photograph(page: Page, target: Path, whole: bool = False) -> Path:
+    """A picture of a page."""
+    try:
+        page.screenshot(path=target, full_page=whole, animations="disabled")
+    except Error as error:
+        raise AssertionError(f"no picture of {page.url}: {error}") from error
+    return target

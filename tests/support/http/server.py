@@ -1,0 +1,121 @@
+"""A real server over a memory of the sample sessions, and somebody who asks it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from email.message import Message
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = ROOT / "examples" / "sessions"
+MAIN = (sys.executable, "-m", "holdfast")
+_SAMPLED: list[Path] = []
+
+
+class Got(NamedTuple):
+    """What came back."""
+
+    status: int
+    text: str
+    headers: Message
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any
+    ) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stay)
+
+
+class Server(NamedTuple):
+    """A server that runs; `token` opens it for programs, `enter` for one browser."""
+
+    url: str
+    enter: str
+    token: str
+    env: Mapping[str, str]
+
+    def ask(
+        self,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        method: str | None = None,
+    ) -> Got:
+        """One request, with the token unless other headers are given."""
+        with_token = {"Authorization": f"Bearer {self.token}"}
+        request = urllib.request.Request(
+            self.url + path, body, dict(with_token if headers is None else headers), method=method
+        )
+        try:
+            with _OPENER.open(request, timeout=30) as answer:
+                return Got(answer.status, answer.read().decode(), answer.headers)
+        except urllib.error.HTTPError as error:
+            with error:
+                return Got(error.code, error.read().decode(), error.headers)
+        except (urllib.error.URLError, ConnectionError):
+            return Got(0, "", Message())  # hung up on while still speaking
+
+
+def empty_home(folder: Path) -> dict[str, str]:
+    """An environment with a home in which nothing is yet."""
+    (folder / "home").mkdir(mode=0o700)
+    return {
+        **os.environ,
+        "HOLDFAST_HOME": str(folder / "home"),
+        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+        "HOME": str(folder),
+    }
+
+
+def make_home(folder: Path, *samples: Path) -> dict[str, str]:
+    """An environment with a memory of sessions. That of the sample sessions is made once in a run
+    of tests, and copied: it lies in one folder, and names no other but theirs."""
+    env = empty_home(folder)
+    home = folder / "home"
+    if not samples and _SAMPLED:
+        shutil.copytree(_SAMPLED[0], home, dirs_exist_ok=True)
+        return env
+    paths = [str(path) for path in samples or (SAMPLES,)]
+    run = subprocess.run([*MAIN, "ingest", *paths], env=env, cwd=folder, capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()
+    if not samples:
+        _SAMPLED.append(shutil.copytree(home, folder / "sampled"))
+    return env
+
+
+def announced(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """What a server says of itself as soon as it can be asked."""
+    assert process.stdout is not None
+    told = ""
+    while "}" not in told:
+        line = process.stdout.readline().decode()
+        assert line, process.stderr.read() if process.stderr else "the server did not start"
+        told += line
+    return json.loads(told)
+
+
+@contextmanager
+def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Server]:
+    """A server over a memory, for as long as it is wanted."""
+    command = [*MAIN, "browse", "--no-open", "--port", "0", "--json", *options]
+    with subprocess.Popen(command, env=dict(env), cwd=folder, stdout=subprocess.PIPE) as process:
+        try:
+            found = announced(process)
+            token = Path(found["token_file"]).read_text().strip()
+            yield Server(found["url"], found["enter"], token, env)
+        finally:
+            process.terminate()
+            process.wait(10)
