@@ -14,8 +14,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import psycopg
 from psycopg import sql
 
 from holdfast.store.postgres.store import PostgresStore
+from tests.support.waiting import wait_until
 
 # What the environment says of pgvector: `crash`, or a folder with a build of it (CONTRIBUTING.md).
 VECTOR_VARIABLE = "HOLDFAST_TEST_PGVECTOR"
@@ -33,7 +33,8 @@ _CRASHING_EXTENSION = Path(__file__).with_name("crashing_extension.sql")
 _DEBIAN = Path("/usr/lib/postgresql")
 # The first version that the tests run on: they grant MAINTAIN.
 _FIRST_VERSION = 17
-_START_S = 30.0
+# How long a server that was told to stop may take.
+_STOP_S = 30.0
 _MEMBER = """
     CREATE ROLE {role} LOGIN;
     GRANT USAGE ON SCHEMA holdfast TO {role};
@@ -74,6 +75,7 @@ class Server:
             os.chown(self._home, nobody.pw_uid, nobody.pw_gid)
             self._how = {**self._how, "user": nobody.pw_uid, "group": nobody.pw_gid}
             self._how = {**self._how, "extra_groups": list[int]()}
+        self._log = self._home / "log"
         self._numbers = count()
         self._has_cut = False
         self._process: subprocess.Popen[Any] | None = None
@@ -117,7 +119,7 @@ class Server:
     @property
     def crashes(self) -> int:
         """How often a process of it crashed."""
-        return (self._home / "log").read_text("utf-8").count("was terminated by signal")
+        return self._log.read_text("utf-8").count("was terminated by signal")
 
     def _install_crashing_extension(self) -> None:
         folder = self._home / "crashing" / "extension"
@@ -142,7 +144,7 @@ class Server:
         settings = [
             part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
         ]
-        with (self._home / "log").open("ab") as log:
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [self.programs / "postgres", "-D", "data", "-k", str(self._home), *settings],
                 stdout=log,
@@ -154,28 +156,36 @@ class Server:
         self._wait_until_it_answers()
 
     def _wait_until_it_answers(self) -> None:
-        give_up = time.monotonic() + _START_S
-        while True:
-            try:
-                psycopg.connect(self.url("postgres")).close()
-                return
-            except psycopg.OperationalError:
-                assert time.monotonic() < give_up, (self._home / "log").read_text()
-                time.sleep(0.02)
+        self._wait_until(self._answers, "PostgreSQL answers")
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.url("postgres")).close()
+        except psycopg.OperationalError:
+            return False
+        return True
 
     def _wait_until_it_recovered(self) -> None:
         """Wait for the end of its recovery: until it notices a crash it takes connections too."""
-        give_up = time.monotonic() + _START_S
-        while "automatic recovery in progress" not in (self._home / "log").read_text("utf-8"):
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
+        self._wait_until(
+            lambda: "automatic recovery in progress" in self._log.read_text("utf-8"),
+            "PostgreSQL noticed the crash",
+        )
         self._wait_until_it_answers()
+
+    def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something of the server; if it does not happen, the failure shows its log."""
+        try:
+            wait_until(condition, what, every_s=0.02)
+        except AssertionError as error:
+            error.add_note(self._log.read_text("utf-8"))
+            raise
 
     def stop(self) -> None:
         """Stop it at once, as if the machine had lost power, but for what is on disk."""
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(_START_S)
+            self._process.wait(_STOP_S)
             self._process = None
 
     def kill(self) -> None:
@@ -183,7 +193,7 @@ class Server:
         if self._process is not None:
             # Its group is its own: it was started in a session of its own.
             os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(_START_S)
+            self._process.wait(_STOP_S)
             self._process = None
 
     @property

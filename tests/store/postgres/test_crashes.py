@@ -21,8 +21,8 @@ from holdfast.errors import ForbiddenError, StoreUnavailableError
 from holdfast.principal import Level, Principal
 from holdfast.settings import Settings, load_settings
 from holdfast.store.access_fence import fence_store
-from holdfast.store.postgres import nearest as nearness
 from holdfast.store.postgres.connection import PostgresConnection
+from holdfast.store.postgres.nearest import HNSW_INDEXES, PgVectorLimits
 from holdfast.store.postgres.read_only import PostgresReadStore
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import ReadStore
@@ -213,32 +213,30 @@ def test_a_role_that_may_not_write_remembers_the_crash_itself(
 
 
 def test_an_index_that_cannot_be_built_leaves_vectors_to_the_matrix(
-    crashing: Server, worked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    crashing: Server, worked: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nearness, "EXACT_SCAN_MAX", 10)
     before = crashing.crashes
-    with closing(PostgresStore(worked)) as store:
+    with closing(PostgresStore(worked, vector_limits=PgVectorLimits(exact_scan=10))) as store:
         assert not store.vectors.index(MODEL)
         assert not store.vectors.index(MODEL)
         put(store, VECTORS, range(20, 25))
         assert store.vectors.span("ours", MODEL).total == 25
     with closing(PostgresStore(worked)) as store:
-        assert store.database.all(nearness.HNSW_INDEXES) == []
+        assert store.database.all(HNSW_INDEXES) == []
         store.erasure.overwrite_deleted()
         assert len(by_matrix(store, VECTORS[30], tmp_path)) == 10
     assert crashing.crashes == before + 1
 
 
 def test_vectors_that_crash_an_index_are_stored_by_the_same_transaction(
-    crashing: Server, monkeypatch: pytest.MonkeyPatch
+    crashing: Server,
 ) -> None:
-    monkeypatch.setattr(nearness, "EXACT_SCAN_MAX", 0)
     url = crashing.database()
     trust(crashing, url)
-    with closing(PostgresStore(url)) as store:
+    with closing(PostgresStore(url, vector_limits=PgVectorLimits(exact_scan=0))) as store:
         fill(store, VECTORS[:1])
         assert store.vectors.index(MODEL)  # of one vector, which is compared with none
-        assert len(store.database.all(nearness.HNSW_INDEXES)) == 1
+        assert len(store.database.all(HNSW_INDEXES)) == 1
         before = crashing.crashes
         with store.transaction():
             store.database.run("UPDATE bank SET name = 'Ours' WHERE id = 'ours'")
@@ -251,12 +249,11 @@ def test_vectors_that_crash_an_index_are_stored_by_the_same_transaction(
 
 
 def test_erasing_says_that_an_index_cannot_be_written_anew(
-    crashing: Server, monkeypatch: pytest.MonkeyPatch
+    crashing: Server,
 ) -> None:
-    monkeypatch.setattr(nearness, "EXACT_SCAN_MAX", 0)
     url = crashing.database()
     trust(crashing, url)
-    with closing(PostgresStore(url)) as store:
+    with closing(PostgresStore(url, vector_limits=PgVectorLimits(exact_scan=0))) as store:
         fill(store, VECTORS[:1])
         assert store.vectors.index(MODEL)
         crashing.run(url, "UPDATE holdfast.extension_trial SET problem = 'crashed'")

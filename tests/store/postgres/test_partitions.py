@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from holdfast.errors import SettingsError
-from holdfast.store.postgres import nearest
+from holdfast.store.postgres.nearest import PgVectorLimits
 from holdfast.store.postgres.partitions import PARTITIONED_TABLES, distributed
 from holdfast.store.postgres.schema import migrations
 from holdfast.store.postgres.store import PostgresStore
@@ -105,12 +105,9 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_a_large_bank_in_a_partition_has_its_index_there(
-    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 200)
-    vectors = some_vectors(310)
-    with closing(PostgresStore(postgres.cut_database())) as store:
+def test_a_large_bank_in_a_partition_has_its_index_there(postgres: Server, tmp_path: Path) -> None:
+    vectors, limits = some_vectors(310), PgVectorLimits(exact_scan=200)
+    with closing(PostgresStore(postgres.cut_database(), vector_limits=limits)) as store:
         fill(store, vectors[:300])
         assert store.vectors.index(MODEL)
         found = [set(by_server(store, asked)) for asked in vectors[300:]]

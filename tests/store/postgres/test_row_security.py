@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError, StoreError
 from holdfast.model.ledgers.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
-from holdfast.store.postgres import nearest
+from holdfast.store.postgres.nearest import PgVectorLimits
 from holdfast.store.postgres.schema import VERSION, migrations
 from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
@@ -153,17 +153,17 @@ def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server,
 
 @pytest.mark.usefixtures("vectors_on_server")
 def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch
+    postgres: Server,
 ) -> None:
     url, vectors = postgres.database(), some_vectors(120)
-    monkeypatch.setattr(nearest, "EXACT_SCAN_MAX", 50)
-    with closing(PostgresStore(postgres.member(url))) as store:
+    limits = PgVectorLimits(exact_scan=50)
+    with closing(PostgresStore(postgres.member(url), vector_limits=limits)) as store:
         fill_vectors(store, vectors[:100])
         assert store.vectors.index(MODEL)
         asked = vectors[110].tobytes()
         before = store.vectors.nearest("ours", MODEL, asked, 10)
         assert before
-        with closing(PostgresStore(url)) as owner:
+        with closing(PostgresStore(url, vector_limits=limits)) as owner:
             owner.vectors.index(MODEL)
         assert postgres.run(url, "SELECT 1 FROM pg_indexes WHERE indexdef LIKE '%hnsw%'")
         mine = fence_store(store, key_for("ours"))

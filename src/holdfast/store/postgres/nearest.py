@@ -2,9 +2,9 @@
 
 Beside each vector is one of 16-bit floats (`half_vector`), which only selects candidates: the
 caller compares the vectors themselves. A bank is scanned as a whole, which is exact; a bank of more
-than `EXACT_SCAN_MAX` vectors has an HNSW index of its own. A trigger adds a row for every vector,
-also for one that a program without pgvector wrote; those that have no 16-bit floats yet are
-"unplaced" and are returned with the candidates.
+vectors than `PgVectorLimits.exact_scan` has an HNSW index of its own. A trigger adds a row for
+every vector, also for one that a program without pgvector wrote; those that have no 16-bit floats
+yet are "unplaced" and are returned with the candidates.
 
 A build of pgvector for another CPU crashes the server. So whatever uses it has a guard and runs
 once (`transaction`), and where it was lost, the caller compares the vectors itself (`extension`).
@@ -13,6 +13,7 @@ once (`transaction`), and where it was lost, the caller compares the vectors its
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 from psycopg import sql
@@ -33,11 +34,19 @@ from holdfast.store.postgres.half_vectors import to_half_vector
 from holdfast.store.postgres.partitions import partitioned
 from holdfast.store.postgres.transaction import NotRepeatedError
 
-# A scan finds all. At 100,000 vectors an index took half its time, found 99.6 % of it, and took
-# minutes to make (docs/decisions/0021).
-EXACT_SCAN_MAX = 50_000
-# With more unplaced vectors than this, the caller compares all vectors itself.
-MAX_UNPLACED = 2000
+
+class PgVectorLimits(NamedTuple):
+    """How many vectors the server compares in which way."""
+
+    # Vectors of a bank that are scanned. A scan finds all. At 100,000 vectors an index took half
+    # its time, found 99.6 % of it, and took minutes to make (docs/decisions/0021).
+    exact_scan: int = 50_000
+    # With more unplaced vectors than this, the caller compares all vectors itself.
+    unplaced: int = 2000
+
+
+LIMITS = PgVectorLimits()
+
 # Vectors that are placed at a time.
 _BATCH_ROWS = 1000
 # Candidates for each hit that is wanted: 16-bit floats order near neighbours slightly differently.
@@ -172,8 +181,9 @@ def _drop_indexes(connection: PostgresConnection) -> None:
 class PgVectorIndex:
     """Finds, stores and indexes vectors with pgvector, where the server has it."""
 
-    def __init__(self, server: PostgresConnection) -> None:
+    def __init__(self, server: PostgresConnection, limits: PgVectorLimits = LIMITS) -> None:
         self._server = server
+        self._limits = limits
 
     def nearest(
         self, bank: str, model: str, query: bytes, limit: int, kinds: Sequence[str]
@@ -181,8 +191,8 @@ class PgVectorIndex:
         schema, wanted = self._extension(), to_half_vector(query)
         if not schema or wanted is None:
             return None
-        rest = self._unplaced(bank, model, 0, MAX_UNPLACED + 1)
-        if len(rest) > MAX_UNPLACED:
+        rest = self._unplaced(bank, model, 0, self._limits.unplaced + 1)
+        if len(rest) > self._limits.unplaced:
             return None
         parts = {"schema": schema, "size": wanted.size}
         of_model, distance = _OF_MODEL.format(**parts), _DISTANCE.format(**parts)
@@ -270,7 +280,7 @@ class PgVectorIndex:
         if not read_state(self._server).owns_tables:
             return  # only the owner of the tables can make an index
         for bank, size, _ in self._server.query(
-            _SIZES.format(schema=schema), (model, EXACT_SCAN_MAX), self._guard
+            _SIZES.format(schema=schema), (model, self._limits.exact_scan), self._guard
         ):
             if not self._is_large(bank, model, size):
                 self._build_index(schema, bank, model, size)

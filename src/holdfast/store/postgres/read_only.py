@@ -13,7 +13,7 @@ from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.postgres.connection import PostgresConnection, generation, table_sizes
 from holdfast.store.postgres.full_text import PostgresFullText
 from holdfast.store.postgres.migrate import check_current, check_row_security
-from holdfast.store.postgres.nearest import PgVectorIndex
+from holdfast.store.postgres.nearest import LIMITS, PgVectorIndex, PgVectorLimits
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.tokens import Tokenizer
 from holdfast.store.protocol import ReadStore
@@ -31,13 +31,14 @@ class ExtraReader(ReaderParts):
         banks: Sequence[str] | None,
         busy_s: float | None,
         read_only: bool,
+        vector_limits: PgVectorLimits = LIMITS,
     ) -> None:
         self._server = server = PostgresConnection(url, banks, busy_s, read_only)
-        self._opened = (tokenizer, url, banks, busy_s, read_only)
+        self._opened = (tokenizer, url, banks, busy_s, read_only, vector_limits)
         super().__init__(
             Database(server),
             PostgresFullText(server, tokenizer),
-            PgVectorIndex(server),
+            PgVectorIndex(server, vector_limits),
             partial(table_sizes, server),
         )
 

@@ -21,7 +21,7 @@ from holdfast.store.postgres.migrate import (
     check_row_security,
     migrate,
 )
-from holdfast.store.postgres.nearest import PgVectorIndex
+from holdfast.store.postgres.nearest import LIMITS, PgVectorIndex, PgVectorLimits
 from holdfast.store.postgres.read_only import ExtraReader
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.schema import migrations as own_migrations
@@ -52,6 +52,7 @@ class PostgresStore(WriterParts):
         as_it_is: bool = False,
         banks: Sequence[str] | None = None,
         filling: bool = False,
+        vector_limits: PgVectorLimits = LIMITS,
     ) -> None:
         """Open a memory, making it if need be. Any thread may use it, one at a time. With `banks`
         it sees and writes those alone: the server enforces that, so the role must be one that row
@@ -64,11 +65,11 @@ class PostgresStore(WriterParts):
         super().__init__(
             Database(self._server),
             self._index,
-            PgVectorIndex(self._server),
+            PgVectorIndex(self._server, vector_limits),
             partial(table_sizes, self._server),
         )
         self.erasure = PostgresEraser(self, self._server, self.transaction, self._close_readers)
-        self._opened = (self._tokens, url, banks, busy_s, False)
+        self._opened = (self._tokens, url, banks, busy_s, False, vector_limits)
         self._depth = 0
         self._streams = 0
         self._spare: list[ReadStore] = []

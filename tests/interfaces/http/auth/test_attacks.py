@@ -3,14 +3,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psutil
-import pytest
 import uvicorn
 from playwright.sync_api import Browser
 
@@ -162,12 +160,12 @@ async def _yes(scope: object, receive: object, send: object) -> None:
     await send({"type": "http.response.body", "body": b""})  # type: ignore[operator]
 
 
-def test_strangers_do_not_use_up_the_room_of_those_who_may(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made = Guard(_yes, OwnerKeys(TOKEN), GuardRules(frozenset({"127.0.0.1:1"})))
+def test_strangers_do_not_use_up_the_room_of_those_who_may() -> None:
+    now_s = 0.0
+    rules = GuardRules(frozenset({"127.0.0.1:1"}))
+    made = Guard(_yes, OwnerKeys(TOKEN), rules, lambda: now_s)
     got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_BURST) + 50))
-    assert got[0] == 401 and got[-1] == 429
+    assert got == [401] * int(guard.ANONYMOUS_BURST) + [429] * 50
     bearer = f"Bearer {TOKEN}"
     tried = (
         _scope(authorization=bearer),
@@ -177,9 +175,11 @@ def test_strangers_do_not_use_up_the_room_of_those_who_may(
         _scope(authorization="Bearer wrong", cookie=f"holdfast={TOKEN}"),
     )
     assert _asked(made, *tried) == [200, 400, 403, 403, 429]
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now)
     assert 429 in _asked(made, *[_scope(authorization=bearer)] * (int(guard.BURST) + 1))
+    now_s = 1.0
+    got = _asked(made, *[_scope()] * (int(guard.ANONYMOUS_RATE_PER_S) + 1))
+    assert got == [401] * int(guard.ANONYMOUS_RATE_PER_S) + [429]
+    assert _asked(made, _scope(authorization=bearer)) == [200]
 
 
 def test_a_link_works_for_one_of_many_who_try_at_once() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from math import ceil
 from typing import NamedTuple, Protocol
@@ -122,14 +122,14 @@ class GuardRules(NamedTuple):
 class _RateLimits:
     """A token bucket for each name: `burst` requests at once, and `rate` more a second."""
 
-    def __init__(self, rate: float, burst: float) -> None:
-        self._rate, self._burst = rate, burst
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float]) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
         # How many requests are left, as of which time.
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, name: str) -> Refusal | None:
         """Count a request of `name`; returns a refusal if there are too many."""
-        now = time.monotonic()
+        now = self._clock()
         left, at = self._buckets.pop(name, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._rate)
         self._buckets[name] = (left - 1 if left >= 1 else left, now)
@@ -143,16 +143,26 @@ class _RateLimits:
 
 
 class Guard:
-    """ASGI middleware that refuses requests, and sets the principal of those it lets through."""
+    """ASGI middleware that refuses requests, and sets the principal of those it lets through.
 
-    def __init__(self, app: ASGIApp, keys: Authenticator, rules: GuardRules) -> None:
+    `clock` says how much time passed between two requests, in seconds.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Authenticator,
+        rules: GuardRules,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._app = app
         self._keys = keys
         self._rules = rules
-        self._per_key = _RateLimits(rules.rate, rules.burst)
-        self._anonymous = _RateLimits(ANONYMOUS_RATE_PER_S, ANONYMOUS_BURST)
+        self._per_key = _RateLimits(rules.rate, rules.burst, clock)
+        self._anonymous = _RateLimits(ANONYMOUS_RATE_PER_S, ANONYMOUS_BURST, clock)
         self._running: Counter[str] = Counter()
-        self.last_request = time.monotonic()
+        self._clock = clock
+        self.last_request = clock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -168,7 +178,7 @@ class Guard:
             answer = answer or _refusal_response(refusal, scope)
             await answer(scope, receive, _with_headers(scope, send))
             return
-        self.last_request = time.monotonic()
+        self.last_request = self._clock()
         body = _Body(receive, self._rules)
         who: Principal | None = scope.get("principal")
         name = who.key if who else ""

@@ -37,13 +37,14 @@ Readiness = Callable[[], Awaitable[str]]
 
 
 class MonitorOptions(NamedTuple):
-    """Where requests are counted and logged, how long one may take until its response begins, and
-    whether its path and query are logged."""
+    """Where requests are counted and logged, how long one may take until its response begins,
+    whether its path and query are logged, and the clock, which counts seconds."""
 
     metrics: Metrics
     log: Log
     request_s: float = 120.0
     with_queries: bool = False
+    clock: Callable[[], float] = time.monotonic
 
 
 class RequestMonitor:
@@ -89,12 +90,12 @@ class RequestMonitor:
     async def _check_readiness(self) -> str:
         """Why the server cannot answer, as found within the last second; "" if it can."""
         async with self._readiness_lock:
-            if time.monotonic() - self._checked_at >= _READINESS_CACHE_S:
+            if self._options.clock() - self._checked_at >= _READINESS_CACHE_S:
                 try:
                     self._problem = await asyncio.wait_for(self._readiness(), _READINESS_TIMEOUT_S)
                 except TimeoutError:
                     self._problem = "the memory does not answer"
-                self._checked_at = time.monotonic()
+                self._checked_at = self._options.clock()
             return self._problem
 
     async def _run_app(self, scope: Scope, receive: Receive, state: _ResponseState) -> None:
