@@ -45,14 +45,14 @@ def listening(answer: Callable[[socket.socket], None]) -> Generator[tuple[int, l
         thread.start()
         yield listener.getsockname()[1], received
         listener.shutdown(socket.SHUT_RDWR)
-    thread.join(10)
+    thread.join(60)
 
 
 def sends(text: str) -> Callable[[socket.socket], None]:
     return lambda client: client.sendall(text.encode("ascii"))
 
 
-def test_an_answer_comes_whole_whatever_its_status() -> None:
+def test_a_response_is_read_completely_whatever_its_status() -> None:
     head = "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\n"
     with listening(sends(head + "wait")) as (port, received):
         request = Request("POST", f"http://127.0.0.1:{port}/a?b=c#d", {"X-Own": "1"}, b"body")
@@ -62,7 +62,7 @@ def test_an_answer_comes_whole_whatever_its_status() -> None:
     assert received[0].startswith("POST /a?b=c HTTP/1.1\r\n") and "X-Own: 1\r\n" in received[0]
 
 
-def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
+def test_a_redirect_is_returned_and_not_followed() -> None:
     with listening(sends("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")) as (
         port,
         received,
@@ -80,13 +80,15 @@ def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
         ("", HttpError),
     ],
 )
-def test_an_answer_that_is_too_large_or_none_is_an_error(text: str, error: type[HttpError]) -> None:
+def test_a_response_that_is_too_large_or_not_http_is_an_error(
+    text: str, error: type[HttpError]
+) -> None:
     with listening(sends(text)) as (port, _), pytest.raises(error) as raised:
         send(Request("GET", f"http://127.0.0.1:{port}", {}), LIMITS)
     assert type(raised.value) is error and raised.value.message.startswith("it ")
 
 
-def test_a_server_that_trickles_is_cut_off_when_the_time_is_up() -> None:
+def test_a_server_that_sends_too_slowly_is_cut_off_at_the_deadline() -> None:
     over = threading.Event()
 
     def trickle(client: socket.socket) -> None:
@@ -99,7 +101,7 @@ def test_a_server_that_trickles_is_cut_off_when_the_time_is_up() -> None:
         over.set()
 
 
-def test_an_address_that_is_none_is_an_error() -> None:
+def test_an_invalid_url_is_an_error() -> None:
     with pytest.raises(HttpError):
         send(Request("GET", "http://127.0.0.1:port/", {}), LIMITS)
 
@@ -126,5 +128,5 @@ def test_a_proxy_is_used_only_where_the_caller_allows_it(monkeypatch: pytest.Mon
     ("host", "expected"),
     [("localhost", True), ("127.0.0.2", True), ("::1", True), ("10.0.0.1", False), ("a.b", False)],
 )
-def test_this_machine_is_known_by_its_addresses(host: str, expected: bool) -> None:
+def test_loopback_addresses_are_recognised_as_this_machine(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected

@@ -55,7 +55,7 @@ def test_an_unclosed_fence_swallows_the_rest_and_a_closed_one_does_not() -> None
         pytest.param("if a<b and c>d"),
     ],
 )
-def test_signs_that_are_no_markdown_stay(text: str) -> None:
+def test_characters_that_are_not_markdown_are_kept(text: str) -> None:
     assert strip_markdown(text) == text
 
 
@@ -72,7 +72,7 @@ def test_signs_that_are_no_markdown_stay(text: str) -> None:
         ("- [ ] open task\n* done", ["open task", "done"]),
         ("第一句。第二句！", ["第一句。", "第二句！"]),
         ("Привет. Как дела?", ["Привет.", "Как дела?"]),
-        ("He said (so.) Then left.", ["He said (so.", "Then left."]),
+        ("He said (so.) Then left.", ["He said (so.)", "Then left."]),
         ("---\n===", []),
         ("", []),
     ],
@@ -103,7 +103,7 @@ def test_headings_are_found_outside_of_code() -> None:
 
 @settings(max_examples=100)
 @given(text=st.text(max_size=200), limit=st.integers(1, 80))
-def test_a_cut_text_is_short_and_says_that_something_is_missing(text: str, limit: int) -> None:
+def test_a_shortened_text_is_marked_as_cut(text: str, limit: int) -> None:
     whole = collapse_spaces(text)
     short = truncate(text, limit)
 
@@ -115,7 +115,7 @@ def test_a_cut_text_is_short_and_says_that_something_is_missing(text: str, limit
         assert whole.startswith(short.removesuffix("…"))
 
 
-def test_a_cut_falls_between_words() -> None:
+def test_a_text_is_cut_between_words() -> None:
     assert truncate("The quick brown fox jumps", 18) == "The quick brown…"
     assert truncate("The quick, brown", 12) == "The quick…"
     assert truncate("x" * 50, 10) == "x" * 9 + "…"
@@ -164,13 +164,13 @@ def test_a_stem_is_never_empty_nor_longer_than_its_word(word: str) -> None:
         ("", []),
     ],
 )
-def test_words_fall_apart_at_their_signs(text: str, expected: list[str]) -> None:
+def test_words_are_split_at_punctuation(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
 @settings(max_examples=100)
 @given(st.text(max_size=100))
-def test_words_of_the_words_are_the_words(text: str) -> None:
+def test_splitting_words_again_changes_nothing(text: str) -> None:
     found = words(text)
 
     assert all(found)
@@ -191,10 +191,10 @@ def test_stopwords_are_in_lower_case() -> None:
         ("a_b " * 3 + "x" * 200 + "_y", ["a_b"]),
     ],
 )
-def test_names_of_code_are_found_in_prose(text: str, expected: list[str]) -> None:
+def test_code_identifiers_are_found_in_prose(text: str, expected: list[str]) -> None:
     assert code_names(text) == expected
 
 
-def test_a_name_falls_into_its_humps() -> None:
+def test_an_identifier_is_split_at_its_case_changes() -> None:
     assert split_identifier("XMLHttpRequest2") == ["XML", "Http", "Request", "2"]
     assert split_identifier("parse_http-request") == ["parse", "http", "request"]

@@ -33,7 +33,7 @@ class Unmade:
     size: int = 3
 
 
-def test_a_record_is_made_compared_shown_and_replaced_like_any_dataclass() -> None:
+def test_a_record_is_created_compared_shown_and_replaced_like_any_dataclass() -> None:
     boat = Boat("Ada", masts=3)
     assert (boat.name, boat.masts, boat.crew, boat.tall) == ("Ada", 3, {}, True)
     assert boat == Boat("Ada", 3, {})
@@ -47,13 +47,13 @@ def test_a_record_is_made_compared_shown_and_replaced_like_any_dataclass() -> No
         Boat()  # pyright: ignore[reportCallIssue]
 
 
-def test_it_knows_its_fields_before_any_is_made() -> None:
+def test_its_fields_are_known_before_an_instance_is_created() -> None:
     assert is_dataclass(Unmade)
     assert [(f.name, f.default) for f in fields(Unmade)][1] == ("size", 3)
     assert {Unmade("a"), Unmade("a"), Unmade("b", 4)} == {Unmade("a"), Unmade("b", 4)}
 
 
-def test_nothing_of_it_changes_and_nothing_is_added() -> None:
+def test_its_fields_cannot_be_changed_or_added() -> None:
     boat = Boat("Ada")
     for name in ("masts", "other"):
         with pytest.raises(FrozenInstanceError):
@@ -63,18 +63,18 @@ def test_nothing_of_it_changes_and_nothing_is_added() -> None:
     assert not hasattr(boat, "__dict__")
 
 
-def test_it_goes_to_another_process_and_back() -> None:
+def test_it_can_be_pickled() -> None:
     boat = Boat("Ada", 2, {"mate": 1})
     assert pickle.loads(pickle.dumps(boat)) == boat
     assert copy.deepcopy(boat) == boat
 
 
-def test_it_matches_by_position() -> None:
+def test_it_can_be_matched_by_position() -> None:
     match Boat("Ada", 4):
         case Boat(name, masts):
             assert (name, masts) == ("Ada", 4)
 
 
-def test_what_is_not_frozen_or_has_no_slots_is_refused() -> None:
+def test_a_class_that_is_not_frozen_or_has_no_slots_is_refused() -> None:
     with pytest.raises(TypeError, match="frozen"):
         dataclass(frozen=False, slots=True)

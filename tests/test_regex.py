@@ -9,7 +9,7 @@ import pytest
 from holdfast.regex import regex
 
 
-def test_it_finds_and_replaces_like_a_compiled_pattern() -> None:
+def test_a_lazy_regex_behaves_like_a_compiled_pattern() -> None:
     tide = regex(r"(?P<what>tide)_(\d+)", re.IGNORECASE)
     match = tide.search("the Tide_7 table")
     assert match is not None and match.groups() == ("Tide", "7")
@@ -18,7 +18,7 @@ def test_it_finds_and_replaces_like_a_compiled_pattern() -> None:
     assert regex(rb"\d+").findall(b"1 and 22") == [b"1", b"22"]
 
 
-def test_nothing_is_compiled_before_it_is_used() -> None:
+def test_a_lazy_regex_is_not_compiled_before_it_is_used() -> None:
     broken = regex("(")
     with pytest.raises(re.error):
         broken.search("")

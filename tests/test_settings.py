@@ -12,14 +12,14 @@ def write(home: Path, text: str) -> dict[str, str]:
     return {"HOLDFAST_HOME": str(home)}
 
 
-def test_without_environment_and_file_the_defaults_hold(tmp_path: Path) -> None:
+def test_without_environment_and_file_the_defaults_apply(tmp_path: Path) -> None:
     settings = load_settings({"HOME": str(tmp_path)})
 
     assert settings == Settings(home=tmp_path / ".holdfast", claude_dir=tmp_path / ".claude")
     assert settings.database == tmp_path / ".holdfast" / "memory.db"
 
 
-def test_the_environment_names_the_folders(tmp_path: Path) -> None:
+def test_the_environment_can_set_the_folders(tmp_path: Path) -> None:
     environment = {
         "HOME": str(tmp_path),
         "HOLDFAST_HOME": str(tmp_path / "memory"),
@@ -31,7 +31,7 @@ def test_the_environment_names_the_folders(tmp_path: Path) -> None:
     assert (settings.home, settings.claude_dir) == (tmp_path / "memory", tmp_path / "claude")
 
 
-def test_an_empty_variable_is_as_good_as_none(tmp_path: Path) -> None:
+def test_an_empty_variable_counts_as_unset(tmp_path: Path) -> None:
     environment = write(tmp_path / "h", 'bank = "filed"') | {"HOLDFAST_BANK": "", "HOME": ""}
 
     assert load_settings(environment).bank == "filed"
@@ -46,7 +46,7 @@ def test_the_process_environment_is_read_by_default(
     assert (load_settings().home, load_settings().bank) == (tmp_path, "mine")
 
 
-def test_the_environment_beats_the_file_and_the_file_beats_the_default(tmp_path: Path) -> None:
+def test_the_environment_overrides_the_file_and_the_file_the_default(tmp_path: Path) -> None:
     environment = write(tmp_path / "h", 'bank = "filed"')
 
     assert load_settings({"HOLDFAST_HOME": str(tmp_path / "empty")}).bank == ""
@@ -90,7 +90,7 @@ def test_every_setting_of_the_file_is_read(tmp_path: Path) -> None:
     assert settings.rerank_model == "/models/reranker.onnx"
 
 
-def test_the_models_can_be_named_by_the_environment(tmp_path: Path) -> None:
+def test_models_can_be_set_by_the_environment(tmp_path: Path) -> None:
     environment = write(tmp_path / "h", '[embed]\nmodel = "filed"\n[rerank]\nmodel = "filed"')
 
     settings = load_settings(
@@ -131,7 +131,7 @@ def test_the_models_can_be_named_by_the_environment(tmp_path: Path) -> None:
         ("bank = 1\nbank = 2", "cannot be read", ""),
     ],
 )
-def test_a_wrong_setting_is_an_error_that_names_it_and_the_remedy(
+def test_an_invalid_setting_is_an_error_that_names_it_and_a_remedy(
     tmp_path: Path, text: str, complaint: str, remedy: str
 ) -> None:
     environment = write(tmp_path / "h", text)
@@ -167,7 +167,7 @@ def models_of(tmp_path: Path, text: str, **env: str) -> ModelSettings:
     return load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path), **env}).models
 
 
-def test_no_model_service_is_asked_unless_the_settings_say_so(tmp_path: Path) -> None:
+def test_no_model_service_is_used_unless_the_settings_say_so(tmp_path: Path) -> None:
     assert models_of(tmp_path, "", ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k").use == "none"
     assert models_of(tmp_path, "", HOLDFAST_MODELS="auto").use == "auto"
 
@@ -195,9 +195,7 @@ def test_keys_of_model_services_are_never_shown(tmp_path: Path) -> None:
         "day_token = 5",
     ],
 )
-def test_a_cap_that_makes_no_sense_is_an_error_and_not_the_usual_one(
-    tmp_path: Path, wrong: str
-) -> None:
+def test_an_invalid_cap_is_an_error(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(SettingsError):
         models_of(tmp_path, f"[models]\n{wrong}\n")
 
@@ -207,7 +205,7 @@ def test_prices_and_caps_are_read(tmp_path: Path) -> None:
     assert models.caps.day_usd == 2.0 and models.prices == (("m", (0.0, 0.5)),)
 
 
-def test_servers_are_asked_unless_the_settings_say_otherwise(tmp_path: Path) -> None:
+def test_team_servers_are_queried_unless_turned_off(tmp_path: Path) -> None:
     home = {"HOLDFAST_HOME": str(tmp_path)}
     assert load_settings(home).remote == RemoteSettings("always", 800)
     (tmp_path / "config.toml").write_text('[remote]\nuse = "off"\nwait_ms = 200\n')

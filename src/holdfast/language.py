@@ -15,15 +15,20 @@ from holdfast.regex import regex
 
 _FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
-_QUOTE = regex(r"^\s*(?:>\s?)+", re.MULTILINE)
-_LINK = regex(r"!?\[([^\]]*)\]\([^)]*\)")
-_EMPHASIS = regex(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-_LIGHT_EMPHASIS = regex(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+# `>>>` is the prompt of Python, and `>file` a redirection.
+_QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
+_LINK = regex(r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)")
+# Bold print. Neither a power (`1024**3`), nor arguments (`**options`), nor a glob (`**/*.py`), nor
+# a mask (`***`); and `__init__` is always a name.
+BOLD = r"(?<![\w*])\*\*(?=[\w\"'“‘`(\[])[^*\n]+?(?<=[^\s*])\*\*(?![\w*])"
+_EMPHASIS = regex(BOLD)
+_LIGHT_EMPHASIS = regex(r"(?<![\w*])\*(?=[\w\"'“‘`(\[])([^*\n]+?)(?<=\S)\*(?![\w*])")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
-_TAG = regex(r"(`[^`\n]*`)|</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
+_TAG = regex(r"(`[^`\n]*`)|(?<!\w)</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 _SPACE = regex(r"\s+")
-_SENTENCE_END = regex(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])")
+# Quotation marks, brackets and the end of emphasis belong to the sentence that they close.
+_SENTENCE_END = regex(r"(?<=[.!?…])([\"')\]*_]*)\s+(?=\S)|(?<=[。！？])")
 _ABBREVIATION = regex(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|dr|mr|ms|st|ca|resp|incl|[a-z])|^\d+)\.$", re.I
 )
@@ -43,14 +48,24 @@ STOPWORDS = frozenset(
 
 
 def strip_markdown(text: str) -> str:
-    """Markdown as plain lines: no fences, no tables, no marks; list items keep their line."""
-    text = _FENCE.sub("\n", text)
-    text = _TABLE_ROW.sub("", text)
-    text = _QUOTE.sub("", text)
-    text = _LINK.sub(r"\1", text)
-    text = _EMPHASIS.sub(r"\2", text)
-    text = _LIGHT_EMPHASIS.sub(r"\1", text)
-    return _TAG.sub(lambda match: match.group(1) or "", text)
+    """Markdown as plain lines, to match and compare: no fences, no tables, no marks; list items
+    keep their line. What is stored or quoted is never made of it: it is not what was said."""
+    return plain(_without_blocks(text))
+
+
+def plain(sentence: str) -> str:
+    """A sentence without the marks of emphasis, links and tags, to match patterns with."""
+    if "[" in sentence:
+        sentence = _LINK.sub(r"\1", sentence)
+    if "*" in sentence:
+        sentence = _EMPHASIS.sub(lambda bold: bold.group()[2:-2], sentence)
+        sentence = _LIGHT_EMPHASIS.sub(r"\1", sentence)
+    return _TAG.sub(lambda tag: tag.group(1) or "", sentence) if "<" in sentence else sentence
+
+
+def _without_blocks(text: str) -> str:
+    """A text without code blocks and tables, and without the marks of quoted lines."""
+    return _QUOTE.sub("", _TABLE_ROW.sub("", _FENCE.sub("\n", text)))
 
 
 def collapse_spaces(text: str) -> str:
@@ -59,13 +74,13 @@ def collapse_spaces(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, list items and lines each on their own; headings left out."""
+    """The sentences of a text as they are written, each on one line; list items and lines each on
+    their own; headings, code blocks and tables left out. `plain` takes marks out of one."""
     found: list[str] = []
-    for block in _paragraphs(strip_markdown(text)):
-        parts = _SENTENCE_END.split(block)
+    for block in _paragraphs(_without_blocks(text)):
         pending = ""
-        for part in parts:
-            pending = f"{pending} {part}".strip() if pending else part.strip()
+        for part in _split_at_ends(block):
+            pending = f"{pending} {part}".strip() if pending else part
             if pending and not _ABBREVIATION.search(pending):
                 found.append(pending)
                 pending = ""
@@ -74,13 +89,24 @@ def sentences(text: str) -> list[str]:
     return found
 
 
+def _split_at_ends(block: str) -> list[str]:
+    """A paragraph cut after each end of a sentence."""
+    parts: list[str] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(block):
+        closed = end.end(1) if end.group(1) is not None else end.start()
+        parts.append(block[start:closed].strip())
+        start = end.end()
+    return [*parts, block[start:].strip()]
+
+
 def _paragraphs(text: str) -> list[str]:
     """Lines joined into paragraphs; a bullet or an empty line starts a new one."""
     blocks: list[str] = []
     open_block = False
     for line in text.split("\n"):
         stripped = line.strip()
-        if not stripped or _HEADING.match(line) or set(stripped) <= set("-=_*#"):
+        if not stripped or _HEADING.match(line) or set(stripped) <= set("-=_*#>"):
             open_block = False
             continue
         bullet = _BULLET.match(line)
@@ -96,31 +122,40 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def headings(text: str) -> list[str]:
-    """The markdown headings of a text."""
+    """The markdown headings of a text, as they are written."""
     found = [_HEADING.match(line) for line in _FENCE.sub("\n", text).split("\n")]
-    return [
-        collapse_spaces(strip_markdown(match.group(1)))
-        for match in found
-        if match and match.group(1)
-    ]
+    return [collapse_spaces(match.group(1)) for match in found if match and match.group(1)]
 
 
-# A truncated text ends at a word only if at least this share of it is kept; a very long last word
-# is cut instead.
+# A cut text ends at a word only if at least this share of it is kept; a very long last word is cut
+# instead.
 _MIN_KEPT_SHARE = 0.6
+_BEFORE_ELLIPSIS = " ,;:-–—.(\n\t\r"
 
 
 def truncate(text: str, limit: int) -> str:
-    """At most `limit` characters, ending at a word where that costs little, with an ellipsis if
-    something is missing."""
-    text = collapse_spaces(text)
+    """A text on one line, cut like `cut`."""
+    return cut(collapse_spaces(text), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """At most `limit` characters of a text as it is written, ending at a word where that costs
+    little, with an ellipsis if something is missing."""
+    text = text.strip("\n").rstrip()
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
-    space = head.rfind(" ")
+    space = max(head.rfind(" "), head.rfind("\n"))
     if space > limit * _MIN_KEPT_SHARE:
         head = head[:space]
-    return head.rstrip(" ,;:-–—.(") + "…"
+    return head.rstrip(_BEFORE_ELLIPSIS) + "…"
+
+
+def capitalize(text: str) -> str:
+    """A text with a capital letter at its start, unless it starts with a name of code."""
+    first = text.partition(" ")[0].rstrip(",.:;!?")
+    is_word = first.replace("'", "").replace("’", "").replace("-", "").isalpha()
+    return text[:1].upper() + text[1:] if is_word and first.islower() else text
 
 
 _WORD = regex(r"[^\W_]+(?:['’][^\W\d_]+)?")
@@ -227,7 +262,7 @@ DECISION_PATTERN = regex(
 
 def states_decision(sentence: str) -> bool:
     """Whether a sentence states a decision."""
-    return DECISION_PATTERN.search(sentence) is not None
+    return DECISION_PATTERN.search(plain(sentence)) is not None
 
 
 _CHATTER = regex(
@@ -240,7 +275,7 @@ _CHATTER = regex(
 
 def is_chatter(sentence: str) -> bool:
     """Whether a sentence narrates the work instead of stating something."""
-    return _CHATTER.match(sentence) is not None
+    return _CHATTER.match(plain(sentence)) is not None
 
 
 class CausalRelation(NamedTuple):
@@ -307,6 +342,7 @@ _MAX_SENTENCE_CHARACTERS = 600
 
 def causal_relations(sentence: str) -> list[CausalRelation]:
     """What a sentence says causes, enables or prevents something."""
+    sentence = plain(sentence)
     if len(sentence) > _MAX_SENTENCE_CHARACTERS or sentence.rstrip().endswith("?"):
         return []
     if _RELATION_CUE.search(sentence) is None:
@@ -325,7 +361,7 @@ def causal_relations(sentence: str) -> list[CausalRelation]:
 
 def describes_failure(sentence: str) -> bool:
     """Whether a sentence describes something that does not work."""
-    return _FAILURE.search(sentence) is not None
+    return _FAILURE.search(plain(sentence)) is not None
 
 
 _NEGATION = regex(
@@ -350,12 +386,12 @@ _FRAMING_STEMS = frozenset(
 
 def is_negated(sentence: str) -> bool:
     """Whether a sentence forbids or negates something."""
-    return _NEGATION.search(_LEADING_NO.sub("", sentence)) is not None
+    return _NEGATION.search(_LEADING_NO.sub("", plain(sentence))) is not None
 
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of a text that say what it is about, without those that only frame it."""
-    found = (stem(word) for word in words(text) if word not in STOPWORDS)
+    found = (stem(word) for word in words(plain(text)) if word not in STOPWORDS)
     return frozenset(
         root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAMING_STEMS
     )

@@ -56,7 +56,7 @@ def settled(memory: Holdfast) -> Fact:
     return find_fact(memory, "walrus archives")
 
 
-def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
+def test_use_of_an_injected_fact_confirms_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")
         inject(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
@@ -76,7 +76,7 @@ def test_use_after_it_was_told_bears_a_fact_out(tmp_path: Path) -> None:
         assert find_fact(memory, "walrus archives") == after
 
 
-def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
+def test_citing_the_id_of_a_fact_or_of_its_turn_confirms_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         fact = find_fact(memory, "walrus archives")
         cited = f"As fact/{fact.id[:8]} wants it, done."
@@ -87,7 +87,7 @@ def test_the_turn_that_states_it_or_its_id_will_do(tmp_path: Path) -> None:
         assert settled(memory).last_validated.startswith("2026-10-07")
 
 
-def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
+def test_use_of_an_injected_memory_confirms_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello there.")) as memory:
         made = memory.remember(RULE)
         before = find_fact(memory, "walrus archives")
@@ -97,7 +97,7 @@ def test_what_was_remembered_is_borne_out_too(tmp_path: Path) -> None:
         assert after.confidence > before.confidence
 
 
-def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_path: Path) -> None:
+def test_an_ignored_contradicted_or_undelivered_fact_is_not_confirmed(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")
         name = uri("fact", before.id)
@@ -118,6 +118,6 @@ def test_what_was_ignored_or_gainsaid_or_never_arrived_bears_nothing_out(tmp_pat
         assert settled(memory).last_validated == before.last_validated
 
 
-def test_a_worker_settles_before_it_knows() -> None:
+def test_a_worker_records_injection_outcomes_before_it_updates_facts() -> None:
     names = [step.name for step in STEPS]
     assert names.index("settle") < names.index("know")

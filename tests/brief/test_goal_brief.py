@@ -40,7 +40,7 @@ def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
     assert all(record.startswith("holdfast://") for record in brief.records)
 
 
-def test_most_of_what_was_held_back_is_told_too(shop: Holdfast) -> None:
+def test_most_held_back_scenarios_get_their_rule_in_the_brief(shop: Holdfast) -> None:
     briefed = [
         case
         for case in scenarios.HELD_BACK
@@ -54,7 +54,7 @@ HELD_BACK_TOLD = 7
 BY_WORDS_TOLD = 14
 
 
-def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
+def test_most_scenarios_get_their_rule_by_word_search_alone(shop: Holdfast) -> None:
     cases = (*scenarios.BUILT_WITH, *scenarios.HELD_BACK)
     briefed = [
         c for c in cases if is_told(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)
@@ -64,13 +64,13 @@ def test_words_alone_find_most_of_it(shop: Holdfast) -> None:
 
 @pytest.mark.parametrize("prompt", scenarios.NOTHING_KNOWN)
 @pytest.mark.parametrize("quickly", [True, False])
-def test_nothing_is_said_where_nothing_was_settled(
+def test_a_goal_without_a_related_decision_gets_no_brief(
     shop: Holdfast, prompt: str, quickly: bool
 ) -> None:
     assert shop.briefs.goal_brief(prompt, "shop", quickly=quickly).text == ""
 
 
-def test_a_bank_tells_nothing_of_another(shop: Holdfast) -> None:
+def test_a_goal_brief_uses_only_its_own_bank(shop: Holdfast) -> None:
     asked = "Which month did we settle on to shear the llamas of the farm?"
     assert "llamas" in shop.briefs.goal_brief(asked, "farm").text
     assert shop.briefs.goal_brief(asked, "shop").text == ""
@@ -86,7 +86,7 @@ def test_the_same_prompt_gives_the_same_brief(shop: Holdfast) -> None:
     assert shop.briefs.goal_brief(prompt, "shop") == shop.briefs.goal_brief(prompt, "shop")
 
 
-def test_an_empty_memory_says_nothing(tmp_path: Path) -> None:
+def test_an_empty_memory_gives_no_brief(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     Holdfast(settings).close()
     with Holdfast(settings, create=False) as memory:
@@ -102,7 +102,7 @@ def test_an_empty_memory_says_nothing(tmp_path: Path) -> None:
         "Locking was rejected because it stalls the table.",
     ],
 )
-def test_what_settles_something_is_a_ruling(sentence: str) -> None:
+def test_decision_sentences_are_recognised(sentence: str) -> None:
     assert find_decision_sentences(sentence, by_person=True)[0].strength >= MIN_STRENGTH
 
 
@@ -116,12 +116,12 @@ def test_what_settles_something_is_a_ruling(sentence: str) -> None:
         "Let me look at the importer first.",
     ],
 )
-def test_what_settles_nothing_is_none(sentence: str) -> None:
+def test_other_sentences_are_no_decisions(sentence: str) -> None:
     found = find_decision_sentences(sentence, by_person=False)
     assert all(ruling.strength < MIN_STRENGTH for ruling in found)
 
 
-def test_a_short_prompt_in_a_small_memory_is_told_what_it_would_undo(tmp_path: Path) -> None:
+def test_a_short_prompt_in_a_small_memory_gets_the_decision_it_would_undo(tmp_path: Path) -> None:
     script = Script("a0000000-0000-4000-8000-000000000001", cwd="/home/dev/gauge")
     script.user("Where shall we keep the gauge readings?")
     script.assistant("SQLite, CSV or Parquet would all do.")

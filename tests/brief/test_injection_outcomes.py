@@ -63,18 +63,18 @@ def attach(script: Script, id: str) -> None:
     script.add({"type": "attachment", "sessionId": LATER, "attachment": attachment})
 
 
-def test_a_brief_that_the_transcript_shows_has_arrived(tmp_path: Path) -> None:
+def test_a_brief_shown_in_the_transcript_was_delivered(tmp_path: Path) -> None:
     script = later("Tune the cache.", "It is tuned.")
     attach(script, "goal-abc")
     found = lived(tmp_path, script)
     assert (found.arrived, found.use, found.because) == (True, InjectionUse.IGNORED, "")
 
 
-def test_one_that_it_does_not_show_has_not(tmp_path: Path) -> None:
+def test_a_brief_missing_from_the_transcript_was_not_delivered(tmp_path: Path) -> None:
     assert lived(tmp_path, later("Tune the cache.", "It is tuned.")).arrived is False
 
 
-def test_touching_its_file_is_use(tmp_path: Path) -> None:
+def test_editing_its_file_counts_as_use(tmp_path: Path) -> None:
     script = later("Rows are doubled again.")
     script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
     script.assistant("I see.")
@@ -82,23 +82,23 @@ def test_touching_its_file_is_use(tmp_path: Path) -> None:
     assert (found.use, found.because) == (InjectionUse.FILE, "src/importer.py")
 
 
-def test_its_wording_is_use(tmp_path: Path) -> None:
+def test_repeating_its_wording_counts_as_use(tmp_path: Path) -> None:
     words = "As before, the retry wrapper after a timeout needs an idempotency key on the import."
     assert lived(tmp_path, later("Look at the nightly job.", words)).use is InjectionUse.WORDING
 
 
-def test_a_correction_by_the_user_counts_before_all_else(tmp_path: Path) -> None:
+def test_a_correction_by_the_user_outweighs_everything_else(tmp_path: Path) -> None:
     said = ("Look at the job.", "The retry wrapper did it.", "No, that's outdated, we rewrote it.")
     assert lived(tmp_path, later(*said)).use is InjectionUse.CONTRADICTED
 
 
-def test_opening_a_recent_file_says_nothing_about_the_index(tmp_path: Path) -> None:
+def test_reading_a_recent_file_does_not_count_as_use_of_the_index(tmp_path: Path) -> None:
     script = later("Something else.")
     script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")
     assert lived(tmp_path, script, InjectionKind.START).use is InjectionUse.IGNORED
 
 
-def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) -> None:
+def test_an_unread_session_is_given_up_after_a_week(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
@@ -110,7 +110,7 @@ def test_a_session_that_was_never_read_is_given_up_after_a_week(tmp_path: Path) 
     assert settle(settings, "2026-09-20T00:00:00.000Z").settled == 1
 
 
-def test_the_command_shows_briefs_and_their_fates(
+def test_the_command_lists_briefs_and_their_outcomes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lived(tmp_path, later("Tune the cache.", "It is tuned."))

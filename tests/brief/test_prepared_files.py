@@ -24,7 +24,7 @@ def shop(folder: Path, **wanted: Any) -> Settings:
     return Settings(home=folder / "home", claude_dir=folder, brief=BriefSettings(**wanted))
 
 
-def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
+def test_every_bank_gets_files_that_only_the_owner_can_read(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     written = prepare_briefs(settings)
     folder = HomePaths(settings.home).briefs
@@ -41,7 +41,7 @@ def test_every_bank_gets_its_files_for_its_owner_only(tmp_path: Path) -> None:
     assert "docs/readme.md" not in files
 
 
-def test_a_folder_belongs_to_the_bank_of_the_sessions_in_it_not_of_their_subagents(
+def test_a_folder_belongs_to_the_bank_of_its_sessions_not_of_their_subagents(
     tmp_path: Path,
 ) -> None:
     script = Script(cwd="/home/dev/proj/src")
@@ -64,7 +64,7 @@ def test_a_folder_belongs_to_the_bank_of_the_sessions_in_it_not_of_their_subagen
     assert "/home/dev/proj/src" in told and "/elsewhere/borrowed" not in told
 
 
-def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     folder = HomePaths(settings.home).briefs
@@ -78,7 +78,7 @@ def test_what_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     assert len(prepare_briefs(settings)) == 1, "only the bank that is new"
 
 
-def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
+def test_settings_are_passed_to_the_hooks_and_renew_the_briefs(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     other = Settings(
@@ -96,7 +96,7 @@ def test_settings_reach_the_hooks_and_make_briefs_anew(tmp_path: Path) -> None:
     assert loaded(folder / f"{bank}.json")["text"].count(" change: ") == 1
 
 
-def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
+def test_files_of_a_deleted_bank_are_removed(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     folder = HomePaths(settings.home).briefs
@@ -106,7 +106,7 @@ def test_files_of_a_bank_that_is_gone_go_too(tmp_path: Path) -> None:
     assert not list(folder.glob("0123456789abcdef*"))
 
 
-def test_a_run_that_is_cut_short_leaves_no_half_file(tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_no_partial_file(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
     assert not list(HomePaths(settings.home).briefs.glob(".*"))
@@ -131,7 +131,7 @@ def flaky(session: str) -> Script:
     return script
 
 
-def test_an_error_that_was_understood_and_gone_is_known_again(tmp_path: Path) -> None:
+def test_an_error_that_was_resolved_is_recognised_when_it_recurs(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     flaky("33333333-0000-4000-8000-000000000001").write(tmp_path / "p")
     with Holdfast(settings) as memory:
@@ -145,5 +145,5 @@ def test_an_error_that_was_understood_and_gone_is_known_again(tmp_path: Path) ->
     assert [signature_of(line) for line in error_lines(again)] == [signature]
 
 
-def test_an_exit_code_is_no_error_to_remember() -> None:
+def test_an_exit_code_is_not_stored_as_an_error() -> None:
     assert error_lines("Exit code 1") == [] and signature_of("Error: 12") == ""

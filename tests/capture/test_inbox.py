@@ -30,7 +30,7 @@ def mounted(folder: Path, kind: str = "tmpfs") -> tuple[Path, Path]:
     return memory, table
 
 
-def test_the_inbox_is_a_folder_of_our_own_in_memory(tmp_path: Path) -> None:
+def test_the_inbox_is_a_private_folder_on_tmpfs(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
     places = HomePaths(tmp_path / "home")
     folder = make_inbox(places, memory, table)
@@ -48,9 +48,7 @@ def test_two_homes_have_two_inboxes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ext4", "overlay"])
-def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
-    tmp_path: Path, kind: str
-) -> None:
+def test_without_a_tmpfs_only_event_names_are_stored(tmp_path: Path, kind: str) -> None:
     memory, table = mounted(tmp_path, kind)
     places = HomePaths(tmp_path / "home")
     assert make_inbox(places, memory, table) == places.home / "inbox"
@@ -61,12 +59,12 @@ def test_where_there_is_no_memory_to_write_to_only_names_are_kept(
     assert not places.names_only_flag.exists()
 
 
-def test_a_machine_that_does_not_tell_its_mounts_has_no_memory_to_write_to(tmp_path: Path) -> None:
+def test_a_machine_without_a_mount_table_has_no_tmpfs(tmp_path: Path) -> None:
     places = HomePaths(tmp_path / "home")
     assert make_inbox(places, tmp_path, tmp_path / "none") == places.home / "inbox"
 
 
-def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
+def test_a_tmpfs_where_every_name_is_taken_is_not_used(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
     places = HomePaths(tmp_path / "home")
     first = make_inbox(places, memory, table)
@@ -77,7 +75,7 @@ def test_a_memory_that_refuses_every_name_is_none(tmp_path: Path) -> None:
     assert places.names_only_flag.exists()
 
 
-def test_a_name_that_is_taken_is_left_to_whoever_took_it(tmp_path: Path) -> None:
+def test_a_folder_name_taken_by_another_is_not_used(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
     places = HomePaths(tmp_path / "home")
     first = make_inbox(places, memory, table)
@@ -98,7 +96,7 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     assert make_inbox(places, memory, table) != first
 
 
-def test_a_folder_that_others_may_look_into_is_closed_to_them(tmp_path: Path) -> None:
+def test_a_folder_that_others_may_read_is_made_private(tmp_path: Path) -> None:
     memory, table = mounted(tmp_path)
     folder = make_inbox(HomePaths(tmp_path / "home"), memory, table)
     folder.chmod(0o777)
@@ -113,7 +111,7 @@ def leave(folder: Path, name: str, size: int, second: int) -> Path:
     return path
 
 
-def test_events_come_oldest_first_and_what_is_not_ours_is_told_apart(tmp_path: Path) -> None:
+def test_events_are_listed_oldest_first_and_foreign_files_separately(tmp_path: Path) -> None:
     leave(tmp_path, "1.Stop.abc-1.77", 1, 30)
     leave(tmp_path, "1.SessionStart.abc-1.99.2", 1, 10)
     leave(tmp_path, "2.Stop.abc-1.77", 1, 20)
@@ -130,20 +128,22 @@ def test_events_come_oldest_first_and_what_is_not_ours_is_told_apart(tmp_path: P
     assert list_events(tmp_path / "nowhere").events == []
 
 
-def test_a_file_that_vanishes_under_us_is_empty(tmp_path: Path) -> None:
+def test_a_file_that_disappears_while_it_is_read_is_empty(tmp_path: Path) -> None:
     leave(tmp_path, "1.Stop.abc.77", 3, 30)
     (event,) = list_events(tmp_path).events
     event.path.unlink()
     assert b"".join(read_chunks(event)) == b""
 
 
-def test_a_young_file_may_grow_but_not_one_from_a_time_to_come() -> None:
+def test_a_recent_file_may_still_grow_but_not_one_dated_in_the_future() -> None:
     event = RawEvent(Path("x"), "Stop", "s", 1, 1000 * 10**9)
     assert may_grow(event, 1001) and may_grow(event, 1059)
     assert not may_grow(event, 1061) and not may_grow(event, 900)
 
 
-def test_the_oldest_words_go_when_memory_runs_short_but_every_name_stays(tmp_path: Path) -> None:
+def test_the_oldest_payloads_are_dropped_over_the_limit_but_every_name_is_kept(
+    tmp_path: Path,
+) -> None:
     for number in range(6):
         leave(tmp_path, f"1.Stop.abc.{number}", 100, number + 1)
     before = [event.id for event in list_events(tmp_path).events]

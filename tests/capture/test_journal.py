@@ -18,7 +18,7 @@ def event(id: str, **more: object) -> journal.Event:
     return {"v": 1, "id": id, "event": "Stop", **more}
 
 
-def test_an_event_is_appended_once_however_often_it_comes(tmp_path: Path) -> None:
+def test_an_event_is_appended_once_however_often_it_arrives(tmp_path: Path) -> None:
     path = tmp_path / "events" / "s.jsonl"
     assert journal.append(path, [event("a"), event("b"), event("a")]) == 2
     assert journal.append(path, [event("b"), event("c")]) == 1
@@ -29,7 +29,7 @@ def test_an_event_is_appended_once_however_often_it_comes(tmp_path: Path) -> Non
 
 @examples(max_examples=60, deadline=None)
 @given(st.lists(st.text(), max_size=4), st.data())
-def test_a_line_cut_short_is_healed_by_the_next_append(
+def test_a_truncated_line_is_repaired_by_the_next_append(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("j") / "s.jsonl"
@@ -43,14 +43,14 @@ def test_a_line_cut_short_is_healed_by_the_next_append(
     assert [e["id"] for e in journal.read(path)] == [str(n) for n in range(len(texts))]
 
 
-def test_lines_that_are_no_events_are_passed_over(tmp_path: Path) -> None:
+def test_lines_that_are_not_events_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b'\n[1]\nnot json\n\xff\n{"v":1,"id":"a"}\n{"v":1,"id":"torn')
     assert [e["id"] for e in journal.read(path)] == ["a"]
     assert list(journal.read(tmp_path / "none.jsonl")) == []
 
 
-def test_a_disk_that_is_full_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
+def test_a_full_disk_does_not_change_the_journal(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     journal.append(path, [event("a")])
     before = path.read_bytes()
@@ -69,7 +69,7 @@ def test_a_disk_that_is_full_leaves_the_journal_as_it_was(tmp_path: Path) -> Non
     assert path.read_bytes() == before
 
 
-def test_two_that_append_the_same_at_once_write_it_once(tmp_path: Path) -> None:
+def test_two_processes_that_append_the_same_event_write_it_once(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     code = (
         "import sys; from pathlib import Path; from holdfast.capture import journal\n"

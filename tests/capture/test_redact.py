@@ -71,7 +71,7 @@ def test_every_key_format_has_an_example_here() -> None:
 
 
 @pytest.mark.parametrize(("kind", "key"), KEYS, ids=KEY_IDS)
-def test_a_key_becomes_a_typed_mark_and_is_counted(kind: str, key: str) -> None:
+def test_a_key_is_replaced_by_a_typed_marker_and_counted(kind: str, key: str) -> None:
     redacted = REDACTOR.redact(f"Use {key} here, and {key} there.")
 
     assert redacted.text == f"Use [redacted:{kind}] here, and [redacted:{kind}] there."
@@ -79,7 +79,7 @@ def test_a_key_becomes_a_typed_mark_and_is_counted(kind: str, key: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "key"), KEYS, ids=KEY_IDS)
-def test_a_key_cut_short_is_no_key(kind: str, key: str) -> None:
+def test_a_truncated_key_is_not_a_key(kind: str, key: str) -> None:
     assert clean(f"Use {key[:12]} here.") == f"Use {key[:12]} here."
 
 
@@ -110,7 +110,7 @@ def test_a_key_cut_short_is_no_key(kind: str, key: str) -> None:
         "a private matter",
     ],
 )
-def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+def test_text_that_only_resembles_a_secret_is_kept(text: str) -> None:
     assert REDACTOR.redact(text) == (text, {})
 
 
@@ -153,7 +153,7 @@ SECRET = "hX7" + "q9Zp2Lm4"
         (f"<private>{SECRET}</private>", "private"),
     ],
 )
-def test_a_value_in_the_place_of_a_secret_is_taken_out(text: str, kind: str) -> None:
+def test_the_value_of_a_named_secret_is_redacted(text: str, kind: str) -> None:
     redacted = REDACTOR.redact(f"Before.\n{text}\nAfter.")
 
     assert SECRET not in redacted.text
@@ -161,20 +161,20 @@ def test_a_value_in_the_place_of_a_secret_is_taken_out(text: str, kind: str) -> 
     assert redacted.text.startswith("Before.\n")
 
 
-def test_every_kind_of_rule_is_tried_above() -> None:
+def test_every_kind_of_rule_is_tested() -> None:
     kinds = {rule.kind for rule in (*ALWAYS_TRIED, *NAMED_SECRETS)}
 
     wanted = {"private-key", "password", "bearer", "cookie", "secret", "env", "stripe-key"}
     assert kinds == wanted
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_text_around_a_secret_is_kept() -> None:
     assert clean(f"DB_PASSWORD={SECRET} # prod") == "DB_PASSWORD=[redacted:env] # prod"
     assert clean(f"postgres://app:{SECRET}@db/x") == "postgres://app:[redacted:password]@db/x"
     assert clean(f'api_key = "{SECRET}", x') == 'api_key = "[redacted:secret]", x'
 
 
-def test_private_passages_vanish_even_unclosed_and_in_any_case() -> None:
+def test_private_passages_are_removed_even_if_unclosed_and_in_any_case() -> None:
     assert clean("a <private>b\nc</private> d") == "a [redacted:private] d"
     assert (
         clean("a <PRIVATE>b</Private> d <private>e") == "a [redacted:private] d [redacted:private]"
@@ -183,20 +183,20 @@ def test_private_passages_vanish_even_unclosed_and_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("start", ["my", "some", "import", "$", "your"])
-def test_a_password_that_starts_like_a_placeholder_is_taken_out(start: str) -> None:
+def test_a_password_that_starts_like_a_placeholder_is_redacted(start: str) -> None:
     text = clean(f'password = "{start}{SECRET}"')
 
     assert SECRET not in text
 
 
-def test_patterns_of_the_settings_are_rules_too() -> None:
+def test_patterns_of_the_settings_are_applied() -> None:
     own = Redactor([("customer", r"CUST-\d{6}")])
 
     assert own.redact("See CUST-123456 now") == ("See [redacted:customer] now", {"customer": 1})
     assert own.redact("See CUST-12 now") == ("See CUST-12 now", {})
 
 
-def test_kinds_are_counted_each_by_itself() -> None:
+def test_every_kind_is_counted_separately() -> None:
     aws, token = KEYS[0][1], KEYS[5][1]
 
     assert REDACTOR.redact(f"{aws} {token} {aws}").counts == {"aws-key": 2, "github-token": 1}
@@ -221,7 +221,7 @@ def test_a_planted_key_never_survives(
 
 
 @pytest.mark.parametrize(("kind", "key"), GLUED_KEYS)
-def test_a_key_amid_signs_without_blanks_never_survives(kind: str, key: str) -> None:
+def test_a_key_among_punctuation_without_spaces_never_survives(kind: str, key: str) -> None:
     for text in (f"密钥是{key}的", f"schlüssel:{key}", f"“{key}”"):
         assert key not in clean(text)
 
@@ -257,30 +257,30 @@ GLUE = st.sampled_from([" ", "\n", "\t"])
 
 @settings(max_examples=100)
 @given(pieces=PIECES, glue=GLUE)
-def test_redacting_twice_is_redacting_once(pieces: list[str], glue: str) -> None:
+def test_redacting_twice_changes_nothing(pieces: list[str], glue: str) -> None:
     once = REDACTOR.redact(glue.join(pieces))
     twice = REDACTOR.redact(once.text)
 
     assert twice.text == once.text
 
 
-def test_a_key_that_follows_another_at_once_is_taken_out() -> None:
+def test_a_key_directly_after_another_is_redacted() -> None:
     keys = dict(KEYS)
 
     assert "ant-" not in clean(keys["digitalocean-token"] + keys["anthropic-key"])
 
 
-def test_a_long_secret_within_the_value_of_another_is_taken_out_once() -> None:
+def test_a_long_secret_inside_another_is_redacted_once() -> None:
     redacted = REDACTOR.redact(f"password:token:{SECRET}{SECRET}")
 
     assert redacted == ("password:[redacted:secret]", {"secret": 1})
 
 
-def test_a_bearer_token_in_short_pieces_is_taken_out() -> None:
+def test_a_bearer_token_in_short_parts_is_redacted() -> None:
     assert clean("Bearer abc1.def2.ghi3.jkl4") == "Bearer [redacted:bearer]"
 
 
-def test_a_secret_within_the_value_of_another_leaves_one_whole_mark() -> None:
+def test_a_secret_inside_another_leaves_one_complete_marker() -> None:
     text = clean("password:token:" + "Abc1" + "23xy")
 
     assert "23xy" not in text
@@ -300,7 +300,7 @@ def finds_nothing(text: str) -> bool:
 
 @settings(max_examples=100)
 @given(pieces=PIECES, glue=GLUE)
-def test_the_fast_path_never_passes_what_a_rule_would_take(pieces: list[str], glue: str) -> None:
+def test_the_fast_path_never_skips_what_a_rule_would_redact(pieces: list[str], glue: str) -> None:
     text = glue.join(pieces)
 
     assert long_runs(text).text or has_secret_sign(text) or finds_nothing(text)
@@ -313,7 +313,7 @@ KEY_HEADS = [(rule, anchor) for rule in (*KEY_FORMATS, *DOTTED_FORMATS) for anch
     ("rule", "anchor"), [pytest.param(*pair, id=pair[1]) for pair in KEY_HEADS]
 )
 @pytest.mark.parametrize("before", ["", "see ", "a-", "\\n", "(", "é"])
-def test_every_head_of_every_key_format_is_looked_for(
+def test_every_prefix_of_every_key_format_is_searched_for(
     rule: SecretRule, anchor: str, before: str
 ) -> None:
     tails = (UPPER, HEX, MIXED, MIXED[:24], HEX[:32], UPPER[:16])
@@ -342,12 +342,12 @@ def _keys_from(anchor: str, tail: str) -> list[str]:
         "hooks.slack" + ".com/services/" + "T0001/B0001/abcdefghijklmno",
     ],
 )
-def test_the_shortest_match_of_every_rule_is_taken(text: str) -> None:
+def test_the_shortest_match_of_every_rule_is_redacted(text: str) -> None:
     assert not finds_nothing(text)
     assert clean(text) != text
 
 
-def test_long_runs_are_all_the_runs_and_nothing_else() -> None:
+def test_long_runs_returns_every_long_run_and_nothing_else() -> None:
     run = "a-b_C" * 4
 
     assert long_runs(f"short {run}/x é{run}").text == f"{run} {run}"
@@ -356,6 +356,6 @@ def test_long_runs_are_all_the_runs_and_nothing_else() -> None:
     assert long_runs("x" * 18).text == "x" * 18
 
 
-def test_entropy_is_in_bits_a_character() -> None:
+def test_entropy_is_in_bits_per_character() -> None:
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2

@@ -30,7 +30,7 @@ def test_every_command_is_documented() -> None:
         assert f"## holdfast {name}" in page
 
 
-def test_every_reason_of_the_ledger_is_explained() -> None:
+def test_every_skip_and_failure_reason_of_the_ledger_is_explained() -> None:
     page = document("docs/concepts.md")
     for reason in (*SkipReason, *FailureReason):
         assert f"`{reason.value}`" in page, reason
@@ -53,12 +53,12 @@ def test_every_variable_of_the_environment_is_documented() -> None:
         assert f"`{name}`" in page or name == "HOME", name
 
 
-def test_the_notice_of_the_model_tells_the_hashes_that_are_checked() -> None:
+def test_the_model_notice_lists_the_hashes_that_are_checked() -> None:
     notice = document("src/holdfast/inference/minilm/NOTICE")
     assert packaged.EMBEDDER_SHA256 in notice and packaged.TOKENIZER_SHA256 in notice
 
 
-def test_links_between_documents_lead_somewhere() -> None:
+def test_links_between_documents_are_valid() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
@@ -83,7 +83,7 @@ def test_the_python_api_that_documents_name_exists() -> None:
     assert [(page, name) for page, name in named if name not in known] == []
 
 
-def test_the_modules_that_examples_import_are_there() -> None:
+def test_modules_imported_by_examples_exist() -> None:
     imported = [
         (page.name, module, name)
         for page in (*ROOT.glob("*.md"), *DOCS.glob("*.md"))
@@ -95,7 +95,7 @@ def test_the_modules_that_examples_import_are_there() -> None:
     assert [found for found in imported if not hasattr(import_module(found[1]), found[2])] == []
 
 
-def test_decisions_are_numbered_one_after_another() -> None:
+def test_decision_records_are_numbered_consecutively() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     assert pages
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
@@ -103,16 +103,16 @@ def test_decisions_are_numbered_one_after_another() -> None:
         assert page.read_text().startswith(f"# {number}. "), page.name
 
 
-def test_decisions_are_short() -> None:
+def test_decision_records_are_short() -> None:
     for page in (ROOT / "docs" / "decisions").glob("*.md"):
         assert len(page.read_text("utf-8").splitlines()) <= 40, page
 
 
-def test_agents_read_one_rulebook() -> None:
+def test_claude_md_only_includes_agents_md() -> None:
     assert document("CLAUDE.md").strip() == "@AGENTS.md"
 
 
-def test_every_module_that_the_architecture_names_is_there() -> None:
+def test_every_module_named_in_the_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     source = ROOT / "src" / "holdfast"
     packages = {path.name for path in source.iterdir() if path.is_dir()}

@@ -7,7 +7,7 @@ import sys
 import holdfast
 
 
-def test_every_export_can_be_had_and_the_list_is_sorted() -> None:
+def test_every_export_can_be_imported_and_the_list_is_sorted() -> None:
     for name in holdfast.__all__:
         assert getattr(holdfast, name) is not None
     assert holdfast.__all__ == sorted(holdfast.__all__)
@@ -50,7 +50,7 @@ def test_the_worker_starts_without_models() -> None:
     }
 
 
-def test_redaction_stands_on_the_standard_library() -> None:
+def test_redaction_needs_only_the_standard_library() -> None:
     ours = {name for name in imported_by("holdfast.capture.redact") if "." not in name}
     outside = {name for name in ours if name not in sys.stdlib_module_names and name[0] != "_"}
     assert outside <= {"holdfast", "sitecustomize", "usercustomize"}

@@ -25,7 +25,7 @@ def headings(page: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=[str(page.relative_to(ROOT)) for page in _PAGES])
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_point_to_existing_files(page: Path) -> None:
     wrong: list[str] = []
     for link in _LINK.findall(page.read_text("utf-8")):
         if "://" in link or link.startswith("mailto:"):
@@ -41,7 +41,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 _MADE_UP = frozenset({"NAME.py", "x.py", "y.py", "ferry.py"})
 
 
-def test_files_of_ours_that_a_page_names_exist() -> None:
+def test_repository_files_named_on_a_page_exist() -> None:
     named = re.compile(r"\b(?:src|tests|tools|bench)/[\w/.-]+\.(?:py|sql|js|md)\b")
     pages = [*_PAGES, ROOT / "pyproject.toml", ROOT / "Makefile"]
     found = {(page.name, name) for page in pages for name in _named_in(page, named)}

@@ -14,7 +14,7 @@ def python_files(*folders: str) -> list[Path]:
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
-def test_no_file_outgrows_its_limit() -> None:
+def test_no_file_exceeds_its_line_limit() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for path in python_files("src", "tests", "bench", "examples", "tools")
@@ -23,7 +23,7 @@ def test_no_file_outgrows_its_limit() -> None:
     assert long == {}
 
 
-def test_no_function_outgrows_its_limit() -> None:
+def test_no_function_exceeds_its_line_limit() -> None:
     long: dict[str, int] = {}
     for path in python_files("src", "tests", "bench", "examples", "tools"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -34,7 +34,7 @@ def test_no_function_outgrows_its_limit() -> None:
     assert long == {}
 
 
-def test_folders_of_tests_are_packages_named_as_those_of_src() -> None:
+def test_test_folders_are_packages_named_like_those_of_src() -> None:
     """Stories across packages are in `e2e`, what tests share in `support`."""
     folders = {path.parent for path in python_files("tests") if path.name.startswith("test_")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
@@ -45,7 +45,7 @@ def test_folders_of_tests_are_packages_named_as_those_of_src() -> None:
     assert [str(folder) for folder in named if not (source / folder).is_dir()] == []
 
 
-def test_no_handler_is_blind() -> None:
+def test_no_exception_handler_is_blind() -> None:
     blind: list[str] = []
     for path in python_files("src"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -57,7 +57,7 @@ def test_no_handler_is_blind() -> None:
     assert blind == []
 
 
-def test_names_that_mean_nothing_are_not_used() -> None:
+def test_meaningless_names_are_not_used() -> None:
     banned = ("Manager", "Service", "Helper", "Processor", "Impl")
     found: list[str] = []
     for path in python_files("src"):

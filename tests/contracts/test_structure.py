@@ -37,18 +37,18 @@ def test_a_plain_package_passes(tmp_path: Path) -> None:
         '__import__("holdfast.a")',
     ],
 )
-def test_an_import_of_ours_by_a_string_is_found(tmp_path: Path, call: str) -> None:
+def test_an_internal_import_by_a_string_is_found(tmp_path: Path, call: str) -> None:
     text = f'from importlib import import_module\n\nOURS = "holdfast.a"\nm = {call}\n'
     (found,) = check(package(tmp_path, a=text), {})
     assert found.startswith("holdfast.a:4:") and "by a string" in found
 
 
-def test_an_import_of_another_package_by_a_string_is_allowed(tmp_path: Path) -> None:
+def test_an_external_import_by_a_string_is_allowed(tmp_path: Path) -> None:
     text = 'from importlib import import_module\n\nYAML = "yaml"\nm = import_module(YAML)\n'
     assert check(package(tmp_path, a=text), {}) == []
 
 
-def test_an_import_inside_a_function_needs_a_reason_in_the_list(tmp_path: Path) -> None:
+def test_an_import_inside_a_function_needs_a_listed_reason(tmp_path: Path) -> None:
     made = package(tmp_path, a="def f() -> None:\n    import json\n")
     (found,) = check(made, {})
     assert found.startswith("holdfast.a:2:") and "lazy-imports" in found
@@ -97,13 +97,13 @@ def test_a_hierarchy_of_three_levels_is_found_across_modules(tmp_path: Path) -> 
     assert found.startswith("holdfast.c:4: C inherits over 3 levels")
 
 
-def test_errors_may_be_a_deeper_tree(tmp_path: Path) -> None:
+def test_exceptions_may_have_a_deeper_hierarchy(tmp_path: Path) -> None:
     bases = {"AError": "Exception", "BError": "AError", "CError": "BError"}
     text = "\n\n".join(f"class {name}({base}): ...\n" for name, base in bases.items())
     assert check(package(tmp_path, a=text), {}) == []
 
 
-def test_an_import_that_points_up_breaks_the_contracts(tmp_path: Path) -> None:
+def test_an_import_of_a_higher_layer_breaks_the_contracts(tmp_path: Path) -> None:
     """The contracts of pyproject.toml, over a copy of the package with one import planted."""
     for planted, module, contract in (
         ("from holdfast.app.memory import Holdfast", "app/search/browse.py", "Layers of app"),

@@ -8,17 +8,17 @@ from tests.support.seeds import VARIABLE, seeded_random
 from tests.support.waiting import seconds_to_midnight, wait_until
 
 
-def test_waiting_returns_the_first_answer_that_is_true() -> None:
+def test_wait_until_returns_the_first_true_value() -> None:
     answers = iter(["", "", "there", "later"])
     assert wait_until(lambda: next(answers), "it is there", every_s=0) == "there"
 
 
-def test_waiting_in_vain_says_for_what() -> None:
+def test_wait_until_names_its_condition_when_it_times_out() -> None:
     with pytest.raises(AssertionError, match=r"until the cow comes home; the last answer: \[\]"):
         wait_until(list[str], "the cow comes home", timeout_s=0.01)
 
 
-def test_a_seed_that_was_printed_gives_the_same_numbers_again(
+def test_a_printed_seed_reproduces_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)

@@ -7,7 +7,7 @@ from tools.run_tour import PAGE, newcomer, runner, told
 
 
 @pytest.mark.slow
-def test_every_command_of_the_tour_says_what_stands_there() -> None:
+def test_the_output_of_every_command_of_the_tour_is_up_to_date() -> None:
     text = PAGE.read_text("utf-8")
     with newcomer() as home:
         now = told(text, runner(home))
@@ -15,7 +15,7 @@ def test_every_command_of_the_tour_says_what_stands_there() -> None:
     assert now.count("\n$ holdfast") > 12
 
 
-def test_what_a_command_says_otherwise_is_noticed() -> None:
+def test_changed_command_output_is_noticed() -> None:
     page = "# x\n\n```console\n$ holdfast a\nold\n$ holdfast b\n```\n"
     assert told(page, lambda command: f"{command}!\n") == (
         "# x\n\n```console\n$ holdfast a\nholdfast a!\n$ holdfast b\nholdfast b!\n```\n"

@@ -41,7 +41,7 @@ from tests.support.waiting import wait_until
 SESSION = "33333333-0000-4000-8000-000000000001"
 
 
-def test_hooks_killed_at_random_points_lose_only_themselves(tmp_path: Path) -> None:
+def test_hooks_killed_at_random_points_lose_only_their_own_event(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for name, content in scripts().items():
         (home.places.hooks / name).write_bytes(content)
@@ -152,7 +152,7 @@ def _wait_for_answer(home: Path) -> None:
     assert json.loads(wait_until(ask, "the server answers"))["text"] == ""
 
 
-def test_an_older_program_leaves_a_newer_home_alone_and_loses_no_event(tmp_path: Path) -> None:
+def test_an_older_program_does_not_change_a_newer_home_and_loses_no_event(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     assert run(home, "worker").returncode == 0
@@ -177,7 +177,7 @@ def _set_version(home: Path, number: int) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def test_an_older_program_may_be_at_work_while_a_newer_one_comes(tmp_path: Path) -> None:
+def test_a_running_older_program_stops_writing_after_an_upgrade(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     assert run(home, "worker").returncode == 0

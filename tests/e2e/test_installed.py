@@ -15,13 +15,13 @@ ADVICE = (
 )
 
 
-def test_whoever_has_it_from_pip_is_told_of_pip(tmp_path: Path) -> None:
+def test_an_installation_by_pip_gets_hints_for_pip(tmp_path: Path) -> None:
     for advice in ADVICE:
         assert adapt_install_commands(advice, str(tmp_path)) == advice
 
 
 @pytest.mark.parametrize("asked", ["holdfast", "/src/my copy/holdfast.whl", "holdfast[graph]"])
-def test_whoever_has_it_from_pipx_is_told_of_pipx(tmp_path: Path, asked: str) -> None:
+def test_an_installation_by_pipx_gets_hints_for_pipx(tmp_path: Path, asked: str) -> None:
     known = {"main_package": {"package": "holdfast", "package_or_url": asked}}
     (tmp_path / "pipx_metadata.json").write_text(json.dumps(known))
     adapted = [adapt_install_commands(advice, str(tmp_path)) for advice in ADVICE]
@@ -31,7 +31,7 @@ def test_whoever_has_it_from_pipx_is_told_of_pipx(tmp_path: Path, asked: str) ->
     assert adapted[3] == "Run `pipx inject holdfast-memory tokenizers`, which reads every kind."
 
 
-def test_whoever_has_it_from_uv_is_told_of_uv(tmp_path: Path) -> None:
+def test_an_installation_by_uv_gets_hints_for_uv(tmp_path: Path) -> None:
     receipt = tmp_path / "uv-receipt.toml"
     receipt.write_text('[tool]\nrequirements = [{ name = "holdfast", path = "/x/h.whl" }]\n')
     adapted = [adapt_install_commands(advice, str(tmp_path)) for advice in ADVICE]
@@ -41,7 +41,7 @@ def test_whoever_has_it_from_uv_is_told_of_uv(tmp_path: Path) -> None:
     assert "uv tool install --force --with tokenizers /x/h.whl" in adapted[3]
 
 
-def test_a_note_that_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
+def test_unreadable_installation_metadata_changes_nothing(tmp_path: Path) -> None:
     for text in ("", "[]", "{", '{"main_package": 3}'):
         (tmp_path / "pipx_metadata.json").write_text(text)
         assert adapt_install_commands(ADVICE[0], str(tmp_path)) == ADVICE[0]

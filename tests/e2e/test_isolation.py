@@ -164,7 +164,7 @@ def asked_with(
 
 
 @pytest.mark.parametrize("name", questions(Reader, set()))
-def test_a_store_tells_nothing_of_another_bank(filled: Filled, name: str) -> None:
+def test_no_store_method_returns_records_of_another_bank(filled: Filled, name: str) -> None:
     ask = getattr(filled.memory.reader, name)
     for values in asked_with(ask, given(filled)):
         answer = ask(bank=filled.other, **values)
@@ -198,7 +198,9 @@ def _faces() -> list[tuple[type, str]]:
 
 
 @pytest.mark.parametrize(("face", "name"), _faces())
-def test_a_face_tells_nothing_of_another_bank(filled: Filled, face: type, name: str) -> None:
+def test_no_public_method_returns_records_of_another_bank(
+    filled: Filled, face: type, name: str
+) -> None:
     memory = filled.memory if face is Holdfast else Holdfast(filled.memory.settings, create=False)
     ask = getattr(memory, name)
     try:
@@ -228,7 +230,7 @@ def _without(answer: Any, values: dict[str, Any]) -> str:
     return text
 
 
-def test_the_other_bank_has_as_much_to_tell(filled: Filled) -> None:
+def test_both_banks_have_records_that_could_leak(filled: Filled) -> None:
     """So that the silence above is not for want of anything."""
     memory = filled.memory
     for bank, word in (("keel", "Quillon"), ("reef", "Bramble")):

@@ -33,7 +33,7 @@ NAME = st.text(st.sampled_from("abXY09 .-_äß"), min_size=1, max_size=8).filter
 
 
 @given(st.lists(st.one_of(TEXT, TRICKY), max_size=6))
-def test_what_the_library_writes_we_read(parts: list[str]) -> None:
+def test_command_lines_written_by_the_standard_library_are_parsed(parts: list[str]) -> None:
     made = subprocess.list2cmdline(["a.exe", *parts])
     assert split_words(made) == ["a.exe", *parts]
 
@@ -50,11 +50,11 @@ def test_what_the_library_writes_we_read(parts: list[str]) -> None:
         ("", []),
     ],
 )
-def test_lines_are_cut_by_the_published_rules(text: str, cut: list[str]) -> None:
+def test_windows_command_lines_are_split_by_the_documented_rules(text: str, cut: list[str]) -> None:
     assert split_words(text) == cut
 
 
-def test_what_cmd_would_change_is_refused_and_the_rest_is_quoted() -> None:
+def test_characters_that_cmd_would_expand_are_refused_and_the_rest_is_quoted() -> None:
     line = join_words_for_cmd([r"C:\a b\python.exe", "-I", "Stop"])
     assert line == r'"C:\a b\python.exe" -I Stop'
     assert split_words(join_words_for_cmd([r"C:\a & b\p.exe", r"C:\x^y\capture.py"])) == [
@@ -66,7 +66,7 @@ def test_what_cmd_would_change_is_refused_and_the_rest_is_quoted() -> None:
 
 
 @given(st.lists(NAME, min_size=1, max_size=4), st.sampled_from("cCdZ"))
-def test_a_file_of_windows_has_one_spelling(parts: list[str], drive: str) -> None:
+def test_a_windows_path_has_one_spelling(parts: list[str], drive: str) -> None:
     plain = f"{drive}:\\" + "\\".join(parts)
     spelled = [
         plain.upper() if plain.upper().casefold() == plain.casefold() else plain,
@@ -83,7 +83,7 @@ def test_a_file_of_windows_has_one_spelling(parts: list[str], drive: str) -> Non
     assert comparable_path(spelled[1], "win32") == comparable_path(spelled[3], "win32")
 
 
-def test_shares_roots_and_drives_of_windows_stay_apart() -> None:
+def test_windows_shares_roots_and_drives_are_different() -> None:
     verbatim, usual = r"\\?\UNC\Server\Share\a", r"\\server\share\A"
     assert comparable_path(verbatim, "win32") == comparable_path(usual, "win32")
     apart = [r"\\server\a", r"\server\a", r"server\a", r"c:\server\a", r"d:\server\a"]
@@ -93,7 +93,7 @@ def test_shares_roots_and_drives_of_windows_stay_apart() -> None:
 
 
 @given(st.text(max_size=20))
-def test_on_linux_a_path_is_what_it_is_and_on_macos_letters_are_alike(text: str) -> None:
+def test_paths_are_case_sensitive_on_linux_and_not_on_macos(text: str) -> None:
     assert comparable_path(text, "linux") == text
     path = f"/Users/{text}"
     # Folding may take letters apart or together once more, so folded names are compared.
@@ -101,7 +101,7 @@ def test_on_linux_a_path_is_what_it_is_and_on_macos_letters_are_alike(text: str)
     assert comparable_path(path, "darwin") == (folded.rstrip("/") or path)
 
 
-def test_macos_takes_accents_written_in_two_ways_for_one() -> None:
+def test_composed_and_decomposed_accents_are_the_same_on_macos() -> None:
     composed, decomposed = "/Users/Ana/Caf\u00e9", "/users/ana/Cafe\u0301/"
     assert comparable_path(composed, "darwin") == comparable_path(decomposed, "darwin")
     assert comparable_path("/Users/Ana/a", "darwin") != comparable_path("/Users/Ana/b", "darwin")
@@ -121,7 +121,7 @@ class Bytes:
         self.held[place] = descriptor
 
 
-def test_a_byte_far_away_is_locked_and_the_file_stays_where_it_stood(tmp_path: Path) -> None:
+def test_a_byte_range_is_locked_without_moving_the_file_position(tmp_path: Path) -> None:
     bytes, path = Bytes(), tmp_path / "lock"
     path.write_bytes(b"words")
     windows = ByteLocking(bytes.locking, 2)
@@ -139,7 +139,7 @@ def test_a_byte_far_away_is_locked_and_the_file_stays_where_it_stood(tmp_path: P
         ByteLocking(broken, 2).lock(one.fileno(), wait=True, shared=False)
 
 
-def test_a_lock_is_seen_while_it_is_held_and_ends_with_its_file(tmp_path: Path) -> None:
+def test_a_lock_is_visible_while_held_and_ends_when_the_file_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     assert not is_locked(path)
     with path.open("wb") as held:
@@ -167,7 +167,7 @@ def hook(home: Path, event: str, payload: bytes, **env: str) -> subprocess.Compl
     )
 
 
-def test_a_hook_without_a_shell_leaves_the_same_event(home: Path) -> None:
+def test_a_hook_without_a_shell_writes_the_same_event(home: Path) -> None:
     done = hook(home, "Stop", b'{"a": 1}')
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     (event,) = inbox.list_events(home.parent / "inbox").events
@@ -209,7 +209,7 @@ def test_a_hook_without_a_shell_starts_a_worker(home: Path) -> None:
     assert seen.read_text().split() == ["-B", "-m", "holdfast", "worker", "--nudged", str(home)]
 
 
-def test_entries_of_either_kind_are_known_again(tmp_path: Path) -> None:
+def test_hook_entries_with_and_without_a_shell_are_recognised(tmp_path: Path) -> None:
     script = str(tmp_path / "a b" / "hooks" / "capture.py")
     plain = join_words_for_cmd([sys.executable, "-I", "-S", script])
     assert home_of_hook({"command": f"{plain} Stop"}) == tmp_path / "a b"

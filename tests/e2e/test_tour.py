@@ -52,14 +52,14 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
-def test_the_story_gives_exactly_the_sessions_that_are_kept(tmp_path: Path) -> None:
+def test_the_story_generates_exactly_the_stored_sessions(tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "story.py"), str(tmp_path)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     assert _files(tmp_path) == _files(EXAMPLES / "sessions")
     assert len(_files(tmp_path)) >= 8
 
 
-def test_the_tour_reads_every_line_and_takes_the_secret_out(tour: str) -> None:
+def test_the_tour_ingests_every_line_and_redacts_the_secret(tour: str) -> None:
     assert "1 secret taken out before storing." in _section(tour, "ingest examples/sessions")
     status = _section(tour, "status")
     assert "every line is accounted for" in status
@@ -67,26 +67,26 @@ def test_the_tour_reads_every_line_and_takes_the_secret_out(tour: str) -> None:
     assert "github-token 1" in status
 
 
-def test_the_tour_tells_why_sqlite_was_chosen(tour: str) -> None:
+def test_the_tour_answers_why_sqlite_was_chosen(tour: str) -> None:
     answer = _flat(_section(tour, 'ask "Why SQLite and not Postgres?"'))
     assert "We chose SQLite over Postgres because only one process" in answer
     assert "[1]" in answer
 
 
-def test_the_tour_tells_the_root_cause_first(tour: str) -> None:
+def test_the_tour_shows_the_root_cause_first(tour: str) -> None:
     answer = _section(tour, 'ask "What was the root cause of the duplicate alerts?"')
     first = _flat(answer.split("[1]", 1)[0])
     assert "27 Oct 2026" in first
     assert "UTC offset of the day of planning" in first
 
 
-def test_the_tour_tells_the_later_decision_before_the_one_it_replaced(tour: str) -> None:
+def test_the_tour_shows_the_later_decision_before_the_one_it_replaced(tour: str) -> None:
     answer = _flat(_section(tour, 'ask "Do we still cache API responses in Redis?"'))
     later = answer.index("14 Oct 2026: We no longer cache API responses in Redis")
     assert later < answer.index("11 Sep 2026")
 
 
-def test_the_tour_abstains_where_nobody_spoke(tour: str) -> None:
+def test_the_tour_abstains_on_an_unknown_subject(tour: str) -> None:
     answer = _section(tour, 'ask "When did we move to Kubernetes?"')
     assert "Not known" in answer
     assert "confidence" not in answer
@@ -106,7 +106,7 @@ def test_the_tour_reads_this_repository_if_it_has_a_history(tour: str) -> None:
         assert "no git history" in tour
 
 
-def test_the_tour_ends_with_what_to_do_next(tour: str) -> None:
+def test_the_tour_ends_with_the_next_steps(tour: str) -> None:
     end = tour.rsplit("That was the tour.", 1)[1]
     for words in ("holdfast ingest --dry-run", "~/.holdfast", "HOLDFAST_HOME", "rm -r "):
         assert words in end

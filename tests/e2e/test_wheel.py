@@ -36,7 +36,7 @@ def installed(wheel: Path) -> Path:
     return wheel.parent / "site"
 
 
-def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
+def test_every_package_file_is_in_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
     package = ROOT / "src" / "holdfast"
@@ -46,7 +46,9 @@ def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
     assert any(name.endswith(".data/data/share/man/man1/holdfast.1") for name in held)
 
 
-def test_it_works_far_from_the_repository_in_an_empty_home(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_outside_the_repository_in_an_empty_home(
+    installed: Path, tmp_path: Path
+) -> None:
     # -S keeps out the very package that is tested; what it needs comes after it.
     path = f"import sys; sys.path[:0] = [{str(installed)!r}, {sysconfig.get_path('purelib')!r}]; "
     start = path + "from holdfast.interfaces.cli.main import main; sys.exit(main())"

@@ -73,7 +73,7 @@ def home(tmp_path: Path) -> Home:
     return Home(places, project, inbox)
 
 
-def test_a_session_that_starts_is_told_the_brief_and_its_words_are_not_kept(home: Home) -> None:
+def test_a_starting_session_gets_the_brief_and_its_payload_is_not_stored(home: Home) -> None:
     done = home.run("SessionStart", json.dumps(home.payload(source="startup")).encode())
 
     answer = json.loads(done.stdout)["hookSpecificOutput"]
@@ -83,7 +83,7 @@ def test_a_session_that_starts_is_told_the_brief_and_its_words_are_not_kept(home
     assert SESSION in note.name
 
 
-def test_a_brief_of_many_bytes_loses_whole_lines_until_the_agent_takes_it(home: Home) -> None:
+def test_a_brief_over_the_size_limit_loses_whole_lines_until_it_fits(home: Home) -> None:
     lines = [
         "<holdfast>",
         *(f"{n}: 記憶は短い。" + "長" * 50 for n in range(80)),
@@ -103,7 +103,7 @@ def test_a_brief_of_many_bytes_loses_whole_lines_until_the_agent_takes_it(home: 
     assert given[-3:] == lines[-3:] and given[:-3] == lines[: len(given) - 3]
 
 
-def test_when_an_agent_is_done_only_the_place_of_its_transcript_is_kept(home: Home) -> None:
+def test_when_an_agent_stops_only_the_path_of_its_transcript_is_stored(home: Home) -> None:
     payload = home.payload(last_assistant_message="a secret word", hook_event_name="Stop")
 
     done = home.run("Stop", json.dumps(payload).encode())
@@ -116,14 +116,14 @@ def test_when_an_agent_is_done_only_the_place_of_its_transcript_is_kept(home: Ho
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b'{"session_id": "../../x"}', b"\xff"])
 @pytest.mark.parametrize("event", ["SessionStart", "Stop"])
-def test_garbage_does_no_harm(home: Home, event: str, payload: bytes) -> None:
+def test_invalid_payloads_are_ignored(home: Home, event: str, payload: bytes) -> None:
     done = home.run(event, payload)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert all(".none." in path.name for path in home.events("SessionEnd"))
 
 
-def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
+def test_a_disabled_hook_does_nothing(home: Home) -> None:
     payload = json.dumps(home.payload(source="startup")).encode()
 
     assert home.run("SessionStart", payload, HOLDFAST_OFF="1").stdout == b""

@@ -46,12 +46,12 @@ def lay(home: Path) -> dict[str, bytes]:
     return files(home)
 
 
-def test_every_agent_that_can_be_set_up_is_read_as_well() -> None:
+def test_the_transcripts_of_every_installable_agent_can_be_read() -> None:
     assert set(hosts()) <= set(agents()) - {DEFAULT_AGENT}
 
 
 @pytest.mark.parametrize("name", list(hosts()))
-def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path) -> None:
+def test_installing_and_uninstalling_restores_every_byte(name: str, tmp_path: Path) -> None:
     before = lay(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
@@ -69,7 +69,7 @@ def test_moving_in_and_out_leaves_every_byte_as_it_was(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", list(hosts()))
-def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
+def test_files_created_by_setup_are_removed_by_uninstall(name: str, tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     host = hosts()[name]
 
@@ -83,7 +83,7 @@ def test_files_that_setup_made_go_again(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(hosts()))
-def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> None:
+def test_changes_made_by_the_user_in_between_are_kept(name: str, tmp_path: Path) -> None:
     lay(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
@@ -106,7 +106,7 @@ def test_what_a_person_changes_meanwhile_stays(name: str, tmp_path: Path) -> Non
         assert result["new"] == {"mine": True}
 
 
-def test_gemini_is_told_in_milliseconds_how_long_a_hook_may_take(tmp_path: Path) -> None:
+def test_the_hook_timeout_for_gemini_is_in_milliseconds(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     plan = agent_install.plan_install(hosts()["gemini"], where, ours)
     agent_install.apply_install(ours.home, plan.changes)
@@ -116,7 +116,7 @@ def test_gemini_is_told_in_milliseconds_how_long_a_hook_may_take(tmp_path: Path)
     assert [entry["timeout"] for entry in entries] == [10_000, 10_000]
 
 
-def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> None:
+def test_a_server_of_another_home_stays_when_this_one_is_uninstalled(tmp_path: Path) -> None:
     where, ours = at(tmp_path)
     _, other = at(tmp_path, "other")
     host = hosts()["gemini"]
@@ -125,7 +125,7 @@ def test_a_server_of_another_home_stays_when_one_moves_out(tmp_path: Path) -> No
     assert agent_install.plan_uninstall([host], where, ours).changes == []
 
 
-def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> None:
+def test_a_server_that_is_not_ours_is_kept_and_reported(tmp_path: Path) -> None:
     path = tmp_path / ".cursor" / "mcp.json"
     path.parent.mkdir()
     path.write_text('{"mcpServers": {"holdfast": {"command": "climbing"}}}')
@@ -137,9 +137,7 @@ def test_a_server_that_is_not_ours_is_left_alone_and_told_of(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["{ // a comment\n}", "[1]", '{"mcpServers": []}', "\xff"])
-def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
-    text: str, tmp_path: Path
-) -> None:
+def test_an_invalid_file_is_refused_before_anything_is_changed(text: str, tmp_path: Path) -> None:
     path = tmp_path / ".cursor" / "mcp.json"
     path.parent.mkdir()
     path.write_text(text, "latin-1")
@@ -150,7 +148,7 @@ def test_a_file_that_cannot_be_understood_is_refused_before_anything_is_touched(
     assert path.read_text("latin-1") == text
 
 
-def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path: Path) -> None:
+def test_uninstall_ignores_invalid_files_that_were_never_changed(tmp_path: Path) -> None:
     lay(tmp_path)
     where, ours = at(tmp_path)
     (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}")
@@ -163,7 +161,7 @@ def test_files_that_nobody_wrote_to_need_not_be_understood_to_move_out(tmp_path:
     assert [change.file.path.name for change in changes] == ["settings.json"]
 
 
-def test_an_older_entry_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_an_outdated_entry_is_updated(tmp_path: Path) -> None:
     lay(tmp_path)
     where, ours = at(tmp_path)
     newer = ours._replace(python="/new/python")
@@ -185,7 +183,7 @@ _PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"), min_
 
 
 @given(python=_PATHS, folder=_PATHS)
-def test_any_path_comes_through_toml_and_back(python: str, folder: str) -> None:
+def test_any_path_survives_a_toml_round_trip(python: str, folder: str) -> None:
     entry = {"command": python, "args": ["-I", "mcp"], "env": {"HOLDFAST_HOME": folder}}
     text = '# mine\n[a]\nb = "[mcp_servers.holdfast]"\n'
 
@@ -195,7 +193,7 @@ def test_any_path_comes_through_toml_and_back(python: str, folder: str) -> None:
     assert toml_text.remove(put, "mcp_servers", "holdfast") == text
 
 
-def test_a_table_among_others_is_taken_out_whole() -> None:
+def test_a_table_among_others_is_removed_completely() -> None:
     text = (
         '[mcp_servers.holdfast]\ncommand = "holdfast"\nargs = ["mcp"]\n\n'
         '[mcp_servers.holdfast.env]\nA = "b"\n\n[mcp_servers.wiki]\ncommand = "w"\n'
@@ -206,7 +204,7 @@ def test_a_table_among_others_is_taken_out_whole() -> None:
     assert tomllib.loads(left) == {"mcp_servers": {"wiki": {"command": "w"}}}
 
 
-def test_an_entry_without_a_header_of_its_own_is_not_cut_out_of_a_line() -> None:
+def test_an_inline_table_entry_is_not_removed() -> None:
     text = 'mcp_servers = { holdfast = { command = "holdfast", args = ["mcp"] } }\n'
 
     assert toml_text.remove(text, "mcp_servers", "holdfast") == text

@@ -51,7 +51,7 @@ def completion(text: str) -> Json:
     return {"model": "small-2", "choices": [choice], "usage": usage}
 
 
-def test_an_openai_compatible_service_is_asked_for_a_form(service: Service) -> None:
+def test_an_openai_compatible_service_is_asked_for_a_json_schema(service: Service) -> None:
     service.answer = lambda body: (200, {}, completion(json.dumps(ANSWER)))
     chat = service.completions()
     reply = chat.ask(QUESTION)
@@ -64,7 +64,9 @@ def test_an_openai_compatible_service_is_asked_for_a_form(service: Service) -> N
     assert chat.service == f"openai@{service.url.removeprefix('http://')}"
 
 
-def test_a_service_that_knows_no_forms_is_asked_without_from_then_on(service: Service) -> None:
+def test_a_service_without_schema_support_is_asked_without_one_from_then_on(
+    service: Service,
+) -> None:
     def answer(body: Json) -> Answered:
         if "response_format" in body:
             return 400, {}, {"error": {"message": "unknown field response_format"}}
@@ -77,7 +79,7 @@ def test_a_service_that_knows_no_forms_is_asked_without_from_then_on(service: Se
     assert '"title"' in service.asked[3][2]["messages"][0]["content"]
 
 
-def test_the_messages_api_is_asked_for_a_form() -> None:
+def test_the_messages_api_is_asked_for_a_json_schema() -> None:
     api = Api({}, "/nowhere")
     try:
         reply = MessagesChat("claude-haiku-5-5", "k-2", api.url).ask(QUESTION)
@@ -87,7 +89,7 @@ def test_the_messages_api_is_asked_for_a_form() -> None:
     assert reply.usage.tokens_in > 0 and reply.usage.tokens_out == 20
 
 
-def test_the_messages_api_is_given_key_version_and_form(service: Service) -> None:
+def test_the_messages_api_gets_key_version_and_schema(service: Service) -> None:
     usage = {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2}
     block = {"type": "text", "text": json.dumps(ANSWER)}
     thought = {"type": "thinking", "thinking": "hm"}
@@ -106,7 +108,7 @@ def chats(service: Service) -> list[Chat]:
 
 
 @pytest.mark.parametrize("status", [429, 503, 529])
-def test_a_busy_service_says_when_to_come_back(service: Service, status: int) -> None:
+def test_a_busy_service_says_when_to_retry(service: Service, status: int) -> None:
     service.answer = lambda body: (status, {"retry-after": "17"}, {"error": {"message": "later"}})
     for chat in chats(service):
         with pytest.raises(ModelBusyError, match="later") as error:
@@ -127,7 +129,7 @@ def test_a_busy_service_says_when_to_come_back(service: Service, status: int) ->
     ],
     ids=["seconds", "half", "tomorrow", "past", "word", "negative"],
 )
-def test_a_service_may_name_seconds_or_a_moment(
+def test_a_retry_time_can_be_seconds_or_a_date(
     service: Service, after: str, least: float | None, most: float | None
 ) -> None:
     service.answer = lambda body: (429, {"retry-after": after}, {})
@@ -146,7 +148,7 @@ def test_a_service_may_name_seconds_or_a_moment(
         (400, "prompt is too long: 210000 tokens > 200000 maximum"),
     ],
 )
-def test_a_question_that_does_not_fit_is_told_apart(
+def test_a_prompt_that_is_too_long_has_its_own_error(
     service: Service, status: int, words: str
 ) -> None:
     service.answer = lambda body: (status, {}, {"error": {"message": words}})
@@ -156,7 +158,7 @@ def test_a_question_that_does_not_fit_is_told_apart(
         assert "models.input_tokens" in error.value.remedy
 
 
-def test_spent_credit_is_a_matter_of_time_and_not_of_the_question(service: Service) -> None:
+def test_used_up_credit_is_a_temporary_error(service: Service) -> None:
     told = {"error": {"type": "invalid_request_error", "message": "Your credit balance is low"}}
     service.answer = lambda body: (400, {}, told)
     with pytest.raises(ModelBusyError):
@@ -164,7 +166,7 @@ def test_spent_credit_is_a_matter_of_time_and_not_of_the_question(service: Servi
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-def test_what_a_service_will_never_do_is_refused(service: Service, status: int) -> None:
+def test_a_permanent_refusal_of_a_service_is_an_error(service: Service, status: int) -> None:
     service.answer = lambda body: (status, {}, {"error": {"message": "no model named small"}})
     for chat in chats(service):
         with pytest.raises(ModelRefusedError, match="no model named small"):
@@ -184,7 +186,7 @@ def test_what_a_service_will_never_do_is_refused(service: Service, status: int) 
         (200, b"x" * 10_000_000, True),
     ],
 )
-def test_what_is_no_answer_is_an_error(
+def test_an_invalid_response_is_an_error(
     service: Service, status: int, answer: bytes, may_cost: bool
 ) -> None:
     service.answer = lambda body: (status, {}, answer)
@@ -194,7 +196,7 @@ def test_what_is_no_answer_is_an_error(
         assert type(error.value) is ModelError and error.value.may_cost is may_cost
 
 
-def test_a_service_that_does_not_answer_in_time_may_have_cost(service: Service) -> None:
+def test_a_call_that_times_out_may_have_cost(service: Service) -> None:
     let_go = threading.Event()
 
     def answer(body: Json) -> Answered:
@@ -208,14 +210,14 @@ def test_a_service_that_does_not_answer_in_time_may_have_cost(service: Service) 
     assert error.value.may_cost
 
 
-def test_texts_and_key_follow_no_redirect(service: Service) -> None:
+def test_texts_and_key_are_not_sent_to_a_redirect(service: Service) -> None:
     service.answer = lambda body: (307, {"location": f"{service.url}/elsewhere"}, {})
     with pytest.raises(ModelError):
         service.completions().ask(QUESTION)
     assert [path for path, _, _ in service.asked] == ["/v1/chat/completions"]
 
 
-def test_a_service_that_is_not_there_is_told_without_the_password_in_its_address() -> None:
+def test_an_unreachable_service_is_reported_without_the_password_in_its_url() -> None:
     with pytest.raises(ModelError, match="cannot be reached") as error:
         CompletionsChat("m", "", "http://me:secret@127.0.0.1:9/v1").ask(QUESTION)
     assert "secret" not in error.value.message and not error.value.may_cost
@@ -244,7 +246,7 @@ def subscription(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     return start
 
 
-def test_the_subscription_is_asked_through_the_real_program_and_nothing_else_runs(
+def test_the_subscription_is_used_through_the_real_program_and_nothing_else_runs(
     subscription: Callable[..., Api], tmp_path: Path
 ) -> None:
     api = subscription([Use("StructuredOutput", ANSWER)], [Say("Done.")])
@@ -261,7 +263,7 @@ def test_the_subscription_is_asked_through_the_real_program_and_nothing_else_run
 @pytest.mark.parametrize(
     ("status", "kind"), [(429, ModelBusyError), (404, ModelRefusedError), (500, ModelError)]
 )
-def test_what_goes_wrong_behind_the_subscription_is_told_apart(
+def test_errors_of_the_subscription_are_distinguished(
     subscription: Callable[..., Api], status: int, kind: type[ModelError]
 ) -> None:
     api = subscription(Refuse(status))
@@ -273,11 +275,11 @@ def test_what_goes_wrong_behind_the_subscription_is_told_apart(
     assert len(api.requests) <= (2 if status == 404 else 1)
 
 
-def test_no_service_is_chosen_unless_the_settings_ask_for_one() -> None:
+def test_no_service_is_used_unless_the_settings_ask_for_one() -> None:
     assert choose_chat(ModelSettings(anthropic_key="k", openai_key="k"), "summaries") is None
 
 
-def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_services_are_detected_in_a_fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ModelSettings(use="auto", anthropic_key="a", openai_key="o")
     assert detect_service(replace(keys, use="openai")) == "openai"
     sdk, http = ModuleType("claude_agent_sdk"), ModuleType("httpx2")
@@ -297,7 +299,7 @@ def test_services_are_found_in_their_order(monkeypatch: pytest.MonkeyPatch) -> N
             choose_chat(replace(keys, use=use), "summaries")
 
 
-def test_each_operation_may_have_its_model() -> None:
+def test_each_operation_can_have_its_own_model() -> None:
     models = ModelSettings(
         use="openai", endpoint="http://localhost:1/v1", summaries="a", reflection="b"
     )
@@ -307,7 +309,7 @@ def test_each_operation_may_have_its_model() -> None:
         choose_chat(models, "agent")
 
 
-def test_a_key_that_was_not_named_goes_to_its_maker_alone(service: Service) -> None:
+def test_a_default_key_is_sent_only_to_its_own_provider(service: Service) -> None:
     service.answer = lambda body: (200, {}, completion("{}"))
     models = ModelSettings(use="openai", endpoint=service.url, summaries="m", openai_key="private")
     chat = choose_chat(models, "summaries")

@@ -30,7 +30,7 @@ def is_gone(pid: int) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def test_a_program_goes_with_whoever_is_killed() -> None:
+def test_a_child_program_ends_when_its_parent_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", HELD], stdout=subprocess.PIPE, text=True) as held:
         assert held.stdout is not None
         pid, folder = held.stdout.readline().split(" ", 1)
@@ -40,7 +40,7 @@ def test_a_program_goes_with_whoever_is_killed() -> None:
     wait_until(lambda: not Path(folder.strip()).exists(), "its folder is gone")
 
 
-def test_a_program_that_is_not_wanted_ends_at_once_and_one_that_ends_is_let_go() -> None:
+def test_a_child_program_can_be_killed_at_once_and_released_after_it_ends() -> None:
     with supervise("/bin/sleep") as program:
         running = subprocess.Popen([program.command, "60"], cwd=program.work_folder)
         assert list(program.work_folder.iterdir()) == []

@@ -16,7 +16,7 @@ def configured(home: Path, text: str = "", **variables: str) -> Settings:
     return load_settings({"HOLDFAST_HOME": str(home), "HOME": str(home), **variables})
 
 
-def test_without_settings_the_shipped_model_embeds_and_nothing_reranks(tmp_path: Path) -> None:
+def test_without_settings_the_packaged_model_embeds_and_nothing_reranks(tmp_path: Path) -> None:
     settings = configured(tmp_path)
     embedder = choose_embedder(settings)
 
@@ -24,7 +24,7 @@ def test_without_settings_the_shipped_model_embeds_and_nothing_reranks(tmp_path:
     assert choose_reranker(settings) is None or packaged.RERANKER.is_file()
 
 
-def test_none_is_a_choice(tmp_path: Path) -> None:
+def test_a_model_can_be_turned_off(tmp_path: Path) -> None:
     settings = configured(
         tmp_path,
         '[embed]\nmodel = "none"\nendpoint = "http://127.0.0.1:1/v1"\n[rerank]\nmodel = "none"',
@@ -33,7 +33,7 @@ def test_none_is_a_choice(tmp_path: Path) -> None:
     assert choose_reranker(settings) is None
 
 
-def test_a_folder_and_a_file_may_be_named_in_the_settings_or_the_environment(
+def test_a_folder_or_file_can_be_named_in_the_settings_or_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -52,7 +52,7 @@ def test_a_folder_and_a_file_may_be_named_in_the_settings_or_the_environment(
         assert reranker is not None and reranker.score("a", ["b"]) == [2]
 
 
-def test_a_model_that_is_not_there_is_an_error_not_another_model(tmp_path: Path) -> None:
+def test_a_missing_model_is_an_error_and_no_other_is_used(tmp_path: Path) -> None:
     settings = configured(
         tmp_path, '[embed]\nmodel = "/nowhere/m"\n[rerank]\nmodel = "/nowhere/r.onnx"'
     )
@@ -62,7 +62,9 @@ def test_a_model_that_is_not_there_is_an_error_not_another_model(tmp_path: Path)
         choose_reranker(settings)
 
 
-def test_the_key_of_an_endpoint_is_read_where_it_is_named_and_never_shown(tmp_path: Path) -> None:
+def test_the_key_of_an_endpoint_is_read_from_where_it_is_named_and_never_shown(
+    tmp_path: Path,
+) -> None:
     text = """
         [embed]
         endpoint = "http://127.0.0.1:1/v1"
@@ -87,9 +89,7 @@ def test_the_key_of_an_endpoint_is_read_where_it_is_named_and_never_shown(tmp_pa
         ('endpoint = "http://127.0.0.1:1/v1"\nmodel = "/m"', "both set"),
     ],
 )
-def test_settings_that_contradict_each_other_are_an_error(
-    tmp_path: Path, text: str, complaint: str
-) -> None:
+def test_contradictory_settings_are_an_error(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(SettingsError, match=complaint) as caught:
         choose_embedder(configured(tmp_path, f"[embed]\n{text}"))
     assert caught.value.remedy

@@ -20,14 +20,14 @@ TOKENIZER = open_tokenizer(packaged.TOKENIZER)
 TEXTS = ["cat " * count for count in (7, 1, 40, 3, 2, 900, 0)]
 
 
-def test_scores_come_in_the_order_of_the_texts_and_long_texts_are_cut(tmp_path: Path) -> None:
+def test_scores_are_in_the_order_of_the_texts_and_long_texts_are_truncated(tmp_path: Path) -> None:
     reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
 
     assert reranker.score("who?", TEXTS) == [8, 2, 41, 4, 3, 321, 1]
     assert reranker.score("who?", []) == []
 
 
-def test_only_as_many_are_read_as_there_are_tokens_for(tmp_path: Path) -> None:
+def test_only_as_many_texts_are_scored_as_the_token_limit_allows(tmp_path: Path) -> None:
     reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
     scores = reranker.score("who?", TEXTS)
     assert scores is not None
@@ -37,13 +37,13 @@ def test_only_as_many_are_read_as_there_are_tokens_for(tmp_path: Path) -> None:
     assert reranker.score("who?", TEXTS, tokens=1) == []
 
 
-def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
+def test_the_number_of_threads_does_not_change_the_scores(tmp_path: Path) -> None:
     path = count_of_second(tmp_path / "pairs.onnx")
     one, three = (CrossEncoder(path, TOKENIZER, threads=count) for count in (1, 3))
     assert one.score("who?", TEXTS) == three.score("who?", TEXTS)
 
 
-def test_a_deadline_that_passed_gives_nothing_and_one_that_did_not_gives_all(
+def test_a_passed_deadline_gives_no_scores_and_a_future_one_all(
     tmp_path: Path,
 ) -> None:
     reranker = CrossEncoder(count_of_second(tmp_path / "pairs.onnx"), TOKENIZER)
@@ -53,7 +53,7 @@ def test_a_deadline_that_passed_gives_nothing_and_one_that_did_not_gives_all(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_deadline_that_passes_on_the_way_gives_nothing(tmp_path: Path, threads: int) -> None:
+def test_a_deadline_that_passes_midway_gives_no_scores(tmp_path: Path, threads: int) -> None:
     ticks: Iterator[int] = iter(range(100))
     reranker = CrossEncoder(
         count_of_second(tmp_path / "pairs.onnx"),
@@ -74,7 +74,7 @@ def test_a_file_with_another_hash_is_refused(tmp_path: Path) -> None:
         CrossEncoder(path, TOKENIZER, "0" * 64)
 
 
-def test_what_is_no_reranker_is_refused_with_a_remedy(tmp_path: Path) -> None:
+def test_a_model_that_is_not_a_reranker_is_refused_with_a_remedy(tmp_path: Path) -> None:
     identity = [helper.make_node("Cast", ["input_ids"], ["out"], to=TensorProto.FLOAT)]
     cast_of_x = [helper.make_node("Cast", ["x"], ["out"], to=TensorProto.FLOAT)]
     save(tmp_path / "many.onnx", identity, {}, INPUTS)
@@ -93,7 +93,7 @@ def test_what_is_no_reranker_is_refused_with_a_remedy(tmp_path: Path) -> None:
         assert caught.value.remedy
 
 
-def test_no_reranker_comes_with_the_package_until_its_file_is_there(tmp_path: Path) -> None:
+def test_no_reranker_is_packaged_until_its_file_exists(tmp_path: Path) -> None:
     path = tmp_path / "reranker" / "model.onnx"
     assert packaged_reranker() is None
     assert packaged_reranker(path=path) is None
@@ -108,7 +108,7 @@ def test_no_reranker_comes_with_the_package_until_its_file_is_there(tmp_path: Pa
     assert opened is not None and opened.score("a", ["b c"]) == [3]
 
 
-def test_a_real_reranker_puts_the_answer_first() -> None:
+def test_a_real_reranker_ranks_the_answer_first() -> None:
     named = os.environ.get("HOLDFAST_RERANKER", "")
     if not named or not Path(named).is_file():
         pytest.skip("HOLDFAST_RERANKER names no file: no real reranker here to try")

@@ -26,7 +26,7 @@ def shipped() -> Embedder:
     return packaged_encoder()
 
 
-def test_the_shipped_model_agrees_with_the_float_weights(shipped: Embedder) -> None:
+def test_the_packaged_model_agrees_with_the_float_weights(shipped: Embedder) -> None:
     with np.load(RECORDED / "reference.npz") as recorded:
         reference = recorded["vectors"].astype(np.float32)
 
@@ -36,7 +36,7 @@ def test_the_shipped_model_agrees_with_the_float_weights(shipped: Embedder) -> N
     assert cosines.mean() >= 0.99 and cosines.min() >= 0.97
 
 
-def test_vectors_have_the_promised_form(shipped: Embedder) -> None:
+def test_vectors_have_the_documented_shape_and_length(shipped: Embedder) -> None:
     found = shipped.embed(TEXTS)
 
     assert shipped.name == "all-MiniLM-L6-v2-int8" and shipped.dimension == 384
@@ -45,7 +45,7 @@ def test_vectors_have_the_promised_form(shipped: Embedder) -> None:
     assert shipped.embed([]).shape == (0, 384)
 
 
-def test_meaning_beats_shared_words(shipped: Embedder) -> None:
+def test_similar_meaning_ranks_above_shared_words(shipped: Embedder) -> None:
     question, answer, decoy = shipped.embed(
         [
             "Which database stores login sessions?",
@@ -58,7 +58,7 @@ def test_meaning_beats_shared_words(shipped: Embedder) -> None:
     assert question @ decoy > question @ other
 
 
-def test_a_vector_does_not_depend_on_its_company_or_the_number_of_threads(
+def test_a_vector_does_not_depend_on_the_batch_or_the_number_of_threads(
     shipped: Embedder,
 ) -> None:
     together = shipped.embed(TEXTS[:30])
@@ -69,7 +69,7 @@ def test_a_vector_does_not_depend_on_its_company_or_the_number_of_threads(
     assert np.array_equal(together, by_three)
 
 
-def test_a_text_is_cut_at_the_limit(shipped: Embedder) -> None:
+def test_a_text_is_truncated_at_the_limit(shipped: Embedder) -> None:
     head = "cat " * 254
     assert np.array_equal(shipped.embed([head + "dog"]), shipped.embed([head + "fish " * 999]))
     assert not np.array_equal(shipped.embed([head]), shipped.embed([head[:-8] + "fish fish"]))
@@ -89,7 +89,7 @@ def test_the_worker_stays_below_300_megabytes() -> None:
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json"])
-def test_a_shipped_file_with_another_hash_is_refused_before_it_is_used(
+def test_a_packaged_file_with_another_hash_is_refused_before_it_is_used(
     tmp_path: Path, file: str
 ) -> None:
     folder = tmp_path / "minilm"
@@ -104,14 +104,14 @@ def test_a_shipped_file_with_another_hash_is_refused_before_it_is_used(
     assert str(folder / file) in caught.value.message and "reinstall" in caught.value.remedy
 
 
-def test_a_shipped_file_that_is_missing_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+def test_a_missing_packaged_file_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read") as caught:
         packaged_encoder(folder=tmp_path)
     assert caught.value.remedy
 
 
 @pytest.mark.parametrize("inputs", [INPUTS[:1], INPUTS[:2], INPUTS])
-def test_token_states_are_averaged_whatever_inputs_the_graph_names(
+def test_token_states_are_averaged_whatever_inputs_the_graph_has(
     tmp_path: Path, inputs: tuple[str, ...]
 ) -> None:
     encoder = OnnxEncoder(token_states(tmp_path / "mine", inputs=inputs))
@@ -124,7 +124,7 @@ def test_token_states_are_averaged_whatever_inputs_the_graph_names(
     assert encoder.dimension == 3 and found.shape == (2, 3)
 
 
-def test_a_graph_that_pools_by_itself_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_the_output_of_a_graph_that_pools_is_used_as_it_is(tmp_path: Path) -> None:
     folder = token_states(tmp_path / "mine")
     nodes = [
         helper.make_node("Gather", ["table", "input_ids"], ["states"]),
@@ -140,7 +140,7 @@ def test_a_graph_that_pools_by_itself_is_taken_as_it_is(tmp_path: Path) -> None:
     assert np.allclose(found, wanted / np.linalg.norm(wanted), atol=1e-5)
 
 
-def test_the_name_changes_with_the_weights_the_vocabulary_and_the_limit(tmp_path: Path) -> None:
+def test_the_model_name_changes_with_weights_vocabulary_and_limit(tmp_path: Path) -> None:
     folder = token_states(tmp_path / "mine")
     names = [OnnxEncoder(folder).name, OnnxEncoder(folder).name]
     names.append(OnnxEncoder(folder, limit=100).name)
@@ -153,7 +153,7 @@ def test_the_name_changes_with_the_weights_the_vocabulary_and_the_limit(tmp_path
     assert all(name.startswith("mine-") for name in names)
 
 
-def test_a_model_that_takes_less_text_is_given_less(tmp_path: Path) -> None:
+def test_a_model_with_a_smaller_limit_gets_less_text(tmp_path: Path) -> None:
     folder = token_states(tmp_path / "mine")
     long = OnnxEncoder(folder).embed(["cat dog " * 50])
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 3}')
@@ -164,7 +164,7 @@ def test_a_model_that_takes_less_text_is_given_less(tmp_path: Path) -> None:
     assert not np.array_equal(short.embed(["cat dog " * 50]), long)
 
 
-def test_what_is_wrong_with_a_folder_is_said_with_a_remedy(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_reported_with_a_remedy(tmp_path: Path) -> None:
     bare = token_states(tmp_path / "bare")
     (bare / "tokenizer.json").unlink()
     broken = token_states(tmp_path / "broken")
@@ -199,7 +199,7 @@ def test_a_model_of_another_dimension_is_refused(tmp_path: Path) -> None:
         OnnxEncoder(token_states(tmp_path / "mine"), dimension=384)
 
 
-def test_a_graph_that_wants_more_than_a_text_does_not_run(tmp_path: Path) -> None:
+def test_a_graph_with_inputs_other_than_text_is_refused(tmp_path: Path) -> None:
     folder = token_states(tmp_path / "mine", inputs=(*INPUTS, "pixel_values"))
     with pytest.raises(ModelError, match="does not run") as caught:
         OnnxEncoder(folder)

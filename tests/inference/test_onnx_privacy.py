@@ -12,12 +12,12 @@ import onnxruntime
 from holdfast import inference
 
 
-def test_the_runtime_is_told_to_keep_quiet_before_it_is_loaded() -> None:
+def test_telemetry_is_disabled_before_the_runtime_is_loaded() -> None:
     assert inference.__doc__
     assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
 
 
-def test_the_installed_runtime_knows_no_address_to_report_to() -> None:
+def test_the_installed_runtime_contains_no_telemetry_address() -> None:
     folder = Path(onnxruntime.__file__).parent / "capi"
     libraries = [path for path in folder.iterdir() if ".so" in path.name]
     assert libraries

@@ -18,7 +18,7 @@ from holdfast.inference.tokenizer import open_tokenizer
 from tests.support.onnx_graphs import save, table
 
 
-def test_the_table_found_is_the_one_in_the_model() -> None:
+def test_the_table_is_found_inside_the_model_file() -> None:
     model = onnx.ModelProto.FromString(packaged.EMBEDDER.read_bytes())
     stored = next(each for each in model.graph.initializer if each.name == "words")
     wanted = numpy_helper.to_array(stored)[[0, 101, 2158, 30_521]].astype(np.float32)
@@ -33,7 +33,7 @@ def test_the_table_found_is_the_one_in_the_model() -> None:
     assert found.vectors([]).shape == (0, 384)
 
 
-def test_words_of_like_meaning_lie_closer_than_others() -> None:
+def test_words_of_similar_meaning_are_closer_than_others() -> None:
     tokenizer, found = open_tokenizer(packaged.TOKENIZER), TokenVectors(packaged.EMBEDDER)
     man, woman, window = found.vectors(
         [tokenizer.pieces(word)[0] for word in ("man", "woman", "window")]
@@ -41,7 +41,7 @@ def test_words_of_like_meaning_lie_closer_than_others() -> None:
     assert man @ woman > man @ window + 0.2
 
 
-def test_word_vectors_and_choosing_need_no_onnx_runtime() -> None:
+def test_word_vectors_and_choosing_a_model_need_no_onnx_runtime() -> None:
     code = (
         "import sys\n"
         "import holdfast.inference.model_choice, holdfast.inference.embedder\n"
@@ -66,14 +66,14 @@ def test_a_file_without_the_table_is_an_error_with_a_remedy(tmp_path: Path, cont
         assert caught.value.remedy
 
 
-def test_a_shipped_model_cut_short_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+def test_a_truncated_packaged_model_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(packaged.EMBEDDER.read_bytes()[:-1000])
     with pytest.raises(ModelError):
         TokenVectors(path)
 
 
-def test_a_table_of_floats_is_found_but_not_taken_for_word_vectors(tmp_path: Path) -> None:
+def test_a_table_of_floats_is_found_but_not_used_as_word_vectors(tmp_path: Path) -> None:
     nodes = [helper.make_node("Gather", ["words", "input_ids"], ["out"])]
     path = save(tmp_path / "model.onnx", nodes, {"other": table(2), "words": table(3)})
 

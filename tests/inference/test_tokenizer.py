@@ -23,11 +23,11 @@ def cased(folder: Path) -> Path:
     return path
 
 
-def test_the_shipped_vocabulary_is_read_by_our_own_tokenizer() -> None:
+def test_the_packaged_vocabulary_is_read_by_our_own_tokenizer() -> None:
     assert isinstance(open_tokenizer(packaged.TOKENIZER), WordPiece)
 
 
-def test_another_vocabulary_is_read_by_the_package_if_it_is_there(tmp_path: Path) -> None:
+def test_another_vocabulary_is_read_by_the_tokenizers_package_if_installed(tmp_path: Path) -> None:
     opened = open_tokenizer(cased(tmp_path))
 
     assert isinstance(opened, HuggingFaceTokenizer)
@@ -39,7 +39,7 @@ def test_another_vocabulary_is_read_by_the_package_if_it_is_there(tmp_path: Path
     assert opened.pieces("a cat\ud800", 1) == opened.pieces("a")
 
 
-def test_both_tokenizers_cut_pairs_alike() -> None:
+def test_both_tokenizers_truncate_pairs_alike() -> None:
     ours, theirs = WordPiece(json.loads(packaged.TOKENIZER.read_text("utf-8"))), None
     theirs = HuggingFaceTokenizer(packaged.TOKENIZER)
 
@@ -60,7 +60,7 @@ def test_without_the_package_another_vocabulary_is_an_error_that_names_it(
 
 
 @pytest.mark.parametrize("content", [None, b"{", b"\xff\xfe", b"[]", b'{"model": {}}'])
-def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(
+def test_an_unreadable_file_is_an_error_with_a_remedy(
     tmp_path: Path, content: bytes | None
 ) -> None:
     path = tmp_path / "tokenizer.json"

@@ -63,7 +63,7 @@ def play(service: Service, *answers: Answered) -> None:
     service.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
 
 
-def test_a_model_looks_up_and_answers_in_both_dialects(service: Service) -> None:
+def test_a_model_can_call_tools_and_answer_in_both_apis(service: Service) -> None:
     for chat, way in ((service.completions(), used), (service.messages(), blocks)):
         asked = Asked()
         play(service, way(("look", {"for": "pump"})), way(("answer", {"said": "the pump"})))
@@ -74,7 +74,7 @@ def test_a_model_looks_up_and_answers_in_both_dialects(service: Service) -> None
         assert "the pump broke" in json.dumps(service.asked[-1][2]["messages"])
 
 
-def test_what_is_called_wrongly_is_told_and_may_be_mended(service: Service) -> None:
+def test_a_wrong_tool_call_is_reported_and_can_be_corrected(service: Service) -> None:
     asked = Asked()
     play(
         service,
@@ -94,7 +94,7 @@ def test_what_is_called_wrongly_is_told_and_may_be_mended(service: Service) -> N
     assert "said is no string" in json.dumps(service.asked[-1][2]["messages"])
 
 
-def test_the_last_time_it_speaks_a_model_can_only_answer(service: Service) -> None:
+def test_in_its_last_turn_a_model_can_only_answer(service: Service) -> None:
     for chat, way in ((service.completions(), used), (service.messages(), blocks)):
         asked = Asked(turns=3)
         service.asked.clear()
@@ -105,7 +105,7 @@ def test_the_last_time_it_speaks_a_model_can_only_answer(service: Service) -> No
         assert "answer" in choices[-1] and not any("answer" in one for one in choices[:-1])
 
 
-def test_a_model_that_only_talks_is_reminded(service: Service) -> None:
+def test_a_model_that_does_not_use_the_format_is_reminded(service: Service) -> None:
     talk: Answered = (200, {}, {"choices": [{"message": {"content": "It broke."}}]})
     play(service, talk, used(("answer", {"said": "so"})))
     asked = Asked()
@@ -115,7 +115,7 @@ def test_a_model_that_only_talks_is_reminded(service: Service) -> None:
     assert json.loads(service.completions().ask(asked.question).text) == {"said": "so"}
 
 
-def test_what_is_stopped_is_not_heard_out(service: Service) -> None:
+def test_a_stopped_conversation_makes_no_tool_call(service: Service) -> None:
     asked = Asked()
     asked.stop = True
     play(service, used(("look", {})))
@@ -125,13 +125,13 @@ def test_what_is_stopped_is_not_heard_out(service: Service) -> None:
 
 
 @pytest.mark.parametrize("told", [{}, {"choices": []}, {"choices": [{"message": "so"}]}])
-def test_an_answer_of_another_form_is_an_error(service: Service, told: Json) -> None:
+def test_an_answer_in_a_wrong_format_is_an_error(service: Service, told: Json) -> None:
     play(service, (200, {}, told))
     with pytest.raises(ModelError):
         service.completions().ask(Asked().question)
 
 
-def test_a_talk_is_reserved_with_all_that_it_may_take() -> None:
+def test_the_maximum_usage_of_a_whole_conversation_is_reserved() -> None:
     asked = Asked().question
     alone, whole = max_usage(asked._replace(toolbox=None)), max_usage(asked)
     assert whole.tokens_in > 4 * alone.tokens_in and whole.tokens_out == 4 * 300

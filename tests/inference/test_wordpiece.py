@@ -41,13 +41,13 @@ def expected(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("text", SAMPLES)
-def test_ids_are_those_of_the_reference(text: str) -> None:
+def test_token_ids_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
 @settings(max_examples=400, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
-def test_ids_of_any_text_are_those_of_the_reference(text: str) -> None:
+def test_token_ids_of_any_text_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
@@ -55,11 +55,13 @@ def test_ids_of_any_text_are_those_of_the_reference(text: str) -> None:
 @given(
     st.lists(st.sampled_from("aé\u0301İ.$中\u200b [SEP] [ SEP ] \t\n\x1c ## un ##able".split(" ")))
 )
-def test_ids_of_awkward_neighbours_are_those_of_the_reference(parts: list[str]) -> None:
+def test_token_ids_of_awkward_character_pairs_equal_those_of_the_reference(
+    parts: list[str],
+) -> None:
     assert OURS.ids("".join(parts), 1_000_000) == expected("".join(parts))
 
 
-def test_every_character_is_treated_as_the_reference_does() -> None:
+def test_every_character_is_treated_like_in_the_reference() -> None:
     common = [*range(0x3400), *range(0x3400, 0x110000, 61)]
     codes = [code for code in common if not 0xD800 <= code < 0xE000]
     for start in range(0, len(codes), 50):
@@ -67,17 +69,17 @@ def test_every_character_is_treated_as_the_reference_does() -> None:
         assert OURS.ids(text, 1_000_000) == expected(text), hex(codes[start])
 
 
-def test_a_lone_surrogate_is_dropped_like_other_characters_without_meaning() -> None:
+def test_a_lone_surrogate_is_dropped_like_other_ignored_characters() -> None:
     assert OURS.pieces("a\ud800b") == OURS.pieces("ab")
 
 
 @given(st.text(max_size=200), st.integers(2, 40))
-def test_a_limit_keeps_the_first_pieces_and_both_marks(text: str, limit: int) -> None:
+def test_a_limit_keeps_the_first_tokens_and_both_special_tokens(text: str, limit: int) -> None:
     whole = OURS.ids(text, 1_000_000)
     assert OURS.ids(text, limit) == [*whole[:-1][: limit - 1], whole[-1]]
 
 
-def test_a_limit_spares_the_rest_of_a_long_text() -> None:
+def test_a_limit_avoids_reading_the_rest_of_a_long_text() -> None:
     class Counted(str):
         taken = 0
 
@@ -92,7 +94,7 @@ def test_a_limit_spares_the_rest_of_a_long_text() -> None:
     assert 0 < Counted.taken < 10_000
 
 
-def test_a_limit_spares_the_rest_of_a_long_text_without_a_gap() -> None:
+def test_a_limit_avoids_reading_the_rest_of_a_long_text_without_spaces() -> None:
     class Counted(dict[str, int]):
         looked_up = 0
 
@@ -108,14 +110,14 @@ def test_a_limit_spares_the_rest_of_a_long_text_without_a_gap() -> None:
     assert 0 < Counted.looked_up < 5_000
 
 
-def test_a_pair_has_both_texts_and_says_which_is_which() -> None:
+def test_a_pair_has_both_texts_and_marks_which_is_which() -> None:
     ids, types = OURS.pair("who?", "the cat sat", 320)
     both = THEIRS.encode("who?", "the cat sat")
 
     assert (ids, types) == (both.ids, both.type_ids)
 
 
-def test_of_a_pair_the_second_text_is_cut_and_the_whole_fits_the_model() -> None:
+def test_the_second_text_of_a_pair_is_truncated_to_the_limit_of_the_model() -> None:
     ids, types = OURS.pair("who?", "cat " * 1000, 320)
     assert types.count(1) == 321 and len(ids) == len(types) == 2 + 2 + 321
 
@@ -123,7 +125,7 @@ def test_of_a_pair_the_second_text_is_cut_and_the_whole_fits_the_model() -> None
     assert len(ids) == 512 and types.count(1) == 321
 
 
-def test_more_words_than_are_kept_give_the_same_ids() -> None:
+def test_ids_are_the_same_when_the_word_cache_is_full() -> None:
     text = "one two three four five six one two three " * 3
     assert WordPiece(DESCRIPTION, max_cached_words=3).ids(text, 1000) == expected(text)
 
@@ -140,20 +142,20 @@ def test_more_words_than_are_kept_give_the_same_ids() -> None:
         ("post_processor", {"pair": DESCRIPTION["post_processor"]["single"]}),
     ],
 )
-def test_a_vocabulary_of_another_kind_is_not_taken_for_wordpiece(
+def test_a_vocabulary_of_another_kind_is_not_read_as_wordpiece(
     part: str, changed: dict[str, Any]
 ) -> None:
     assert WordPiece.understands(DESCRIPTION)
     assert not WordPiece.understands({**DESCRIPTION, part: {**DESCRIPTION[part], **changed}})
 
 
-def test_marks_that_swallow_blanks_are_left_to_the_reference() -> None:
+def test_special_tokens_that_strip_whitespace_are_left_to_the_reference() -> None:
     tokens = [{**token, "lstrip": True} for token in DESCRIPTION["added_tokens"]]
     assert not WordPiece.understands({**DESCRIPTION, "added_tokens": tokens})
     assert not WordPiece.understands({})
 
 
-def test_the_older_spelling_of_the_marks_is_understood() -> None:
+def test_the_older_form_of_the_special_tokens_is_supported() -> None:
     older = {"type": "BertProcessing", "cls": ["[CLS]", 101], "sep": ["[SEP]", 102]}
     known = {**DESCRIPTION, "post_processor": older}
     assert WordPiece.understands(known)

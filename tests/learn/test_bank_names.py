@@ -25,7 +25,7 @@ def settings(tmp_path: Path) -> Settings:
     return made
 
 
-def test_no_bank_is_given_the_name_of_another(settings: Settings) -> None:
+def test_no_bank_can_take_the_name_of_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
         for name in ("strongroom", " strongroom "):
             with pytest.raises(InputError, match="is a name of the bank strongroom"):
@@ -34,7 +34,9 @@ def test_no_bank_is_given_the_name_of_another(settings: Settings) -> None:
         assert memory.banks.get("quay").name == "slipway"
 
 
-def test_who_sees_one_bank_neither_names_it_nor_makes_another(settings: Settings) -> None:
+def test_a_principal_of_one_bank_can_neither_rename_it_nor_create_another(
+    settings: Settings,
+) -> None:
     with Holdfast(settings) as memory:
         own = memory.banks.get("slipway")
         with memory.scoped_to(Principal("ann", (own.id,), Level.ADMIN, "0a1b2c3d")):

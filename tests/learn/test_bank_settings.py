@@ -18,7 +18,7 @@ from tests.support.opinion_sessions import (
 from tests.support.transcripts import Script
 
 
-def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
+def test_a_bank_can_be_set_by_preset_and_by_number(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "Say hello."))
         assert memory.banks.get().disposition == Disposition(3, 3, 3)
@@ -44,9 +44,7 @@ def test_a_bank_is_set_by_preset_and_by_number(tmp_path: Path) -> None:
         BankChanges(dropped_aliases=("unheard of",)),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused_and_changes_nothing(
-    wish: BankChanges, tmp_path: Path
-) -> None:
+def test_invalid_values_are_refused_and_change_nothing(wish: BankChanges, tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "Say hello."))
         before = memory.banks.get()
@@ -74,7 +72,7 @@ def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
             memory.banks.change(BankChanges(dropped_aliases=(own,)), "one")
 
 
-def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -> None:
+def test_retention_hides_old_sessions_and_restores_them(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
@@ -102,7 +100,7 @@ def test_retention_puts_old_sessions_away_and_brings_them_back(tmp_path: Path) -
         assert memory.recall("xebec").hits
 
 
-def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Path) -> None:
+def test_a_change_of_a_bank_is_undone_with_its_effects(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
@@ -128,7 +126,7 @@ def test_a_change_of_a_bank_is_taken_back_with_all_that_came_of_it(tmp_path: Pat
         assert memory.undo() == [], "what changes nothing is no decision"
 
 
-def test_retention_leaves_what_a_person_put_away(tmp_path: Path) -> None:
+def test_retention_does_not_restore_what_a_person_has_hidden(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 400
@@ -158,7 +156,7 @@ def _worked_on(number: int, word: str, cwd: str) -> Script:
 @pytest.mark.parametrize(
     ("bank", "own", "other"), [("a", "xebec", "ketch"), ("b", "ketch", "xebec")]
 )
-def test_nothing_that_is_known_of_one_bank_is_told_in_another(
+def test_records_of_one_bank_are_not_shown_in_another(
     bank: str, own: str, other: str, tmp_path: Path
 ) -> None:
     with open_dated_memory(tmp_path, bank="") as memory:

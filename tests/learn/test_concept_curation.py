@@ -54,7 +54,7 @@ def concept(memory: Holdfast, word: str) -> Concept:
     return found
 
 
-def test_reading_sessions_makes_concepts_that_are_found(memory: Holdfast) -> None:
+def test_ingested_sessions_give_concepts_that_are_found(memory: Holdfast) -> None:
     names = sorted(c.name for c in memory.browse.concepts())
     assert names == ["Crane winch brake", "Tide gauge readings"]
     gauge = concept(memory, "gauge")
@@ -66,7 +66,7 @@ def test_reading_sessions_makes_concepts_that_are_found(memory: Holdfast) -> Non
     assert memory.show(gauge.members[0]).above[0] == uri("concept", gauge.id)
 
 
-def test_a_persons_name_stays_through_growth_rebuild_and_the_loss_of_the_founder(
+def test_a_name_given_by_a_person_survives_growth_rebuild_and_loss_of_the_founder(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     gauge = concept(memory, "gauge")
@@ -100,7 +100,7 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
     assert dump(memory.settings.database) == before
 
 
-def test_two_concepts_can_be_merged_and_the_old_name_leads_to_the_new(memory: Holdfast) -> None:
+def test_two_concepts_can_be_merged_and_the_old_name_still_resolves(memory: Holdfast) -> None:
     gauge, crane = concept(memory, "gauge"), concept(memory, "crane")
     before = dump(memory.settings.database)
     memory.curation.merge(uri("concept", crane.id), uri("concept", gauge.id))
@@ -116,7 +116,7 @@ def test_two_concepts_can_be_merged_and_the_old_name_leads_to_the_new(memory: Ho
     assert dump(memory.settings.database) == before
 
 
-def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast) -> None:
+def test_a_forgotten_exchange_is_removed_from_its_concept(memory: Holdfast) -> None:
     gauge = concept(memory, "gauge")
     last = gauge.members[-1]
     assert "feldspar" in gauge.summary
@@ -131,7 +131,7 @@ def test_a_forgotten_exchange_leaves_its_concept_without_a_word(memory: Holdfast
 
 
 @pytest.mark.parametrize("how", ["purge", "scrub"])
-def test_what_is_erased_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> None:
+def test_erased_text_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> None:
     gauge = concept(memory, "gauge")
     if how == "purge":
         memory.erasure.purge(gauge.members[-1])
@@ -143,12 +143,12 @@ def test_what_is_erased_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) 
         assert b"feldspar" not in path.read_bytes(), path
 
 
-def test_a_concept_cannot_be_purged_but_what_is_in_it_can(memory: Holdfast) -> None:
+def test_a_concept_cannot_be_purged_but_its_members_can(memory: Holdfast) -> None:
     with pytest.raises(InputError, match="holds only what its exchanges"):
         memory.erasure.purge(uri("concept", concept(memory, "gauge").id))
 
 
-def test_a_remembered_text_joins_what_it_speaks_of(memory: Holdfast) -> None:
+def test_a_memory_joins_the_concept_of_its_subject(memory: Holdfast) -> None:
     kept = memory.remember("Tide gauge readings in src/gauge.py are in centimetres.")
     assert uri("memory", kept.id) in concept(memory, "gauge").members
     memory.forget(uri("memory", kept.id))
@@ -169,7 +169,7 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
     assert [r.level for r in (*up.up, up.here, *up.down)] == ["L3", "L2", "L1", "raw"]
 
 
-def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path: Path) -> None:
+def test_a_kill_before_concepts_are_written_loses_no_work(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find(sessions(tmp_path)), then_know=False)
         assert memory.browse.concepts() == [] and memory.store.progress.banks_behind("concepts", 1)
@@ -180,7 +180,7 @@ def test_killed_before_the_concepts_are_written_the_work_is_still_there(tmp_path
         )
 
 
-def test_what_did_not_change_is_not_written(memory: Holdfast) -> None:
+def test_unchanged_concepts_are_not_written(memory: Holdfast) -> None:
     def rows() -> list[int]:
         with closing(sqlite3.connect(memory.settings.database)) as database:
             return [n for (n,) in database.execute("SELECT rowid FROM concept ORDER BY rowid")]

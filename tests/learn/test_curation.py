@@ -30,7 +30,7 @@ def brief_of(memory: Holdfast) -> str:
         return briefing.briefs.session_brief().text
 
 
-def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> None:
+def test_a_new_memory_is_found_cited_and_in_the_brief_at_once(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember("Deploys go out on Tuesdays.", who="ada")
         hit = memory.recall("when do deploys go out").hits[0]
@@ -46,7 +46,7 @@ def test_what_is_remembered_is_found_cited_and_told_at_once(tmp_path: Path) -> N
         assert memory.show(kept.id).history[0].action is Action.REMEMBER
 
 
-def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
+def test_a_goal_brief_contains_related_memories(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         memory.remember("The mooring service must never retry a payment, the bank charges twice.")
         with Holdfast(memory.settings, create=False) as briefing:
@@ -55,14 +55,14 @@ def test_a_goal_brief_tells_what_is_remembered_about_it(tmp_path: Path) -> None:
     assert told.text.count("never retry a payment") == 1
 
 
-def test_secrets_are_taken_out_of_what_is_remembered_and_corrected(tmp_path: Path) -> None:
+def test_secrets_are_redacted_from_new_and_corrected_text(tmp_path: Path) -> None:
     key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
     with memory_with_session(tmp_path) as memory:
         assert memory.remember(f"the key is {key}").what == "the key is [redacted:anthropic-key]"
         assert key not in memory.correct(exchange_about(memory, "yawl").id, f"use {key}").text
 
 
-def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Path) -> None:
+def test_the_same_text_is_remembered_once_and_again_after_an_undo(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         first = memory.remember("Tea is at four.")
         assert memory.remember("  Tea is at four. ") == first
@@ -77,12 +77,12 @@ def test_the_same_words_are_remembered_once_and_again_after_an_undo(tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 20_001])
-def test_no_words_and_too_many_are_refused(text: str, tmp_path: Path) -> None:
+def test_empty_and_overlong_texts_are_refused(text: str, tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory, pytest.raises(InputError):
         memory.remember(text)
 
 
-def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> None:
+def test_a_corrected_exchange_shows_its_new_text_everywhere(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         id = exchange_about(memory, "yawl").id
         memory.correct(id, "We decided to always paint the yawl green, not blue.", who="ada")
@@ -115,7 +115,7 @@ def test_a_corrected_exchange_gives_its_new_words_everywhere(tmp_path: Path) -> 
         assert [entry.action for entry in told.history] == [Action.CORRECT]
 
 
-def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> None:
+def test_a_corrected_turn_updates_what_is_derived_from_it(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         turn = turn_saying(memory, "Renamed the ketch module")
         memory.correct(turn.id, "The ketch module was deleted; nothing was renamed to spritsail.")
@@ -130,7 +130,7 @@ def test_a_corrected_turn_reaches_what_is_derived_from_it(tmp_path: Path) -> Non
         assert not memory.reader.passages.search(None, ["spritsail"])
 
 
-def test_of_a_corrected_tool_call_the_result_is_said_anew(tmp_path: Path) -> None:
+def test_correcting_a_tool_call_replaces_its_result(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         turns = memory.reader.turns.of_session(exchange_about(memory, "xebec").bank, SESSION)
         call = next(turn for turn in turns if turn.tool and turn.tool.name == "Bash")
@@ -198,7 +198,7 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True)
 
 
-def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_path: Path) -> None:
+def test_a_forgotten_exchange_hides_its_turns_and_its_part_of_the_digest(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         (tmp_path / "briefs").mkdir()
         embed_pending(memory.store, BagOfWords())
@@ -215,7 +215,7 @@ def test_a_forgotten_exchange_takes_its_turns_and_its_part_in_the_digest(tmp_pat
         assert dump(memory.settings.database) == before
 
 
-def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path: Path) -> None:
+def test_an_exchange_keeps_its_id_and_bounds_without_its_first_turn(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         before = exchange_about(memory, "xebec")
         memory.forget(turn_saying(memory, "why the xebec loader fails at night").id)
@@ -226,7 +226,7 @@ def test_an_exchange_keeps_its_name_and_borders_without_its_first_turn(tmp_path:
         assert exchange_about(memory, "felucca").id == before.id
 
 
-def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> None:
+def test_raw_lines_of_forgotten_records_are_not_searched(tmp_path: Path) -> None:
     script = sample_session()
     script.user("Please list what lies in the hold now.")
     noise = "\n".join(f"row {n} of nothing" for n in range(400))
@@ -238,7 +238,7 @@ def test_raw_lines_are_not_searched_for_what_is_forgotten(tmp_path: Path) -> Non
         assert memory.recall("barquentine-0815").hits == ()
 
 
-def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path: Path) -> None:
+def test_a_forgotten_session_hides_its_subagents_whenever_they_are_read(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         memory.forget(f"session/{SESSION}")
         agent = Script(SESSION)
@@ -256,7 +256,7 @@ def test_a_forgotten_session_takes_its_subagents_whenever_they_are_read(tmp_path
         assert memory.inventory.counts().sessions == 2
 
 
-def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> None:
+def test_a_forgotten_record_says_so_and_how_to_restore_it(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         exchange = exchange_about(memory, "yawl")
         inside = turn_saying(memory, "paint the yawl")
@@ -276,7 +276,7 @@ def test_what_is_forgotten_says_so_and_how_to_bring_it_back(tmp_path: Path) -> N
             memory.restore(exchange.id)
 
 
-def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None:
+def test_a_merged_record_is_replaced_by_its_target(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         one = memory.remember("Tea is at four o'clock.")
         other = memory.remember("Tea is at four.")
@@ -295,7 +295,7 @@ def test_a_merged_record_is_told_by_the_one_it_went_into(tmp_path: Path) -> None
                 memory.curation.merge(one.id, wrong)
 
 
-def test_a_session_is_corrected_by_its_parts(tmp_path: Path) -> None:
+def test_a_session_cannot_be_corrected_as_a_whole(tmp_path: Path) -> None:
     with (
         memory_with_session(tmp_path) as memory,
         pytest.raises(InputError, match="no words of its own"),
@@ -303,7 +303,7 @@ def test_a_session_is_corrected_by_its_parts(tmp_path: Path) -> None:
         memory.correct(f"session/{SESSION}", "anything")
 
 
-def test_nothing_to_undo_is_nothing_undone(tmp_path: Path) -> None:
+def test_undo_without_a_decision_does_nothing(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         assert memory.undo() == []
         memory.forget(exchange_about(memory, "yawl").id)

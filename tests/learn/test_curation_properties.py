@@ -96,7 +96,7 @@ def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
 @pytest.mark.slow
 @FEW
 @given(steps)
-def test_each_undo_gives_what_was_before_the_decision(decisions: list[Step]) -> None:
+def test_each_undo_restores_the_state_before_the_decision(decisions: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with open_memory(home) as memory:
@@ -174,7 +174,7 @@ def decide(memory: Holdfast, op: str, name: str) -> None:
 @pytest.mark.slow
 @FEW
 @given(st.sampled_from(("turn", "exchange", "session")), st.integers(0, 30))
-def test_of_what_is_forgotten_nothing_is_findable_after_a_rebuild(kind: str, n: int) -> None:
+def test_forgotten_records_are_not_found_after_a_rebuild(kind: str, n: int) -> None:
     """Words that only the forgotten turns hold are nowhere, now and after a rebuild."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

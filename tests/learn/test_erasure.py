@@ -106,7 +106,7 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     assert anywhere(tmp_path, SECRET) == []
 
 
-def test_what_was_scrubbed_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
+def test_scrubbed_text_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
         path = next((tmp_path / "claude").rglob("*.jsonl"))
@@ -118,7 +118,7 @@ def test_what_was_scrubbed_does_not_come_back_when_the_file_is_read_again(tmp_pa
         assert memory.inventory.balance().skipped is not None
 
 
-def test_the_raw_line_of_what_was_scrubbed_is_not_opened(tmp_path: Path) -> None:
+def test_the_raw_line_of_scrubbed_text_is_not_shown(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
         turn = turn_saying(memory, "password of the harbour office")
@@ -129,14 +129,14 @@ def test_the_raw_line_of_what_was_scrubbed_is_not_opened(tmp_path: Path) -> None
         assert (found.hits, found.misses, found.fallbacks[0]) == ((), (), "raw_grep")
 
 
-def test_a_regular_expression_scrubs_all_that_it_matches(tmp_path: Path) -> None:
+def test_a_regular_expression_scrubs_everything_it_matches(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
         memory.erasure.scrub(r"/swordfish-\d+-\w+/")
         assert anywhere(tmp_path, "swordfish") == []
 
 
 @pytest.mark.parametrize("pattern", ["abc", "", "/x*/", "/(/"])
-def test_a_pattern_that_would_hit_everything_is_refused(pattern: str, tmp_path: Path) -> None:
+def test_a_pattern_that_would_match_everything_is_refused(pattern: str, tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory, pytest.raises(InputError):
         memory.erasure.scrub(pattern)
 
@@ -149,7 +149,7 @@ def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
         assert dump(memory.settings.database) == before
 
 
-def test_backups_that_hold_it_are_named(tmp_path: Path) -> None:
+def test_backups_that_contain_it_are_named(tmp_path: Path) -> None:
     with leaky(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database)) as raw:
             held = back_up(raw, memory.settings.database, 9)
@@ -215,7 +215,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
         assert len(left) == (2 if kind == "exchange" else 0)
 
 
-def test_a_purged_memory_leaves_not_even_its_name(tmp_path: Path) -> None:
+def test_a_purged_memory_does_not_even_leave_its_id(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember(f"open with {SECRET}")
         memory.correct(kept.id, f"open with {SECRET} and a smile")
@@ -235,7 +235,7 @@ def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
             memory.erasure.purge(digest.id)
 
 
-def test_a_journal_that_was_blanked_still_adds_up(tmp_path: Path) -> None:
+def test_a_journal_with_erased_lines_still_adds_up(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         path = HomePaths(tmp_path).journal(SESSION)
         turn = turn_saying(memory, "rename the ketch")
@@ -263,7 +263,7 @@ with open_memory(Path(sys.argv[1])) as memory:
 
 
 @pytest.mark.process
-def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(tmp_path: Path) -> None:
+def test_an_interrupted_erasure_is_finished_by_the_worker(tmp_path: Path) -> None:
     leaky(tmp_path).close()
     with open_memory(tmp_path) as memory, closing(sqlite3.connect(tmp_path / "memory.db")) as other:
         # While somebody reads the old rows, their file cannot be overwritten.
@@ -289,7 +289,7 @@ def test_an_erasure_that_was_broken_off_is_finished_by_the_worker(tmp_path: Path
 
 
 @pytest.mark.parametrize("erase", ["purge", "scrub"])
-def test_what_was_erased_does_not_come_back_by_way_of_hooks(erase: str, tmp_path: Path) -> None:
+def test_erased_text_does_not_come_back_through_hooks(erase: str, tmp_path: Path) -> None:
     """The journal tells what the transcript told; once read, and once more after the erasure."""
     script = sample_session()
     script.user(f"The office opens with {SECRET} on weekdays, is that right?")
@@ -324,7 +324,7 @@ def read_journals(memory: Holdfast) -> None:
     )
 
 
-def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
+def test_database_pages_freed_earlier_are_overwritten_too(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database, isolation_level=None)) as raw:
             raw.execute("PRAGMA secure_delete = OFF")
@@ -339,6 +339,6 @@ def test_free_pages_of_earlier_days_are_overwritten_too(tmp_path: Path) -> None:
         assert anywhere(tmp_path, SECRET) == []
 
 
-def test_a_home_that_was_never_used_has_nothing_to_scrub(tmp_path: Path) -> None:
+def test_an_unused_home_has_nothing_to_scrub(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         assert memory.erasure.scrub(SECRET).nothing

@@ -133,7 +133,7 @@ def soaked(root: Path) -> Holdfast:
     return memory
 
 
-def test_what_is_scrubbed_is_in_no_table_and_in_no_file(root: Path) -> None:
+def test_scrubbed_text_is_in_no_table_and_no_file(root: Path) -> None:
     put(root, ".claude/rules/testing.md", "# Testing\n\n- Name the quaywall tests plainly.\n")
     put(root, ".claude/memory.md", "# Decisions\n\n- The quaywall store is SQLite.\n")
     home = root.parent
@@ -150,7 +150,7 @@ def test_what_is_scrubbed_is_in_no_table_and_in_no_file(root: Path) -> None:
         assert memory.store.check_integrity() == ((), ())
 
 
-def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
+def test_purged_text_is_in_no_table_and_no_file(root: Path) -> None:
     """Record by record, until nothing is left that said it; other words stay."""
     home = root.parent
     with soaked(root) as memory:
@@ -175,7 +175,7 @@ def test_what_is_purged_is_in_no_table_and_in_no_file(root: Path) -> None:
         ]
 
 
-def test_a_purge_leaves_the_corrections_of_what_stays(root: Path) -> None:
+def test_a_purge_keeps_the_corrections_of_other_records(root: Path) -> None:
     with soaked(root) as memory:
         (bank,) = memory.reader.banks.all()
         kept = [f for f in memory.browse.facts(all=True) if "put rightly" in f.content]

@@ -20,7 +20,7 @@ from tests.support.opinion_sessions import (
 )
 
 
-def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> None:
+def test_an_opinion_is_strengthened_contradicted_and_revised(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 1
@@ -52,7 +52,7 @@ def test_a_belief_strengthens_is_contradicted_and_is_revised(tmp_path: Path) -> 
         assert notes == ["formed", "strengthened", "in tension", "revised"]
 
 
-def test_asking_weighs_a_contradiction_that_came_since(tmp_path: Path) -> None:
+def test_reflection_takes_a_later_contradiction_into_account(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory,
@@ -68,7 +68,7 @@ def test_asking_weighs_a_contradiction_that_came_since(tmp_path: Path) -> None:
         assert notes[-1] in ("resolved", "revised")
 
 
-def test_what_nobody_says_any_more_grows_stale_and_fades(tmp_path: Path) -> None:
+def test_an_opinion_without_new_evidence_becomes_stale_and_fades(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         clock.day = 2
@@ -102,7 +102,7 @@ def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) 
         assert opinion_on(memory, "gaffer tool").evidence_for == before.evidence_for
 
 
-def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None:
+def test_purge_and_scrub_leave_no_text_of_an_opinion(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory,
@@ -117,7 +117,7 @@ def test_a_purge_and_a_scrub_leave_no_word_of_an_opinion(tmp_path: Path) -> None
         assert b"xebec42" not in data and b"ketch77" not in data
 
 
-def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
+def test_a_reflection_waits_until_all_memories_are_retained(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory,
@@ -132,7 +132,7 @@ def test_a_reflection_waits_until_all_is_retained(tmp_path: Path) -> None:
         assert after.confidence < before.confidence and after.formed == before.formed
 
 
-def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
+def test_a_purged_retained_memory_leaves_no_text(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "Say hello."))
         kept = memory.retain("The galleass99 is flaky", "opinion", 0.9, why="galleass99 sank")
@@ -141,7 +141,7 @@ def test_a_purged_wish_leaves_no_word(tmp_path: Path) -> None:
         assert b"galleass99" not in data
 
 
-def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
+def test_opinions_can_be_corrected_forgotten_and_restored(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory,
@@ -163,7 +163,7 @@ def test_people_correct_forget_and_restore_opinions(tmp_path: Path) -> None:
         assert "laptops only" in opinion_on(memory, "yawl build").what
 
 
-def test_what_was_told_of_by_others_is_no_opinion(tmp_path: Path) -> None:
+def test_external_text_and_questions_give_no_opinion(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         script = session_on_day(1, "Look at that page.")
         script.tool("WebFetch", "The compiler is slow. I prefer tabs.", url="https://x.example")
@@ -173,7 +173,7 @@ def test_what_was_told_of_by_others_is_no_opinion(tmp_path: Path) -> None:
         assert memory.opinions.opinions(all=True) == []
 
 
-def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Path) -> None:
+def test_a_retained_opinion_needs_a_confidence_and_counts(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, "The mizzen parser is robust."))
         alone = opinion_on(memory, "mizzen parser").confidence
@@ -191,7 +191,7 @@ def test_an_opinion_that_is_retained_needs_a_confidence_and_counts(tmp_path: Pat
         assert (shown.network, shown.why) == (Network.OPINION, "a year of use")
 
 
-def test_the_session_brief_tells_what_is_firmly_believed(tmp_path: Path) -> None:
+def test_the_session_brief_contains_firm_opinions(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory, *(session_on_day(n, "The lugger suite is flaky, as ever.") for n in range(1, 4))
@@ -201,7 +201,7 @@ def test_the_session_brief_tells_what_is_firmly_believed(tmp_path: Path) -> None
         assert "Believed here" in told and "lugger suite is flaky" in told
 
 
-def test_skepticism_wants_more_and_believes_less() -> None:
+def test_skepticism_needs_more_evidence_and_lowers_confidence() -> None:
     assert [sources_needed(n) for n in range(1, 6)] == [1, 1, 2, 2, 3]
     single = [confidence_of(1, 0, 1, n) for n in range(1, 6)]
     assert single == sorted(single, reverse=True) and single[0] - single[-1] > 0.25
@@ -210,7 +210,7 @@ def test_skepticism_wants_more_and_believes_less() -> None:
     assert confidence_of(3, 1, 3, 3) < confidence_of(3, 0, 3, 3)
 
 
-def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> None:
+def test_an_opinion_adds_no_mentions_of_entities(tmp_path: Path) -> None:
     """An opinion is no record beside the words it was made of, however often all is made anew."""
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
@@ -230,7 +230,7 @@ def test_what_is_believed_mentions_nothing_that_was_not_said(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("network", list(Network))
-def test_a_network_is_searched_in_what_was_retained_and_believed(
+def test_searching_a_network_finds_retained_memories_and_opinions(
     network: Network, tmp_path: Path
 ) -> None:
     with open_dated_memory(tmp_path) as memory:
@@ -251,7 +251,7 @@ def test_a_network_is_searched_in_what_was_retained_and_believed(
         assert memory.search.missing_networks_hint(None, []) == ""
 
 
-def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path) -> None:
+def test_a_network_missing_in_a_bank_is_reported_with_those_it_has(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
             memory, *(session_on_day(n, "The crane parser is really slow.") for n in range(3))
@@ -261,7 +261,7 @@ def test_a_network_that_a_bank_lacks_is_told_beside_those_it_has(tmp_path: Path)
         assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()
 
 
-def test_an_opinion_formed_from_old_words_does_not_fade_at_once() -> None:
+def test_an_opinion_formed_from_old_text_does_not_fade_at_once() -> None:
     formed = "2026-11-01T00:00:00.000Z"
     opinion = Opinion(
         "b", "o", "oars", "finding", True, "oars float", "said in 2 sessions", 0.73, Trend.NEW,

@@ -20,13 +20,13 @@ def added(text: str, addition: RuleAddition = RULE) -> str:
     return add_rule(text.encode(), addition).decode()
 
 
-def test_a_new_file_is_made_with_a_heading_and_the_paths_it_is_for() -> None:
+def test_a_new_file_gets_a_heading_and_its_paths() -> None:
     made = add_rule(None, RULE._replace(paths=("tests/**", "src/a.py"))).decode()
     assert made == (f'---\npaths:\n  - "tests/**"\n  - "src/a.py"\n---\n\n# Testing\n\n- {ADDED}\n')
 
 
 @pytest.mark.parametrize("glob", ['a"b', "a\n---\n", "a\\b", "a\r"])
-def test_a_glob_that_would_break_out_of_the_frontmatter_is_refused(glob: str) -> None:
+def test_a_glob_that_would_break_the_frontmatter_is_refused(glob: str) -> None:
     with pytest.raises(InputError, match="glob"):
         add_rule(None, RULE._replace(paths=("src/**", glob)))
 
@@ -59,7 +59,7 @@ def test_a_rule_is_added_in_the_style_of_the_file(before: str, after: str) -> No
     assert added(before) == after
 
 
-def test_memory_takes_a_decision_under_its_own_heading() -> None:
+def test_a_decision_is_added_to_the_memory_file_under_its_own_heading() -> None:
     decided = RULE._replace(section="Key Decisions")
     text = "## Key decisions\n\n- one\n\n## Patterns\n\n- two\n"
     assert added(text, decided) == (
@@ -82,7 +82,7 @@ def test_memory_takes_a_decision_under_its_own_heading() -> None:
         ("a\x00b\n", "not a text"),
     ],
 )
-def test_what_cannot_be_added_to_safely_is_refused(text: str, reason: str) -> None:
+def test_a_file_that_cannot_be_changed_safely_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         added(text)
 
@@ -114,7 +114,7 @@ _TEXTS = st.builds(
     _TEXTS | st.binary(max_size=60).map(lambda b: b.decode("utf-8", "surrogateescape")),
     st.sampled_from(["", "Key Decisions"]),
 )
-def test_what_people_wrote_is_there_byte_for_byte(text: str, section: str) -> None:
+def test_text_written_by_people_is_kept_byte_for_byte(text: str, section: str) -> None:
     raw = text.encode("utf-8", "surrogateescape")
     try:
         made = add_rule(raw, RULE._replace(section=section))
@@ -126,7 +126,7 @@ def test_what_people_wrote_is_there_byte_for_byte(text: str, section: str) -> No
     assert ADDED.encode() in made
 
 
-def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+def test_a_file_is_replaced_atomically_and_keeps_its_mode(tmp_path: Path) -> None:
     file = tmp_path / ".claude/rules/testing.md"
     file.parent.mkdir(parents=True)
     file.write_text("- one\n")
@@ -138,7 +138,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     assert [p.name for p in file.parent.iterdir()] == ["testing.md"]
 
 
-def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     change = plan_addition(tmp_path, ".claude/rules/testing.md", RULE)
     file = tmp_path / ".claude/rules/testing.md"
     file.parent.mkdir(parents=True)
@@ -148,7 +148,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert file.read_text() == "- mine\n"
 
 
-def test_a_file_that_is_read_only_or_elsewhere_is_left_alone(tmp_path: Path) -> None:
+def test_a_read_only_file_or_one_outside_the_project_is_not_changed(tmp_path: Path) -> None:
     root = tmp_path / "proj"
     rules = root / ".claude/rules"
     rules.mkdir(parents=True)

@@ -30,7 +30,7 @@ def _decided(memory: Holdfast) -> list[str]:
     return [entry.action.value for entry in memory.reader.curation.log(bank.id)]
 
 
-def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> None:
+def test_if_one_of_two_rules_cannot_be_removed_both_stay(root: Path) -> None:
     with open_at(root.parent) as memory:
         memory.teaching.learn("testing", "Run the tests with make check.")
         memory.teaching.learn("naming", "Name every fixture after what it stands for.")
@@ -45,7 +45,7 @@ def test_where_one_of_two_rules_cannot_be_taken_out_both_stay(root: Path) -> Non
         assert undone.action.value == "write" and not naming.exists()
 
 
-def test_a_rule_that_cannot_be_logged_is_not_left_in_its_file(root: Path) -> None:
+def test_a_rule_that_cannot_be_logged_is_removed_from_its_file(root: Path) -> None:
     with open_at(root.parent) as memory:
         memory.teaching.learn("naming", "Name every fixture after what it stands for.")
         naming, before = root / RULES / "naming.md", (root / RULES / "naming.md").read_bytes()

@@ -31,11 +31,13 @@ WORDS = TextCleaner(Redactor(), "/srv/proj")
         ("export API_TOKEN=ghp_" + "a1B2c3D4" * 5, "export API_TOKEN=[redacted:"),
     ],
 )
-def test_homes_secrets_and_what_cannot_be_seen_stay_here(text: str, clean: str) -> None:
+def test_home_paths_secrets_and_invisible_characters_are_removed_before_sharing(
+    text: str, clean: str
+) -> None:
     assert WORDS.clean(text).startswith(clean)
 
 
-def test_every_kind_that_says_something_can_be_shared(tmp_path: Path) -> None:
+def test_every_kind_of_record_with_text_can_be_shared(tmp_path: Path) -> None:
     script = sample_session()
     script.user("What does the page on moorings say?")
     script.tool(
@@ -73,7 +75,7 @@ def _some(reader: Reader, bank: str, kind: str) -> list[str]:
     return [record.id for record in reader.records.find(bank, kind, "")]
 
 
-def test_what_is_said_anew_is_later_whatever_the_clock_says(tmp_path: Path) -> None:
+def test_an_updated_share_is_dated_later_whatever_the_clock_says(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember("The yawl is blue.")
         name = f"holdfast://memory/{kept.id}"

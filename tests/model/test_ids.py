@@ -13,18 +13,18 @@ WORDS = st.text(st.characters(categories=("Ll", "Nd"), include_characters="-_"),
 IDS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Zs")), min_size=1)
 
 
-def test_an_id_is_the_same_for_ever() -> None:
+def test_ids_are_stable_across_releases() -> None:
     assert content_id("turn", "abc") == "b0bd727165e739c9"
     assert content_id("") == "402db780d8e197f7"
     assert content_id("ünï 🦜") == "a2d19b280446cb63"
 
 
-def test_the_borders_between_parts_count() -> None:
+def test_moving_a_boundary_between_parts_changes_the_id() -> None:
     spellings = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc"), ("a", "b", "c")]
     assert len({content_id(*parts) for parts in spellings}) == len(spellings)
 
 
-def test_the_order_of_parts_counts() -> None:
+def test_the_order_of_parts_changes_the_id() -> None:
     assert content_id("a", "b") != content_id("b", "a")
 
 
@@ -33,7 +33,7 @@ def test_different_parts_have_different_ids(one: list[str], other: list[str]) ->
     assert (content_id(*one) == content_id(*other)) == (one == other)
 
 
-def test_a_separator_inside_a_part_is_not_a_border() -> None:
+def test_a_separator_inside_a_part_does_not_act_as_a_boundary() -> None:
     assert content_id("a\x1fb") != content_id("a", "b")
 
 
@@ -46,28 +46,28 @@ def test_any_text_has_an_id_of_sixteen_hex_digits(text: str) -> None:
 
 
 @given(WORDS, IDS)
-def test_a_uri_is_read_as_it_was_spelled(word: str, id: str) -> None:
+def test_a_uri_is_parsed_as_it_was_written(word: str, id: str) -> None:
     assert parse_uri(uri(word, id)) == Uri(word, id)
     assert str(Uri(word, id)) == uri(word, id)
 
 
 @given(WORDS, IDS)
-def test_a_uri_may_leave_out_its_scheme_and_have_space_around_it(word: str, id: str) -> None:
+def test_a_uri_may_lack_its_scheme_and_have_surrounding_whitespace(word: str, id: str) -> None:
     assert parse_uri(f"  {word}/{id}\n") == Uri(word, id)
 
 
 @given(IDS)
-def test_a_bare_id_has_no_word(id: str) -> None:
+def test_a_bare_id_has_no_kind(id: str) -> None:
     assume("/" not in id)
     assert parse_uri(id) == Uri("", id)
 
 
 @given(ANY_TEXT)
-def test_any_text_is_a_uri_or_none(text: str) -> None:
+def test_any_text_parses_to_a_uri_or_none(text: str) -> None:
     found = parse_uri(text)
     assert found is None or found.id
 
 
-def test_what_is_no_uri_is_not_read_as_one() -> None:
+def test_text_that_is_not_a_uri_is_not_parsed_as_one() -> None:
     for text in ("", "  ", "holdfast://", "holdfast:///", "turn/", "/abc", "two words", "a/b c"):
         assert parse_uri(text) is None, text

@@ -40,7 +40,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 
 
 @pytest.mark.parametrize("query", ["parse_http_request", "mailer queue", "canine illness"])
-def test_places_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> None:
+def test_ranks_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> None:
     by_scores = shop.search.recall_with_plan(query, "shop", RecallPlan(fusion=Fusion.SCORES))
     by_places = shop.search.recall_with_plan(query, "shop", RecallPlan(fusion=Fusion.RRF))
     assert by_places.hits[0].time[:10] == by_scores.hits[0].time[:10]
@@ -49,7 +49,7 @@ def test_places_can_be_fused_instead_of_scores(shop: Holdfast, query: str) -> No
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_my_question_is_answered_in_my_words_and_one_about_you_in_yours(
+def test_questions_about_me_and_you_prefer_the_speaker_they_mean(
     shop: Holdfast, budget: Budget
 ) -> None:
     plan = [Layer.TRANSCRIPTS]
@@ -62,7 +62,7 @@ def test_my_question_is_answered_in_my_words_and_one_about_you_in_yours(
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-def test_the_later_of_two_decisions_stands_above_the_one_it_amends(
+def test_the_later_of_two_decisions_ranks_above_the_one_it_amends(
     shop: Holdfast, budget: Budget
 ) -> None:
     plan = RecallPlan((Layer.TRANSCRIPTS,), budget=budget, include_repeats=True)
@@ -82,7 +82,7 @@ EARLIER = "We decided to keep cookies for thirty days in the browser."
 LATER = "We decided to keep cookies for seven days in the browser."
 
 
-def test_a_later_decision_rises_to_the_one_it_amends_and_says_so() -> None:
+def test_a_later_decision_is_raised_to_the_one_it_amends_and_says_so() -> None:
     later, earlier = candidate("2", 0.9, LATER), candidate("1", 1.0, EARLIER)
     assert break_ties([earlier, later]) == [later, earlier]
     assert later.score == earlier.score and later.notes["amends"] == pytest.approx(0.1)
@@ -99,13 +99,13 @@ def test_a_later_decision_rises_to_the_one_it_amends_and_says_so() -> None:
     ],
     ids=["much worse", "same session", "other matter", "no decision", "no time"],
 )
-def test_what_amends_nothing_stays_where_it_is(other: Candidate) -> None:
+def test_a_record_that_amends_nothing_keeps_its_rank(other: Candidate) -> None:
     earlier = candidate("1", 1.0, EARLIER)
     assert break_ties([earlier, other]) == [earlier, other]
     assert "amends" not in other.notes
 
 
-def test_authority_breaks_ties_and_no_more() -> None:
+def test_authority_only_breaks_ties() -> None:
     def ranking(rule_score: float) -> list[str]:
         said = candidate("1", 0.80, "A plain remark.")
         fact = candidate("2", 0.80, "A verified remark.")
@@ -125,7 +125,7 @@ def test_a_plan_can_vary_the_abstention_threshold(shop: Holdfast) -> None:
 
 
 @pytest.mark.parametrize("name", ["plugin wiki", "remote acme"])
-def test_the_threshold_of_a_plan_holds_for_plugins_and_team_servers(
+def test_the_threshold_of_a_plan_applies_to_plugins_and_team_servers(
     tmp_path: Path, name: str
 ) -> None:
     text = Passage("", "provided", "wiki/1", "", "", "A session was held.")
@@ -153,7 +153,7 @@ def test_a_plan_can_vary_the_ranking_weights(shop: Holdfast) -> None:
     assert not any(c.notes.get("speaker") == 0.7 for c in other)
 
 
-def test_a_question_is_searched_once_and_remembered(shop: Holdfast) -> None:
+def test_a_repeated_question_is_answered_from_the_cache(shop: Holdfast) -> None:
     bank, plan = shop.context.bank_id("shop"), RecallPlan()
     first = remembered(shop, bank, "session cookies", plan)
     assert remembered(shop, bank, "session cookies", plan) is first
@@ -165,7 +165,7 @@ def remembered(memory: Holdfast, bank: str | None, query: str, plan: RecallPlan)
     return memory.search._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
 
 
-def test_an_answer_that_a_retriever_is_missing_from_is_not_remembered(tmp_path: Path) -> None:
+def test_a_result_with_a_missing_retriever_is_not_cached(tmp_path: Path) -> None:
     make_shop(tmp_path).close()
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, embed_model="/nonexistent")
     with Holdfast(settings, now=lambda: NOW) as memory:
@@ -174,7 +174,7 @@ def test_an_answer_that_a_retriever_is_missing_from_is_not_remembered(tmp_path: 
         assert remembered(memory, None, "session cookies", RecallPlan()) is not first
 
 
-def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
+def test_any_write_invalidates_the_cache(tmp_path: Path) -> None:
     with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
         first = remembered(memory, None, "blue paint", RecallPlan())
         talk(2, "2026-09-02", "Which blue paint?", "Cobalt blue paint.").write(tmp_path / "p")
@@ -190,7 +190,7 @@ def test_any_write_makes_it_search_again(tmp_path: Path) -> None:
         assert remembered(memory, None, "blue paint", RecallPlan()) is not third
 
 
-def test_yesterday_is_another_day_tomorrow(tmp_path: Path) -> None:
+def test_a_relative_time_is_not_cached_across_days(tmp_path: Path) -> None:
     read_in(tmp_path, talk(1, "2026-09-19", "Paint it blue.", "It is blue.")).close()
     clock = [NOW]
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
@@ -211,7 +211,7 @@ AWKWARD = (
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("query", AWKWARD)
-def test_no_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> None:
+def test_an_empty_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> None:
     found = shop.recall(query, "shop", budget=budget)
     assert found.query == query and found.abstained is not bool(found.hits)
     assert all(0 <= hit.score <= 1 for hit in found.hits)
@@ -219,14 +219,14 @@ def test_no_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> Non
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("piece", ["session cookies ", "x", "a.b/c_d ", "日本 ", '"', "🙂", "\n"])
-def test_a_megabyte_is_only_a_long_query(shop: Holdfast, piece: str, budget: Budget) -> None:
+def test_a_query_of_one_megabyte_is_answered(shop: Holdfast, piece: str, budget: Budget) -> None:
     query = piece * (1_000_000 // len(piece.encode()))
     found = shop.recall(query, "shop", budget=budget)
     assert found.query == query and found.abstained is not bool(found.hits)
     assert piece != "session cookies " or found.hits
 
 
-def test_nothing_was_changed_by_asking(shop: Holdfast) -> None:
+def test_recall_changes_nothing(shop: Holdfast) -> None:
     before = shop.inventory.counts("all")
     for query in AWKWARD:
         shop.recall(query, "all", budget=Budget.LOW)
@@ -247,7 +247,7 @@ def answers(folder: Path) -> list[tuple[str, float]]:
         ]
 
 
-def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path) -> None:
+def test_recall_is_the_same_after_derived_data_is_rebuilt(tmp_path: Path) -> None:
     make_shop(tmp_path).close()
     before = answers(tmp_path)
     assert len(before) > 50
@@ -266,7 +266,7 @@ def test_what_is_derived_can_be_made_again_and_recall_is_the_same(tmp_path: Path
     assert answers(tmp_path) == before
 
 
-def test_a_question_that_names_somebody_is_answered_by_what_that_one_said() -> None:
+def test_a_question_that_names_a_person_prefers_what_that_person_said() -> None:
     talk = [
         candidate(str(n), 1.0, f"{who}: Good morning, {other}! The boat is ready.", role="user")
         for n, (who, other) in enumerate([("Ana", "Bo Berg"), ("Bo Berg", "Ana")] * 3, start=1)

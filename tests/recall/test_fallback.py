@@ -57,7 +57,7 @@ def line_with(path: Path, text: str) -> int:
     return next(n for n, line in enumerate(lines, start=1) if text.encode() in line)
 
 
-def test_a_time_with_foreign_words_gives_the_sessions_of_that_time(tmp_path: Path) -> None:
+def test_a_time_with_unknown_words_returns_the_sessions_of_that_time(tmp_path: Path) -> None:
     old = talk(1, "2026-09-10", "Paint it blue.", "It is blue.")
     new = talk(2, "2026-09-19", "Paint it red.", "It is red.")
     with read_in(tmp_path, old, new) as memory:
@@ -68,7 +68,7 @@ def test_a_time_with_foreign_words_gives_the_sessions_of_that_time(tmp_path: Pat
         assert ask(memory, "what about zymurgy yesterday?", budget=Budget.LOW).abstained
 
 
-def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: str) -> None:
+def test_tool_output_is_found_in_the_transcript(tmp_path: Path, grep: str) -> None:
     script = build(f"fatal {CODE}: the linker ran out of token={SECRET} and stopped")
     with read_in(tmp_path, script) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
@@ -84,7 +84,9 @@ def test_what_a_tool_printed_is_found_in_the_transcript(tmp_path: Path, grep: st
         assert ask(memory, f"what was {CODE}?", budget=Budget.LOW).abstained
 
 
-def test_what_was_never_kept_of_a_transcript_does_not_come_back(tmp_path: Path, grep: str) -> None:
+def test_thinking_and_system_reminders_in_a_transcript_are_not_found(
+    tmp_path: Path, grep: str
+) -> None:
     script = build(f"fatal {CODE}")
     script.thinking("The customer is called Quillfeather.")
     script.user("<system-reminder>Be kind to Xylander.</system-reminder>", isMeta=True)
@@ -95,7 +97,7 @@ def test_what_was_never_kept_of_a_transcript_does_not_come_back(tmp_path: Path, 
             assert ask(memory, name).hits == ()
 
 
-def test_what_was_printed_is_cited_with_the_call_that_printed_it(tmp_path: Path, grep: str) -> None:
+def test_tool_output_is_cited_with_the_call_that_printed_it(tmp_path: Path, grep: str) -> None:
     script = talk(1, "2026-09-19", "Look at both.", "Both at once.")
     noise = "\n".join(["nothing to see in this line"] * 200)
     web = script.call("WebFetch", url="https://example.org/page")
@@ -114,7 +116,7 @@ def test_what_was_printed_is_cited_with_the_call_that_printed_it(tmp_path: Path,
         assert f"the page says {CODE}" in memory.ask(f"what was {CODE}?", "shop").answer
 
 
-def test_what_a_subagents_tool_printed_is_of_the_session_that_the_host_knows(
+def test_output_of_a_subagents_tool_belongs_to_the_session_the_host_knows(
     tmp_path: Path,
 ) -> None:
     script = build(f"fatal {CODE}")
@@ -130,7 +132,7 @@ def test_what_a_subagents_tool_printed_is_of_the_session_that_the_host_knows(
         assert hit.source.path == str(inner) and hit.session == path.stem
 
 
-def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
+def test_plain_words_must_occur_together(tmp_path: Path, grep: str) -> None:
     script = build("the flummoxed linker gave up", "so flummoxed", *["."] * 900, "a linker")
     with read_in(tmp_path, script) as memory:
         assert "flummoxed linker" in ask(memory, "flummoxed linker").hits[0].text
@@ -138,7 +140,7 @@ def test_plain_words_must_stand_together(tmp_path: Path, grep: str) -> None:
 
 
 @pytest.mark.parametrize("gap", [270, 285, 295])
-def test_a_secret_at_the_edge_is_not_cut_into_what_is_shown(
+def test_a_secret_at_the_edge_of_an_excerpt_is_not_shown_in_part(
     tmp_path: Path, grep: str, gap: int
 ) -> None:
     script = build(f"{SECRET} {'.' * gap} {CODE} {'.' * gap} {SECRET}")
@@ -149,13 +151,13 @@ def test_a_secret_at_the_edge_is_not_cut_into_what_is_shown(
         assert not any(piece in hit.text for piece in pieces)
 
 
-def test_lines_are_counted_past_one_that_is_very_long(tmp_path: Path, grep: str) -> None:
+def test_line_numbers_are_right_after_a_very_long_line(tmp_path: Path, grep: str) -> None:
     with read_in(tmp_path, build(f"fatal {CODE}", lead=5_000_000)) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
         assert ask(memory, f"what was {CODE}?").hits[0].source.line == line_with(path, CODE)
 
 
-def test_a_transcript_that_is_gone_is_no_error(tmp_path: Path, grep: str) -> None:
+def test_a_missing_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None:
     with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
         shutil.rmtree(tmp_path / "p")
         found = ask(memory, f"what was {CODE}?")
@@ -163,7 +165,7 @@ def test_a_transcript_that_is_gone_is_no_error(tmp_path: Path, grep: str) -> Non
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file here")
-def test_a_transcript_that_cannot_be_read_is_no_error(tmp_path: Path, grep: str) -> None:
+def test_an_unreadable_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None:
     with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
         path.unlink()
@@ -175,14 +177,14 @@ def test_a_transcript_that_cannot_be_read_is_no_error(tmp_path: Path, grep: str)
 @pytest.mark.parametrize(
     "query", ['"-e x"', "`--files /etc`", '"a\0b c"', '"a \ud800 b"', '".*  ."']
 )
-def test_what_looks_like_an_option_or_a_pattern_is_only_text(
+def test_text_that_looks_like_an_option_or_a_pattern_is_searched_literally(
     tmp_path: Path, grep: str, query: str
 ) -> None:
     with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
         assert ask(memory, query).hits == ()
 
 
-def test_a_fallback_keeps_to_the_layers_and_the_limit(tmp_path: Path) -> None:
+def test_a_fallback_respects_the_layers_and_the_limit(tmp_path: Path) -> None:
     with read_in(
         tmp_path, build(*[f"fatal {CODE}"]), talk(2, "2026-09-19", "Hi.", "Ho.")
     ) as memory:
@@ -192,7 +194,7 @@ def test_a_fallback_keeps_to_the_layers_and_the_limit(tmp_path: Path) -> None:
         assert len(ask(memory, "zymurgy yesterday", limit=1).hits) == 1
 
 
-def test_one_bank_does_not_grep_another(tmp_path: Path, grep: str) -> None:
+def test_a_fallback_does_not_search_transcripts_of_another_bank(tmp_path: Path, grep: str) -> None:
     script = build(f"fatal {CODE}")
     other = talk(9, "2026-09-19", "Feed the llamas.", "They ate.", cwd="/home/dev/farm")
     with read_in(tmp_path, script, other) as memory:
@@ -201,7 +203,7 @@ def test_one_bank_does_not_grep_another(tmp_path: Path, grep: str) -> None:
 
 
 @pytest.mark.parametrize("left_out", [{"exclude_tools": ("Bash",)}, {"exclude_paths": ("*.env",)}])
-def test_what_was_left_out_on_purpose_does_not_come_back(
+def test_excluded_text_is_not_found_by_the_fallback(
     tmp_path: Path, left_out: dict[str, tuple[str, ...]]
 ) -> None:
     build(f"fatal {CODE}").write(tmp_path / "p")

@@ -38,7 +38,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield opened
 
 
-def test_the_best_hit_says_what_was_asked_for(memory: Holdfast) -> None:
+def test_the_best_hit_answers_the_question(memory: Holdfast) -> None:
     found = memory.recall("why did the import load rows twice", bank="proj")
     assert not found.abstained
     assert any("retry wrapper" in hit.text for hit in found.hits[:3])
@@ -54,7 +54,7 @@ def test_every_hit_opens_its_raw_line(memory: Holdfast) -> None:
         assert hit.source.id in trace.raw.text
 
 
-def test_one_bank_never_shows_another(memory: Holdfast) -> None:
+def test_recall_in_one_bank_never_returns_another(memory: Holdfast) -> None:
     ours = memory.recall("retry wrapper exponential backoff jitter", bank="proj")
     theirs = memory.recall("retry wrapper exponential backoff jitter", bank="other")
     both = memory.recall("retry wrapper exponential backoff jitter", bank="all")
@@ -63,28 +63,28 @@ def test_one_bank_never_shows_another(memory: Holdfast) -> None:
     assert {hit.bank for hit in both.hits} >= {theirs.hits[0].bank}
 
 
-def test_it_abstains_and_names_the_nearest(memory: Holdfast) -> None:
+def test_recall_abstains_and_names_the_nearest_hits(memory: Holdfast) -> None:
     found = memory.recall("kubernetes ingress controller certificate for the import", bank="proj")
     assert found.abstained and found.hits == () and found.misses
 
 
-def test_a_question_about_nothing_known_has_not_even_a_near_miss(memory: Holdfast) -> None:
+def test_a_question_about_unknown_things_has_no_near_miss(memory: Holdfast) -> None:
     found = memory.recall("zymurgy", bank="proj")
     assert found.abstained and found.misses == ()
 
 
 @pytest.mark.parametrize("layer", [Layer.TRANSCRIPTS, Layer.OBSERVATIONS, Layer.SUMMARIES])
-def test_a_layer_is_a_wall(memory: Holdfast, layer: Layer) -> None:
+def test_recall_returns_only_the_requested_layer(memory: Holdfast, layer: Layer) -> None:
     found = memory.recall("nightly import retry wrapper", bank="proj", layers=[layer])
     assert found.hits and {hit.layer for hit in found.hits} == {layer}
 
 
-def test_names_of_code_are_found_by_their_parts_and_whole(memory: Holdfast) -> None:
+def test_code_identifiers_are_found_whole_and_by_their_parts(memory: Holdfast) -> None:
     for query in ("parse http request", "parseHTTPRequest", "height_m", "src/importer.py"):
         assert not memory.recall(query, bank="proj").abstained, query
 
 
-def test_a_bank_that_is_not_there_is_named_in_the_error(memory: Holdfast) -> None:
+def test_an_unknown_bank_is_named_in_the_error(memory: Holdfast) -> None:
     with pytest.raises(NotFoundError, match="no bank 'atlantis'") as caught:
         memory.recall("x", bank="atlantis")
     assert "proj" in caught.value.remedy
@@ -92,7 +92,7 @@ def test_a_bank_that_is_not_there_is_named_in_the_error(memory: Holdfast) -> Non
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200))
-def test_any_query_is_only_words(memory: Holdfast, query: str) -> None:
+def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> None:
     found = memory.recall(query, bank="all")
     assert found.query == query and found.abstained is not bool(found.hits)
 
@@ -113,7 +113,7 @@ def test_awkward_queries_are_safe(memory: Holdfast, query: str) -> None:
     assert memory.inventory.counts("all") == before and before.turns > 5
 
 
-def test_a_pasted_text_is_cut_to_what_it_is_about() -> None:
+def test_a_pasted_text_is_reduced_to_its_subject() -> None:
     text = " ".join(f"filler{n}" for n in range(5000)) + " importer importer importer"
     terms = read_terms(text)
     assert len(terms.words) == MAX_TERMS and "importer" in terms.words
@@ -125,12 +125,12 @@ def test_question_words_and_small_words_do_not_count() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(["cach", "retri", "row"]), st.floats(0.1, 9)), st.text())
-def test_coverage_is_a_share(weight: dict[str, float], text: str) -> None:
+def test_coverage_is_between_zero_and_one(weight: dict[str, float], text: str) -> None:
     assert 0.0 <= coverage(weight, text) <= 1.0
     assert coverage(weight, text + " caching retries rows") == pytest.approx(1.0 * bool(weight))
 
 
-def test_show_walks_from_the_digest_down_to_the_line(memory: Holdfast) -> None:
+def test_show_leads_from_the_digest_down_to_the_raw_line(memory: Holdfast) -> None:
     (digest,) = memory.recall("nightly import", bank="proj", layers=[Layer.SUMMARIES]).hits
     top = memory.show(digest.uri)
     exchanges = [record for record in top.below if isinstance(record, Exchange)]
@@ -143,7 +143,7 @@ def test_show_walks_from_the_digest_down_to_the_line(memory: Holdfast) -> None:
     assert bottom.raw is not None and turns[0].text[:30] in bottom.raw.text
 
 
-def test_show_says_when_the_raw_line_is_gone_or_changed(tmp_path: Path) -> None:
+def test_show_says_if_the_raw_line_is_missing_or_changed(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     with Holdfast(settings, now=lambda: NOW) as opened:
@@ -158,7 +158,7 @@ def test_show_says_when_the_raw_line_is_gone_or_changed(tmp_path: Path) -> None:
         assert opened.ask("what did the retry wrapper do", bank="all").citations
 
 
-def test_show_explains_a_name_that_is_none_or_that_is_two(memory: Holdfast) -> None:
+def test_show_explains_an_unknown_or_ambiguous_id(memory: Holdfast) -> None:
     with pytest.raises(InputError, match="not the name of a record"):
         memory.show("two words")
     with pytest.raises(NotFoundError, match="no record"):

@@ -49,7 +49,7 @@ def section(page: str, title: str) -> str:
     return page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def test_a_session_is_handed_over_on_one_page(memory: Holdfast) -> None:
+def test_a_handoff_fits_on_one_page(memory: Holdfast) -> None:
     pack, page = hand_off(memory, SESSION[:8])
     assert page.startswith("# Hand-off: ") and pack.kind == "session"
     assert "why the xebec loader fails at night. It has failed since" in section(page, "Goal")
@@ -62,7 +62,7 @@ def test_a_session_is_handed_over_on_one_page(memory: Holdfast) -> None:
     assert hand_off(memory, SESSION[:8]) == (pack, page), "the same memory, the same page"
 
 
-def test_every_line_names_a_record_that_opens(memory: Holdfast) -> None:
+def test_every_line_of_a_handoff_names_a_record_that_opens(memory: Holdfast) -> None:
     pack, page = hand_off(memory, "xebec loader")
     assert pack.kind == "topic" and pack.sources
     for source in pack.sources:
@@ -73,7 +73,7 @@ def test_every_line_names_a_record_that_opens(memory: Holdfast) -> None:
     assert "mizzen" not in section(page, "Decisions")
 
 
-def test_a_section_of_which_nothing_is_known_says_so(tmp_path: Path) -> None:
+def test_an_empty_section_says_so(tmp_path: Path) -> None:
     script = Script(SESSION)
     script.user("Say hello to the harbour.")
     script.assistant("Hello, harbour.")
@@ -85,7 +85,7 @@ def test_a_section_of_which_nothing_is_known_says_so(tmp_path: Path) -> None:
     assert "None was touched." in section(page, "Files")
 
 
-def test_what_is_not_known_is_not_handed_over(memory: Holdfast) -> None:
+def test_a_subject_that_is_not_one_known_session_is_refused(memory: Holdfast) -> None:
     with pytest.raises(NotFoundError, match="nothing to hand over"):
         hand_off(memory, "zeppelin moorings")
     kept = memory.remember("The yawl is blue.")
@@ -95,14 +95,14 @@ def test_what_is_not_known_is_not_handed_over(memory: Holdfast) -> None:
         hand_off(memory, "xebec loader", "all")
 
 
-def test_what_is_forgotten_is_not_handed_over(memory: Holdfast) -> None:
+def test_forgotten_records_are_not_in_a_handoff(memory: Holdfast) -> None:
     decided = exchange_about(memory, "tide lock first")
     memory.forget(f"holdfast://exchange/{decided.id}")
     _, page = hand_off(memory, SESSION)
     assert "take the tide lock first" not in page
 
 
-def test_the_command_writes_a_file_and_never_over_one(
+def test_the_command_writes_a_file_and_never_overwrites_one(
     memory: Holdfast,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -35,7 +35,7 @@ def asked(memory: Holdfast, query: str, wish: BankChanges) -> Reflection:
     return memory.reflect(query, store=False)
 
 
-def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> None:
+def test_skepticism_decides_what_becomes_an_opinion_and_its_confidence(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         query = "what does the harbour crane need"
@@ -51,7 +51,7 @@ def test_skepticism_decides_what_is_believed_and_how_firmly(tmp_path: Path) -> N
         assert said and said == {one.number for one in two.citations}
 
 
-def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
+def test_literalism_requires_the_exact_words(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         loose = asked(memory, "ferry timetables printing", BankChanges(literalism=1))
@@ -64,7 +64,7 @@ def test_literalism_wants_the_very_words(tmp_path: Path) -> None:
         assert any("/turn/" in uri for uri in said)
 
 
-def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
+def test_empathy_decides_how_many_feelings_are_reported(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         query = "how is the crane"
@@ -76,7 +76,7 @@ def test_empathy_tells_what_people_felt_and_why(tmp_path: Path) -> None:
         assert "tired of the crane" not in " ".join(voice.sentence for voice in told[1])
 
 
-def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None:
+def test_a_claim_of_several_sessions_is_stored_as_an_opinion(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         assert memory.reflect("where is the ferry timetable printed", store=False).stored == ()
@@ -91,7 +91,7 @@ def test_what_several_sessions_say_is_kept_as_an_opinion(tmp_path: Path) -> None
         assert name not in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions(all=True)}
 
 
-def test_what_only_tells_how_the_work_stands_is_no_claim(tmp_path: Path) -> None:
+def test_statements_about_progress_are_not_claims(tmp_path: Path) -> None:
     script = session_on_day(1, "Please print the ferry timetable.")
     script.assistant("Writing the ferry timetable now. Two agents print the ferry timetable.")
     with open_dated_memory(tmp_path) as memory:
@@ -100,14 +100,14 @@ def test_what_only_tells_how_the_work_stands_is_no_claim(tmp_path: Path) -> None
         assert not any("Writing" in c.sentence or "agents" in c.sentence for c in told.claims)
 
 
-def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
+def test_an_unknown_subject_gives_no_claims(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         told = memory.reflect("quarterly zeppelin maintenance budget")
         assert told.abstained and told.confidence == 0 and told.stored == ()
 
 
-def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
+def test_reflection_in_one_bank_uses_nothing_of_another(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path, bank="") as memory:
         secret = "The brigantine deploy is flaky."
         ingest_and_update(
@@ -135,7 +135,7 @@ def test_nothing_of_one_bank_reaches_another(tmp_path: Path) -> None:
         assert "brigantine" not in text
 
 
-def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> None:
+def test_a_model_gets_delimited_records_and_is_limited_to_them(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)
         bank = memory.banks.change(BankChanges(skepticism=4, background="We run a harbour."))
@@ -168,7 +168,7 @@ def test_a_model_is_shown_borders_and_kept_to_the_records(tmp_path: Path) -> Non
         )
 
 
-def test_a_finding_rests_on_nothing_that_was_made_of_other_records(tmp_path: Path) -> None:
+def test_opinions_rest_on_original_records_only(tmp_path: Path) -> None:
     """A fact or a concept is made anew with its records; a belief must not hang on it."""
     with open_dated_memory(tmp_path) as memory:
         harbour(memory)

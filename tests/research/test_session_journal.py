@@ -42,7 +42,7 @@ def lines(memory: Holdfast, id: str) -> list[str]:
     return [str(line["stage"]) for line in sessions_of(memory.settings).lines(id)]
 
 
-def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Holdfast) -> None:
+def test_every_question_has_a_session_whose_steps_can_be_read_later(memory: Holdfast) -> None:
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     assert asked.id.startswith("mem-"), "it has its name before anything is done"
     answer = asked.answer()
@@ -57,7 +57,7 @@ def test_a_question_has_a_session_whose_steps_can_be_read_afterwards(memory: Hol
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfast) -> None:
+def test_a_repeated_question_is_answered_from_its_session(memory: Holdfast) -> None:
     first = memory.ask(ASKED, "all")
     again = memory.answers.investigate(AskOptions(f"  {ASKED.upper()} ", "all"), first.session_id)
     told = list(again)
@@ -74,7 +74,7 @@ def test_the_same_question_of_the_same_memory_is_not_asked_again(memory: Holdfas
     assert len(other) > 1, "it is asked in another way"
 
 
-def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
+def test_a_follow_up_inherits_the_subject(memory: Holdfast) -> None:
     first = memory.ask("When is the tide gauge cleaned?", "all")
     told = list(
         memory.answers.investigate(AskOptions("and who cleans it?", "all"), first.session_id)
@@ -96,13 +96,13 @@ def test_a_follow_up_takes_the_subject_along(memory: Holdfast) -> None:
         ("who wrote it?", ["and why?", "🙂"], "who wrote it?"),
     ],
 )  # fmt: skip
-def test_only_what_cannot_stand_alone_is_completed(
+def test_only_incomplete_follow_ups_are_completed(
     question: str, earlier: list[str], meant: str
 ) -> None:
     assert complete_question(question, earlier) == meant
 
 
-def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
+def test_a_session_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     steps = iter(asked)
     next(steps)
@@ -113,7 +113,7 @@ def test_it_can_be_cancelled_between_two_steps(memory: Holdfast) -> None:
     assert sessions.state(asked.id) is SessionState.CANCELLED and not sessions.cancel(asked.id)
 
 
-def test_who_waits_for_a_cancelled_one_hears_of_it(memory: Holdfast) -> None:
+def test_whoever_waits_for_a_cancelled_session_is_notified(memory: Holdfast) -> None:
     waiting: list[Investigation] = []
 
     def now() -> str:
@@ -132,7 +132,7 @@ def test_who_waits_for_a_cancelled_one_hears_of_it(memory: Holdfast) -> None:
         assert asked.sessions.state(asked.id) is SessionState.CANCELLED
 
 
-def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
+def test_two_processes_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     steps = iter(asked)
     next(steps)
@@ -141,14 +141,14 @@ def test_two_cannot_work_on_one_session_at_once(memory: Holdfast) -> None:
     assert list(steps)[-1].stage is ResearchStage.DONE
 
 
-def test_whoever_stops_listening_leaves_a_word(memory: Holdfast) -> None:
+def test_a_reader_that_stops_early_marks_the_session_as_cancelled(memory: Holdfast) -> None:
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     for _ in asked:
         break
     assert sessions_of(memory.settings).state(asked.id) is SessionState.CANCELLED
 
 
-def test_what_failed_says_so(memory: Holdfast) -> None:
+def test_a_failed_session_says_so(memory: Holdfast) -> None:
     with pytest.raises(NotFoundError):
         memory.answers.investigate(AskOptions(ASKED, "nowhere"))
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
@@ -184,7 +184,7 @@ def child(folder: Path, id: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_another_process_follows_and_cancels_it(tmp_path: Path) -> None:
+def test_another_process_can_follow_and_cancel_a_session(tmp_path: Path) -> None:
     sessions, id = ResearchSessions(tmp_path), new_id()
     process = child(tmp_path, id)
     tail = sessions.tail(id)
@@ -194,7 +194,7 @@ def test_another_process_follows_and_cancels_it(tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 0 and sessions.state(id) is SessionState.CANCELLED
 
 
-def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> None:
+def test_a_session_whose_process_died_says_so(tmp_path: Path) -> None:
     sessions, id = ResearchSessions(tmp_path), new_id()
     process = child(tmp_path, id)
     process.kill()
@@ -205,7 +205,7 @@ def test_a_process_that_died_leaves_a_session_that_says_so(tmp_path: Path) -> No
         assert run is not None and not run.cancelled
 
 
-def test_it_works_behind_the_scenes_too(memory: Holdfast) -> None:
+def test_a_question_can_run_in_the_background(memory: Holdfast) -> None:
     id = start_in_background(memory.settings, AskOptions(ASKED, "all"))
     told = list(sessions_of(memory.settings).tail(id))
     assert told[0]["stage"] == "asked" and told[-1]["answer"]["session_id"] == id
@@ -214,7 +214,7 @@ def test_it_works_behind_the_scenes_too(memory: Holdfast) -> None:
 
 
 @pytest.mark.parametrize("id", ["mem-0000000000000000000", "../../etc/passwd", "", "mem-", "🙂"])
-def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> None:
+def test_an_unknown_session_is_reported(memory: Holdfast, id: str) -> None:
     if id:
         with pytest.raises(NotFoundError, match="session"):
             memory.ask(ASKED, "all", session=id)
@@ -222,7 +222,7 @@ def test_an_unknown_session_is_said_to_be_unknown(memory: Holdfast, id: str) -> 
         sessions_of(memory.settings).lines(id)
 
 
-def test_old_and_many_sessions_go(tmp_path: Path) -> None:
+def test_old_and_excess_sessions_are_removed(tmp_path: Path) -> None:
     sessions = ResearchSessions(tmp_path, max_sessions=3)
     made: list[str] = []
     for number in range(5):
@@ -238,14 +238,14 @@ def test_old_and_many_sessions_go(tmp_path: Path) -> None:
     assert "mem-00000000001deadbeef" not in sessions.ids()
 
 
-def test_secrets_of_a_question_are_not_kept(memory: Holdfast) -> None:
+def test_secrets_in_a_question_are_not_stored(memory: Holdfast) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
     id = memory.ask(f"What is {secret} for?", "all").session_id
     text = (memory.settings.home / "research" / f"{id}.jsonl").read_text()
     assert secret not in text and "redacted" in text
 
 
-def test_what_was_forgotten_since_is_not_shown_and_comes_back(memory: Holdfast) -> None:
+def test_a_session_hides_forgotten_records_until_they_are_restored(memory: Holdfast) -> None:
     answer = memory.ask(ASKED, "all")
     hidden = answer.citations[0].uri
     memory.forget(hidden)
@@ -255,25 +255,25 @@ def test_what_was_forgotten_since_is_not_shown_and_comes_back(memory: Holdfast) 
     assert "Postgres" in str(memory.answers.research_session(answer.session_id)[1])
 
 
-def test_what_is_erased_takes_the_sessions_along(memory: Holdfast) -> None:
+def test_scrubbing_removes_sessions_that_mention_the_text(memory: Holdfast) -> None:
     id = memory.ask("What about the lighthouse?", "all").session_id
     assert memory.recall("lighthouse", "all").hits
     memory.erasure.scrub("lighthouse")
     assert id not in sessions_of(memory.settings).ids()
 
 
-def test_a_huge_question_leaves_a_small_session(memory: Holdfast) -> None:
+def test_a_huge_question_is_stored_as_a_small_session(memory: Holdfast) -> None:
     id = memory.ask("lighthouse " * 100_000, "all").session_id
     assert (memory.settings.home / "research" / f"{id}.jsonl").stat().st_size < 60_000
 
 
-def test_asking_an_unwritable_home_is_answered_all_the_same(memory: Holdfast) -> None:
+def test_a_question_is_answered_although_the_home_is_not_writable(memory: Holdfast) -> None:
     (memory.settings.home / "research").write_text("in the way")
     answer = memory.ask(ASKED, "all")
     assert "Postgres" in answer.answer and answer.session_id.startswith("mem-")
 
 
-def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_asking_does_not_create_a_missing_home(tmp_path: Path) -> None:
     with ResearchSessions(tmp_path / "home" / "research").open_session(
         new_id(), follow=False
     ) as run:
@@ -281,7 +281,7 @@ def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_plugin_said_is_not_kept(memory: Holdfast) -> None:
+def test_text_from_plugins_is_not_stored_in_the_session(memory: Holdfast) -> None:
     answer = memory.ask(ASKED, "all")
     number = len(answer.citations) + 1
     theirs = Citation(number, "", Layer.PROVIDERS, "wiki: ask the octopus", "")

@@ -55,7 +55,7 @@ def test_the_two_most_certain_patterns_are_named(memory: Holdfast) -> None:
         assert "“Rule 1.”" in second and "stated 5 times:" in second
 
 
-def test_what_was_stated_once_is_no_pattern_yet(memory: Holdfast) -> None:
+def test_a_statement_made_once_is_not_yet_a_pattern(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, turn, 1)
     assert pattern_notes(memory.reader, bank, [citation]) == []
@@ -63,7 +63,7 @@ def test_what_was_stated_once_is_no_pattern_yet(memory: Holdfast) -> None:
     assert len(pattern_notes(memory.reader, bank, [citation])) == 1
 
 
-def test_a_pattern_that_rests_on_something_else_is_not_named(memory: Holdfast) -> None:
+def test_a_pattern_with_other_evidence_is_not_named(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, "holdfast://turn/0000000000000000", 4)
     assert pattern_notes(memory.reader, bank, [citation]) == []

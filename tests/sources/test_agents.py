@@ -17,7 +17,7 @@ OTHERS = [name for name in agents() if name != DEFAULT_AGENT]
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
+def test_every_line_of_the_samples_has_an_outcome_and_a_known_kind(
     name: str, tmp_path: Path
 ) -> None:
     folder = copy(name, tmp_path)
@@ -34,7 +34,7 @@ def test_every_line_of_the_samples_has_a_fate_and_all_kinds_are_known(
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_every_turn_opens_the_line_that_it_came_from(name: str, tmp_path: Path) -> None:
+def test_every_turn_opens_its_raw_line(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -46,7 +46,7 @@ def test_every_turn_opens_the_line_that_it_came_from(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
+def test_sessions_name_their_agent_and_share_the_bank_of_their_project(
     name: str, tmp_path: Path
 ) -> None:
     folder = copy(name, tmp_path)
@@ -61,7 +61,7 @@ def test_sessions_are_told_by_their_agent_and_share_the_bank_of_their_project(
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_reading_the_samples_twice_writes_them_once(name: str, tmp_path: Path) -> None:
+def test_reading_the_samples_twice_stores_them_once(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -74,7 +74,7 @@ def test_reading_the_samples_twice_writes_them_once(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
-def test_an_agent_names_its_folders_on_every_system(name: str, system: str) -> None:
+def test_the_folders_of_an_agent_are_known_on_every_system(name: str, system: str) -> None:
     home = Path("/home/dev")
     env = {"APPDATA": "/home/dev/AppData/Roaming", "LOCALAPPDATA": "/home/dev/AppData/Local"}
 

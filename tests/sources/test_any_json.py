@@ -100,14 +100,14 @@ def damaged_records(draw: st.DrawFn) -> dict[str, Any]:
 UNHASHABLE = "a type that is a list or an object cannot be looked up and raises TypeError"
 
 
-def test_the_recorded_records_cover_talk_tools_and_attachments() -> None:
+def test_the_recorded_records_cover_messages_tools_and_attachments() -> None:
     kinds = {record["type"] for record in RECORDS}
 
     assert {"user", "assistant", "attachment", "system", "custom-title", "relocated"} <= kinds
 
 
 @pytest.mark.parametrize("kind", [[], {}, ["user"], {"a": 1}])
-def test_a_type_that_is_no_word_never_raises(kind: object) -> None:
+def test_a_type_that_is_not_a_string_never_raises(kind: object) -> None:
     refined = refine_lines(lines_of(orjson.dumps({"type": kind})), 0, FILE, PrivacyRules())
 
     assert fates(refined) == refined.lines == 1
@@ -125,7 +125,9 @@ def test_a_type_that_is_no_word_never_raises(kind: object) -> None:
 )
 @pytest.mark.parametrize("value", [5, True, ["x"], {"a": 1}])
 @pytest.mark.parametrize("kind", ["user", "assistant"])
-def test_an_odd_value_in_a_known_field_never_raises(field: str, value: object, kind: str) -> None:
+def test_an_unexpected_value_in_a_known_field_never_raises(
+    field: str, value: object, kind: str
+) -> None:
     record: dict[str, Any] = {"type": kind, "uuid": "u", "message": {"content": "Hello"}}
     record[field] = value
 
@@ -172,7 +174,7 @@ def test_reading_a_real_record_with_any_damage_never_raises(record: dict[str, An
         TALK,
     ],
 )
-def test_every_line_of_any_json_gets_one_fate(
+def test_every_line_of_any_json_gets_one_outcome(
     file: FileInfo, records: list[object], ascii_only: bool
 ) -> None:
     texts = [json.dumps(record, ensure_ascii=ascii_only).encode() for record in records]
@@ -186,7 +188,7 @@ def test_every_line_of_any_json_gets_one_fate(
 
 @settings(max_examples=100)
 @given(texts=st.lists(st.binary(max_size=60).map(lambda data: data.replace(b"\n", b""))))
-def test_every_line_of_any_bytes_gets_one_fate(texts: list[bytes]) -> None:
+def test_every_line_of_any_bytes_gets_one_outcome(texts: list[bytes]) -> None:
     refined = refine_lines(lines_of(*texts), 0, FILE, PrivacyRules())
 
     assert refined.lines == len(texts) == fates(refined)
@@ -194,7 +196,7 @@ def test_every_line_of_any_bytes_gets_one_fate(texts: list[bytes]) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(record=st.sampled_from(RECORDS), keep=st.floats(0, 0.999))
-def test_a_torn_last_line_waits(record: dict[str, Any], keep: float) -> None:
+def test_an_incomplete_last_line_waits(record: dict[str, Any], keep: float) -> None:
     whole = orjson.dumps(record)
     torn = whole[: int(len(whole) * keep)] or b"{"
     first, last = lines_of(b"{}", torn)
@@ -206,7 +208,7 @@ def test_a_torn_last_line_waits(record: dict[str, Any], keep: float) -> None:
     assert (refined.lines, refined.stop) == (1, 3)
 
 
-def test_a_whole_last_line_without_newline_is_read() -> None:
+def test_a_complete_last_line_without_newline_is_read() -> None:
     data = b'{"type":"user","uuid":"u","message":{"content":"Hi"}}'
 
     refined = refine_lines([Line(0, len(data), data, False)], 0, FILE, PrivacyRules())
@@ -229,7 +231,7 @@ def test_a_whole_last_line_without_newline_is_read() -> None:
         ),
     ],
 )
-def test_an_unreadable_line_is_kept_with_its_reason(data: bytes, reason: FailureReason) -> None:
+def test_an_unreadable_line_is_stored_with_its_reason(data: bytes, reason: FailureReason) -> None:
     refined = refine_lines(lines_of(b"{}", data), 0, FILE, PrivacyRules())
 
     ((line, offset, why, excerpt),) = refined.failed
@@ -245,7 +247,7 @@ def test_the_excerpt_of_an_unreadable_line_is_redacted() -> None:
     assert "[redacted:github-token]" in refined.failed[0][3]
 
 
-def test_bytes_that_are_not_utf8_and_halves_of_characters_cost_a_sign_not_the_line() -> None:
+def test_invalid_utf8_and_lone_surrogates_lose_a_character_and_not_the_line() -> None:
     template = b'{"type":"user","uuid":"u","message":{"content":"Fix %s now"}}'
     spoiled = [b"\xff", b"\\ud83d", b"\\ude00", b"\xed\xa0\xbd"]
 

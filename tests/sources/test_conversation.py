@@ -16,7 +16,7 @@ def read(**record: Any) -> tuple[Role, str, str]:
     return turn.role, turn.speaker, turn.text
 
 
-def test_a_line_is_a_turn_of_its_session() -> None:
+def test_a_line_becomes_a_turn_of_its_session() -> None:
     record = {
         "session": "s1",
         "id": "m1",
@@ -34,14 +34,14 @@ def test_a_line_is_a_turn_of_its_session() -> None:
 
 
 @pytest.mark.parametrize("speaker", ["assistant", "AI", "Claude", "bot", "model"])
-def test_an_assistant_of_any_name_is_the_assistant(speaker: str) -> None:
+def test_any_assistant_name_means_the_assistant(speaker: str) -> None:
     assert read(speaker=speaker, text="Hi") == (Role.ASSISTANT, "", "Hi")
 
 
 @pytest.mark.parametrize(
     ("speaker", "name"), [("user", ""), ("Human", ""), ("Caroline", "Caroline"), (None, "")]
 )
-def test_a_person_keeps_the_name(speaker: object, name: str) -> None:
+def test_a_person_keeps_their_name(speaker: object, name: str) -> None:
     assert read(speaker=speaker, text="Hi") == (Role.USER, name, "Hi")
 
 
@@ -58,20 +58,20 @@ def test_a_line_without_a_session_belongs_to_its_file(session: object, expected:
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_a_line_without_words_is_skipped(text: str) -> None:
+def test_a_line_without_text_is_skipped(text: str) -> None:
     reading = read_record({"text": text}, FILE)
 
     assert (reading.outcome, reading.reason) == (LineOutcome.SKIPPED, SkipReason.EMPTY)
 
 
 @pytest.mark.parametrize("record", [{}, {"text": None}, {"text": 5}, {"text": ["Hi"]}])
-def test_a_line_of_the_wrong_shape_is_a_failure(record: dict[str, Any]) -> None:
+def test_a_line_of_the_wrong_shape_fails(record: dict[str, Any]) -> None:
     reading = read_record(record, FILE)
 
     assert (reading.outcome, reading.reason) == (LineOutcome.FAILED, "wrong-shape")
 
 
-def test_turns_are_told_apart_by_session_id_speaker_and_words() -> None:
+def test_turns_differ_by_session_id_speaker_and_text() -> None:
     base = {"session": "s", "id": "1", "speaker": "A", "text": "Hi"}
     others = [{**base, key: "other"} for key in base]
 

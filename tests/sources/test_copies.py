@@ -37,7 +37,7 @@ def line_of(result: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
-def test_a_copy_is_cut_out_and_the_reading_stays_the_same(result: dict[str, Any]) -> None:
+def test_a_file_copy_is_removed_and_the_parsed_record_is_the_same(result: dict[str, Any]) -> None:
     line = line_of(result)
 
     cut = without_file_copies(line)
@@ -46,13 +46,13 @@ def test_a_copy_is_cut_out_and_the_reading_stays_the_same(result: dict[str, Any]
     assert read_record(orjson.loads(cut), FILE) == read_record(orjson.loads(line), FILE)
 
 
-def test_a_line_without_its_end_of_the_copy_is_left_alone() -> None:
+def test_a_line_without_the_expected_end_of_the_copy_is_not_changed() -> None:
     line = line_of({"filePath": "/p/a", "content": BULK})
 
     assert without_file_copies(line) is line
 
 
-def test_the_recorded_lines_read_the_same_without_copies() -> None:
+def test_recorded_lines_parse_the_same_without_copies() -> None:
     lines = [
         orjson.dumps(orjson.loads(line))
         for path in (Path(__file__).parent.parent / "recorded").rglob("*.jsonl")

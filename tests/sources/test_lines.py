@@ -72,7 +72,7 @@ def test_the_lines_of_a_file_are_what_splitting_it_gives(
     lengths=st.lists(st.integers(0, SEGMENT_BYTES + 1000), min_size=1, max_size=6),
     ended=st.booleans(),
 )
-def test_segments_of_a_large_file_cover_it_exactly_and_end_between_lines(
+def test_segments_cover_a_large_file_exactly_and_end_between_lines(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], ended: bool
 ) -> None:
     data = b"\n".join(b"%d" % n + b"x" * n for n in lengths) + (b"\n" if ended else b"")
@@ -89,7 +89,7 @@ def test_segments_of_a_large_file_cover_it_exactly_and_end_between_lines(
     assert found == data.split(b"\n")[: len(lengths)]
 
 
-def test_a_line_border_exactly_at_the_segment_size_is_no_place_to_lose_a_line(
+def test_no_line_is_lost_at_a_segment_boundary(
     tmp_path: Path,
 ) -> None:
     lines = [b"a" * (SEGMENT_BYTES - 1), b"b", b"c" * (SEGMENT_BYTES - 3), b"d"]
@@ -114,7 +114,7 @@ def test_reading_starts_at_the_given_offset(tmp_path: Path) -> None:
     ]
 
 
-def test_a_torn_last_line_is_told_apart(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_marked(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a":1}\n{"b":')
 
@@ -124,7 +124,7 @@ def test_a_torn_last_line_is_told_apart(tmp_path: Path) -> None:
     assert (torn.offset, torn.length, torn.data, torn.ended) == (8, 5, b'{"b":', False)
 
 
-def test_bytes_past_the_end_of_a_segment_are_not_looked_at(tmp_path: Path) -> None:
+def test_bytes_past_the_end_of_a_segment_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\ntwo\nappended meanwhile\n")
 
@@ -140,7 +140,7 @@ def test_a_file_that_shrank_ends_its_lines_early(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("newline", [b"\n", b""])
-def test_a_giant_line_is_clipped_to_json_with_its_short_fields_intact(
+def test_a_giant_line_is_clipped_to_valid_json_with_its_short_fields_intact(
     tmp_path: Path, newline: bytes
 ) -> None:
     record: dict[str, Any] = {
@@ -165,7 +165,7 @@ def test_a_giant_line_is_clipped_to_json_with_its_short_fields_intact(
     assert read["list"][:4] == record["list"][:4]
 
 
-def test_lines_around_a_giant_line_are_whole(tmp_path: Path) -> None:
+def test_lines_around_a_giant_line_are_complete(tmp_path: Path) -> None:
     giant = b'{"a":"' + b"y" * (LINE_LIMIT * 2) + b'"}'
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"before":1}\n' + giant + b'\n{"after":1}\n{"torn')
@@ -212,7 +212,7 @@ UNITS = ["x", "é", "中", "😀", '"', "\\", "\n", "\x01", "\\u00e9"]
     ascii_only=st.booleans(),
     chunks=st.lists(st.integers(1, 40_000), max_size=6),
 )
-def test_clipping_keeps_json_readable_and_short_strings_unchanged(
+def test_clipping_keeps_json_valid_and_short_strings_unchanged(
     record: dict[str, Any], unit: str, shift: int, ascii_only: bool, chunks: list[int]
 ) -> None:
     long = "x" * shift + unit * (STRING_LIMIT // len(unit.encode()) + 10)
@@ -240,7 +240,7 @@ def test_clipping_json_without_long_strings_changes_nothing(
 
 @pytest.mark.parametrize("unit", ["é", "中", "😀", "\\u00e9", "\\n", "\\\\", '\\"'])
 @pytest.mark.parametrize("before", range(8))
-def test_the_cut_never_leaves_half_a_character_or_half_an_escape(unit: str, before: int) -> None:
+def test_clipping_never_leaves_half_a_character_or_half_an_escape(unit: str, before: int) -> None:
     data = b'{"a":"' + b"x" * before + unit.encode() * STRING_LIMIT + b'","b":"end"}'
 
     assert orjson.loads(clip(data, []))["b"] == "end"
@@ -250,7 +250,7 @@ def test_the_cut_never_leaves_half_a_character_or_half_an_escape(unit: str, befo
     "unit",
     [*(pytest.param(unit) for unit in ("é", "中", "😀", "\\u00e9")), "\\n", "\\\\"],
 )
-def test_the_cut_is_clean_even_where_two_chunks_meet_within_a_character(unit: str) -> None:
+def test_clipping_is_clean_even_where_two_chunks_meet_within_a_character(unit: str) -> None:
     head = b'{"a":"'
     for kept in range(1, len(unit.encode())):
         filler = b"x" * (STRING_LIMIT - kept)  # the limit falls within the unit
@@ -262,7 +262,7 @@ def test_the_cut_is_clean_even_where_two_chunks_meet_within_a_character(unit: st
 
 @settings(max_examples=100)
 @given(data=st.binary(min_size=1, max_size=300), extra=st.binary(max_size=50), at=st.data())
-def test_a_fingerprint_sees_every_byte_below_the_offset_and_none_above(
+def test_a_fingerprint_covers_every_byte_below_the_offset_and_none_above(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, extra: bytes, at: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("print") / "a.jsonl"
@@ -286,7 +286,7 @@ def test_a_fingerprint_depends_on_the_offset(tmp_path: Path) -> None:
     assert len({fingerprint(path, offset) for offset in (0, 1, 50, 100)}) == 4
 
 
-def test_the_fingerprint_of_a_large_file_sees_its_head_and_its_tail(tmp_path: Path) -> None:
+def test_the_fingerprint_of_a_large_file_covers_its_start_and_its_end(tmp_path: Path) -> None:
     size = FINGERPRINT_BYTES * 2
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"x" * size)
@@ -318,7 +318,7 @@ def test_the_fingerprint_of_a_large_file_sees_its_head_and_its_tail(tmp_path: Pa
         (b"one\ntwo\n", 8, 0),
     ],
 )
-def test_lines_are_counted_with_a_last_one_that_has_no_newline(
+def test_lines_are_counted_including_a_last_one_without_newline(
     tmp_path: Path, data: bytes, start: int, expected: int
 ) -> None:
     path = tmp_path / "a.jsonl"

@@ -39,7 +39,7 @@ def the_bank(store: SqliteStore, id: str) -> Bank:
     return bank
 
 
-def test_a_subfolder_is_its_repositorys(tmp_path: Path) -> None:
+def test_a_subfolder_belongs_to_its_repository(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     (top / "src" / "deep").mkdir(parents=True)
 
@@ -72,7 +72,7 @@ def test_a_worktree_shares_the_bank_of_its_repository(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_clone_over_a_path_shares_the_bank(tmp_path: Path) -> None:
+def test_a_clone_from_a_local_path_shares_the_bank(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(tmp_path, "clone", "-q", str(top), "copy")
     store = open_store(tmp_path)
@@ -101,7 +101,9 @@ def test_all_spellings_of_a_remote_are_one_project(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_bare_layout_is_one_project_named_after_its_folder(tmp_path: Path) -> None:
+def test_a_bare_repository_with_worktrees_is_one_project_named_after_its_folder(
+    tmp_path: Path,
+) -> None:
     source = make_repository(tmp_path / "source")
     home = tmp_path / "proj"
     home.mkdir()
@@ -180,7 +182,7 @@ def test_a_repository_that_moved_keeps_its_bank(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_folder_without_git_is_a_project_by_itself(tmp_path: Path) -> None:
+def test_a_folder_without_git_is_its_own_project(tmp_path: Path) -> None:
     (tmp_path / "a" / "inner").mkdir(parents=True)
 
     found = identify_project(str(tmp_path / "a"))
@@ -190,9 +192,7 @@ def test_a_folder_without_git_is_a_project_by_itself(tmp_path: Path) -> None:
     assert identify_project(str(tmp_path / "a" / "inner")).aliases != found.aliases
 
 
-def test_a_git_dir_in_the_environment_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_git_dir_variable_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = make_repository(tmp_path / "proj")
     other = make_repository(tmp_path / "other", "another")
     plain = identify_project(str(top))
@@ -203,7 +203,7 @@ def test_a_git_dir_in_the_environment_is_ignored(
     assert identify_project(str(top)) == plain
 
 
-def test_a_vanished_folder_below_a_known_repository_is_its(tmp_path: Path) -> None:
+def test_a_deleted_folder_below_a_known_repository_belongs_to_it(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     store = open_store(tmp_path)
     bank = bank_of(store, top)
@@ -216,7 +216,7 @@ def test_a_vanished_folder_below_a_known_repository_is_its(tmp_path: Path) -> No
     store.close()
 
 
-def test_a_folder_from_another_machine_is_a_project_by_its_path(tmp_path: Path) -> None:
+def test_a_folder_from_another_machine_is_identified_by_its_path(tmp_path: Path) -> None:
     found = identify_project(r"C:\Users\dev\proj")
     worktree = identify_project(r"C:\Users\dev\proj\.claude\worktrees\wt1\src")
     store = open_store(tmp_path)
@@ -242,7 +242,7 @@ def test_no_spelling_of_a_folder_raises(folder: str) -> None:
         ("/", "/"),
     ],
 )
-def test_the_last_part_of_a_path_of_either_family(path: str, name: str) -> None:
+def test_the_base_name_of_posix_and_windows_paths_is_found(path: str, name: str) -> None:
     assert base_name(path) == name
 
 
@@ -267,26 +267,26 @@ def test_the_last_part_of_a_path_of_either_family(path: str, name: str) -> None:
         ("git@gitlab.com:group/sub/repo.git", "gitlab.com/group/sub/repo"),
     ],
 )
-def test_a_remote_has_one_spelling(url: str, expected: str) -> None:
+def test_a_remote_url_is_normalised_to_one_spelling(url: str, expected: str) -> None:
     assert normal_remote(url) == expected
     assert "token" not in normal_remote(url)
 
 
-def test_without_origin_another_remote_tells(tmp_path: Path) -> None:
+def test_without_an_origin_another_remote_identifies_the_project(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "remote", "add", "fork", "git@github.com:me/repo.git")
 
     assert identify_project(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
-def test_a_remote_with_a_dot_in_its_name_tells_too(tmp_path: Path) -> None:
+def test_a_remote_with_a_dot_in_its_name_identifies_the_project_too(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "remote", "add", "my.fork", "git@github.com:me/repo.git")
 
     assert identify_project(str(top)).aliases[0] == "remote:github.com/me/repo"
 
 
-def test_two_projects_with_a_relative_remote_are_not_one(tmp_path: Path) -> None:
+def test_two_projects_with_a_relative_remote_are_different(tmp_path: Path) -> None:
     one = make_repository(tmp_path / "a" / "proj", "one", remote="../upstream.git")
     two = make_repository(tmp_path / "b" / "other", "two", remote="../upstream.git")
     store = open_store(tmp_path)

@@ -53,14 +53,14 @@ def results(refined: RefinedLines) -> list[tuple[bool, str]]:
     return [(e.ok, e.result) for e in refined.events if isinstance(e, RefinedResult)]
 
 
-def test_all_transcripts_are_found_and_the_prompt_history_is_none() -> None:
+def test_all_transcripts_are_found_and_the_prompt_history_is_not_one() -> None:
     assert len(TRANSCRIPTS) == 12
     assert all(path.name != "history.jsonl" for path in TRANSCRIPTS)
     assert sum(is_subagent(path.stem) for path in TRANSCRIPTS) == 2
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem[:12])
-def test_every_recorded_line_has_one_fate_and_none_fails(path: Path) -> None:
+def test_every_recorded_line_has_one_outcome_and_none_fails(path: Path) -> None:
     refined = read(path)
 
     assert refined.failed == []
@@ -74,7 +74,7 @@ def test_every_recorded_type_is_known() -> None:
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem[:12])
-def test_nothing_that_a_hook_injected_is_captured(path: Path) -> None:
+def test_text_injected_by_hooks_is_not_stored(path: Path) -> None:
     refined = read(path)
     kept = "\n".join(str(event) for event in refined.events)
 
@@ -89,7 +89,7 @@ def test_nothing_that_a_hook_injected_is_captured(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem[:12])
-def test_every_result_answers_a_call_of_its_session(path: Path) -> None:
+def test_every_result_belongs_to_a_call_of_its_session(path: Path) -> None:
     refined = read(path)
     asked = {
         (event.session, event.tool.call)
@@ -103,7 +103,7 @@ def test_every_result_answers_a_call_of_its_session(path: Path) -> None:
     assert set(answered) <= asked
 
 
-def test_a_session_with_tools_is_told_as_it_went() -> None:
+def test_a_session_with_tools_is_stored_in_order() -> None:
     refined = read_scenario("headless-tools-mcp-hooks")
 
     assert talk(refined) == [
@@ -137,7 +137,7 @@ def test_a_call_without_arguments_shows_none() -> None:
     assert calls(refined)[-1] == ("mcp__toy__fail", "", "{}")
 
 
-def test_the_web_and_other_servers_are_marked_as_strangers() -> None:
+def test_results_of_the_web_and_of_other_servers_are_external() -> None:
     refined = read_scenario("headless-tools-mcp-hooks")
 
     trusts = {
@@ -150,7 +150,7 @@ def test_the_web_and_other_servers_are_marked_as_strangers() -> None:
     assert trusts["Bash"] is Trust.TOOL
 
 
-def test_a_session_knows_its_folder_and_version() -> None:
+def test_a_session_has_its_folder_and_version() -> None:
     refined = read_scenario("headless-tools-mcp-hooks")
 
     (session,) = refined.sessions.values()
@@ -159,7 +159,7 @@ def test_a_session_knows_its_folder_and_version() -> None:
     assert (session.cwd, session.version, session.parent) == (ROOT, "2.1.325", "")
 
 
-def test_a_resumed_and_compacted_session_keeps_what_was_said_and_not_the_summary() -> None:
+def test_a_resumed_and_compacted_session_keeps_its_messages_and_not_the_summary() -> None:
     refined = read_scenario("headless-subagents-resume-compact")
 
     assert talk(refined) == [
@@ -203,7 +203,7 @@ def test_a_subagents_command_keeps_the_last_line_of_its_output() -> None:
     assert results(read(path)) == [(True, "README.md")]
 
 
-def test_a_person_at_the_terminal_is_heard() -> None:
+def test_prompts_typed_at_the_terminal_are_stored() -> None:
     refined = read_scenario("interactive-tui")
 
     assert talk(refined) == [
@@ -226,27 +226,27 @@ def test_a_session_that_moved_into_a_worktree_stays_one_session() -> None:
     assert ("EnterWorktree", "", '{"name":"wt1"}') in calls(refined)
 
 
-def test_an_error_of_the_api_is_not_what_the_assistant_said() -> None:
+def test_an_api_error_is_not_stored_as_an_answer() -> None:
     refined = read_scenario("headless-api-error")
 
     assert talk(refined) == [("user", "x SCRIPT:e")]
 
 
-def test_a_hooks_spilled_output_stays_outside() -> None:
+def test_the_spilled_output_of_a_hook_is_not_stored() -> None:
     refined = read_scenario("headless-hook-output-spilled")
 
     assert talk(refined) == [("user", "x SCRIPT:a"), ("assistant", "fin")]
     assert (calls(refined), results(refined)) == ([("Bash", "", "echo hi")], [(True, "hi")])
 
 
-def test_rules_and_memory_files_stay_outside() -> None:
+def test_the_text_of_rules_and_memory_files_is_not_stored() -> None:
     refined = read_scenario("headless-rules-memory")
 
     assert talk(refined) == [("user", "go SCRIPT:m"), ("assistant", "fin")]
     assert [target for _, target, _ in calls(refined)] == ["sub/x.py", "top.py"]
 
 
-def test_a_tool_that_was_refused_is_a_failure_with_its_words() -> None:
+def test_a_refused_tool_call_is_a_failure_with_its_reason() -> None:
     refined = read_scenario("sdk-memory-agent")
 
     assert (
@@ -256,7 +256,7 @@ def test_a_tool_that_was_refused_is_a_failure_with_its_words() -> None:
     ) in results(refined)
 
 
-def test_commands_to_the_program_and_their_output_are_not_requests() -> None:
+def test_commands_to_the_program_and_their_output_are_not_prompts() -> None:
     refined = read_scenario("sdk-streaming-compact-clear", "1c26970b*")
     after_clear = read_scenario("sdk-streaming-compact-clear", "2b70ffb1*")
 

@@ -47,7 +47,7 @@ def store(*records: SharedRecord) -> dict[str, bytes]:
     return {PATH: b"".join(encode(record) + b"\n" for record in records)}
 
 
-def test_a_record_comes_back_as_it_was() -> None:
+def test_a_record_survives_a_round_trip() -> None:
     back = decode(encode(shared()), PATH)
     assert isinstance(back, SharedRecord) and len(back.version) == 32
     assert replace(back, version="") == shared()
@@ -56,7 +56,7 @@ def test_a_record_comes_back_as_it_was() -> None:
     assert encode(shared()).count(b"\n") == 0
 
 
-def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> None:
+def test_external_text_stays_external_and_unknown_origins_count_as_external() -> None:
     for message, trust in (
         ("external", Trust.EXTERNAL),
         ("king", Trust.EXTERNAL),
@@ -93,7 +93,7 @@ def test_words_from_outside_stay_so_and_unknown_origins_count_as_outside() -> No
         (line(gone=1), "not a record"),
     ],
 )
-def test_what_is_no_record_is_refused_with_a_word(bad: bytes, why: str) -> None:
+def test_an_invalid_record_is_refused_with_a_reason(bad: bytes, why: str) -> None:
     assert decode(bad, PATH) == why
     good = encode(shared())
     held, refused = read_shares({PATH: bad + b"\n" + good + b"\n"})
@@ -102,13 +102,13 @@ def test_what_is_no_record_is_refused_with_a_word(bad: bytes, why: str) -> None:
     assert bad in merge([{PATH: bad + b"\n"}, store(shared(2))])[PATH], "a merge loses nothing"
 
 
-def test_a_text_cannot_move_a_terminal_or_hide() -> None:
+def test_control_and_invisible_characters_are_removed() -> None:
     back = decode(line(text="a\x1b[2Jb\u202ec\n\td", by="A\x07nn"), PATH)
     assert isinstance(back, SharedRecord)
     assert (back.text, back.author) == ("a[2Jbc\n\td", "Ann")
 
 
-def test_the_file_of_a_person_is_one_name_whatever_the_address() -> None:
+def test_the_file_name_of_a_person_is_valid_whatever_the_address() -> None:
     paths = {person_path(x) for x in ("../../x@y", "A B@c", "ann@x.org", "ann@y.org", "@", "ä@ö")}
     assert len(paths) == 6
     assert all(path.count("/") == 1 and ".." not in path for path in paths)
@@ -121,7 +121,7 @@ RECORDS = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(RECORDS, max_size=5), min_size=1, max_size=3))
-def test_stores_merge_in_any_order_to_the_same(parts: list[list[SharedRecord]]) -> None:
+def test_share_stores_merge_to_the_same_in_any_order(parts: list[list[SharedRecord]]) -> None:
     stores = [store(*records) for records in parts]
     ways = {merge(order)[PATH] for order in permutations(stores)}
     assert len(ways) == 1
@@ -136,7 +136,7 @@ def test_stores_merge_in_any_order_to_the_same(parts: list[list[SharedRecord]]) 
     assert len(lines) == len(held) and not refused, "one line for each matter"
 
 
-def test_the_latest_holds_and_gone_wins_a_tie() -> None:
+def test_the_latest_version_wins_and_a_withdrawal_wins_a_tie() -> None:
     old, new = shared(text="old"), shared(text="new", day=2)
     held, _ = read_shares(merge([store(new), store(old)]))
     assert held[old.id].text == "new"
@@ -149,7 +149,7 @@ def test_the_latest_holds_and_gone_wins_a_tie() -> None:
     assert held[old.id].text == "again"
 
 
-def test_a_line_says_for_whom_it_is_and_of_an_unknown_scope_it_is_refused() -> None:
+def test_a_line_has_a_scope_and_an_unknown_scope_is_refused() -> None:
     wider = decode(encode(replace(shared(), scope=Scope.ORGANISATION)), PATH)
     assert isinstance(wider, SharedRecord) and wider.scope is Scope.ORGANISATION
     assert b"scope" not in encode(shared())

@@ -76,7 +76,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("name", methods_with_bank("str | None"))
-def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name: str) -> None:
+def test_a_statement_over_all_banks_is_limited_to_the_visible_ones(store: Store, name: str) -> None:
     statements: list[str] = []
     connection = cast("sqlite3.Connection", cast("Any", store)._raw)
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
@@ -93,7 +93,7 @@ def test_all_banks_are_those_that_are_seen_in_every_statement(store: Store, name
 
 
 @pytest.mark.parametrize("name", [*methods_with_bank("str | None"), *methods_with_bank("str")])
-def test_another_bank_is_not_reached_by_any_method(store: Store, name: str) -> None:
+def test_no_method_reaches_another_bank(store: Store, name: str) -> None:
     mine = fence_store(store, Principal("a", (BANK,), Level.ADMIN))
     if name == "model_calls.total_spent":
         return  # numbers that keep models within their caps, of all that ask
@@ -110,7 +110,7 @@ def test_an_unclassified_method_is_refused(store: Store) -> None:
             method_of(mine, name)
 
 
-def test_a_store_is_unrestricted_again_after_its_fence(tmp_path: Path) -> None:
+def test_a_store_is_unrestricted_again_after_its_access_fence(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "home" / "memory.db")) as whole:
         mine = fence_store(whole, Principal("a", (BANK,), Level.READ))
         other = mine.borrow_reader()
@@ -123,7 +123,7 @@ def test_a_store_is_unrestricted_again_after_its_fence(tmp_path: Path) -> None:
         again.close()
 
 
-def test_a_store_for_reading_has_no_part_that_writes(tmp_path: Path) -> None:
+def test_a_read_only_store_has_no_part_that_writes(tmp_path: Path) -> None:
     with closing(SqliteReadStore(tmp_path / "memory.db")) as store:
         parts: dict[str, type] = {
             name: getattr(store, name).__class__ for name in PARTS if hasattr(store, name)

@@ -16,7 +16,9 @@ NAMES = [check.__name__ for check in CHECKS]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=NAMES)
-def test_the_sqlite_store_conforms(check: Callable[[MakeStore], None], tmp_path: Path) -> None:
+def test_the_sqlite_store_passes_every_conformance_check(
+    check: Callable[[MakeStore], None], tmp_path: Path
+) -> None:
     with ExitStack() as opened:
 
         def make_store() -> Store:
@@ -28,7 +30,9 @@ def test_the_sqlite_store_conforms(check: Callable[[MakeStore], None], tmp_path:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=NAMES)
-def test_the_postgres_store_conforms(check: Callable[[MakeStore], None], postgres: Server) -> None:
+def test_the_postgres_store_passes_every_conformance_check(
+    check: Callable[[MakeStore], None], postgres: Server
+) -> None:
     url = postgres.database()
     with ExitStack() as opened:
 

@@ -80,7 +80,7 @@ def hook(home: Path, event: str, session: str, payload: object = None) -> None:
         input=json.dumps(given).encode(),
         env={**environment(home), "CLAUDE_CODE_SESSION_ID": session, "HOLDFAST_HOME": ""},
         capture_output=True,
-        timeout=30,
+        timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -122,7 +122,7 @@ class Service:
         """End it at once, whatever it does."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(60)
             assert self._process.stdout is not None
             self._process.stdout.close()
             self._process = None
@@ -176,7 +176,7 @@ class Gate(_Listening):
                     return
                 headers = {k: v for k, v in self.headers.items() if k.lower() != "host"}
                 made = urllib.request.Request(url + self.path, body or None, headers)
-                with urllib.request.urlopen(made, timeout=30) as answer:
+                with urllib.request.urlopen(made, timeout=60) as answer:
                     result = answer.read()
                 if not on(number, "answer"):
                     self.close_connection = True
@@ -208,7 +208,7 @@ class Recorder(_Listening):
                 body = self.rfile.read(size).decode()
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 recorder.requests.append((self.command, self.path, headers, body))
-                recorder.go_on.wait(20)
+                recorder.go_on.wait(60)
                 answer = recorder.answers.get(self.path, {})
                 answer = answer(json.loads(body)) if callable(answer) else answer
                 result = json.dumps(answer).encode()

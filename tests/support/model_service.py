@@ -44,10 +44,10 @@ class Service:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def completions(self) -> CompletionsChat:
-        return CompletionsChat("small", "k-1", f"{self.url}/v1", timeout_s=5)
+        return CompletionsChat("small", "k-1", f"{self.url}/v1", timeout_s=60)
 
     def messages(self) -> MessagesChat:
-        return MessagesChat("claude-haiku-5-5", "k-2", self.url, timeout_s=5)
+        return MessagesChat("claude-haiku-5-5", "k-2", self.url, timeout_s=60)
 
 
 @contextmanager

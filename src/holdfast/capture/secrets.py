@@ -20,7 +20,7 @@ To add a rule:
      text without any of them; every text pays for it.
 2. Start the pattern with a literal, and give all literals that it can start with as `anchors`.
 3. Add an example to `tests/capture/test_redact.py`: to `KEYS` for a key, else to the texts of
-   `test_a_value_in_the_place_of_a_secret_is_taken_out`. Write it in two pieces, so that it does not
+   `test_the_value_of_a_named_secret_is_redacted`. Write it in two pieces, so that it does not
    look like a key itself.
 4. Name it in the table of `docs/privacy.md`.
 """

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
+from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.bank import Bank, Disposition
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.uris import parse_uri
 from holdfast.store.protocol import Reader, Writer
 from holdfast.times import format_time

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn import import_intake, opinions, share_intake
-from holdfast.learn.decision_state import batch_entries, current_state, in_effect, undoable
+from holdfast.learn.decision_state import batch_entries, current_state, undoable
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from holdfast.errors import NotFoundError
-from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.knowledge import ReviewState
 
 _ERASING = (Action.PURGE, Action.SCRUB)
@@ -13,13 +13,6 @@ _ERASING = (Action.PURGE, Action.SCRUB)
 _NOT_UNDOABLE = (Action.SHARE,)
 # The author of the entries that a bank's retention makes.
 RETENTION_AUTHOR = "retention"
-
-
-def in_effect(log: Iterable[Curation]) -> list[Curation]:
-    """The decisions that were not undone, without the undos themselves."""
-    log = list(log)
-    undone = {entry.target for entry in log if entry.action is Action.UNDO}
-    return [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]
 
 
 def undoable(log: Iterable[Curation]) -> list[Curation]:

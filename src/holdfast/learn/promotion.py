@@ -14,11 +14,10 @@ from pathlib import Path, PurePosixPath
 
 from holdfast.language import truncate
 from holdfast.learn.agent_lessons import LESSON, open_lessons
-from holdfast.learn.decision_state import in_effect
 from holdfast.learn.existing_rules import Similarity, find_matching_rule, says_the_same
 from holdfast.learn.rule_text import RuleAddition
 from holdfast.learn.rule_writing import fingerprint, read_bytes, rules_path
-from holdfast.model.curation import Action
+from holdfast.model.curation import Action, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.trust import Trust

@@ -5,6 +5,7 @@ Rebuilding derived rows never touches this log, so it never undoes a person's de
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -74,3 +75,10 @@ class CurationState(NamedTuple):
     def is_hidden(self) -> bool:
         """Whether the record is left out of every answer."""
         return self.forgotten or bool(self.into)
+
+
+def in_effect(log: Iterable[Curation]) -> list[Curation]:
+    """The decisions that were not undone, without the undos themselves."""
+    log = list(log)
+    undone = {entry.target for entry in log if entry.action is Action.UNDO}
+    return [e for e in log if e.action is not Action.UNDO and str(e.seq) not in undone]

@@ -142,6 +142,42 @@ class StatusChange(NamedTuple):
     because: str = ""
 
 
+class EndReason(StrEnum):
+    """Why words no longer hold."""
+
+    CORRECTED = "corrected"
+    FORGOTTEN = "forgotten"
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+
+    @property
+    def status(self) -> Status:
+        """The status of a record that says nothing but such words."""
+        replaced = self in (EndReason.CORRECTED, EndReason.SUPERSEDED)
+        return Status.SUPERSEDED if replaced else Status.RETRACTED
+
+
+class EndedStatement(NamedTuple):
+    """Words that held from `said` until `ended` and may since be quoted as history only: why and by
+    whom they ended (`who` is "" where no person decided it), the record that the decision was
+    about, and what holds instead: a URI and its words, "" where nothing does.
+
+    `session` is where it was said, "" if in none. What ended `everywhere` is ended in whatever
+    says the same; anything else only within its session.
+    """
+
+    session: str
+    text: str
+    said: str
+    ended: str
+    reason: EndReason
+    who: str = ""
+    record: str = ""
+    instead: str = ""
+    now: str = ""
+    everywhere: bool = True
+
+
 class EvidenceKind(StrEnum):
     """How a record supports or contradicts a fact."""
 

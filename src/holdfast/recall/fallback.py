@@ -30,6 +30,7 @@ from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.query import Query
 from holdfast.recall.ranking.hits import agent_label, make_hit
 from holdfast.sources.json_fields import mapping
+from holdfast.sources.own_calls import is_memory_call
 from holdfast.sources.registry import agents
 from holdfast.store.protocol import Reader
 
@@ -149,8 +150,8 @@ def _tool_outputs(line: str, agent: str) -> Iterator[tuple[str, str]]:
 
 
 def _turn_of_call(reader: Reader, source: int, line: int, call: str) -> Turn | None:
-    """The turn whose call printed a line; None if it is not stored, or its raw lines are
-    withheld."""
+    """The turn whose call printed a line; None if it is not stored, its raw lines are withheld, or
+    memory itself was asked."""
     last = reader.turns.before_line(source, line)
     if last is None:
         return None
@@ -160,7 +161,8 @@ def _turn_of_call(reader: Reader, source: int, line: int, call: str) -> Turn | N
     calling = [turn for turn in turns if turn.tool is not None and turn.tool.call == call]
     if not calling or reader.curation.is_raw_line_withheld(calling[-1].bank, calling[-1].id):
         return None
-    return calling[-1]
+    tool = calling[-1].tool
+    return None if tool is None or is_memory_call(tool) else calling[-1]
 
 
 def _hit(reader: Reader, turn: Turn, text: str, place: SourceLocation, number: int) -> Hit:

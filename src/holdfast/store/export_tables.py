@@ -149,8 +149,8 @@ TABLES = tuple(
 GROUPS = tuple(dict.fromkeys(table.group for table in TABLES if table.group != "bank"))
 DERIVED_TABLES = (
     "commit_session", "record_labels", "fact_evidence", "claim", "concept", "concept_member",
-    "curation_state", "digest", "dropped_claim_count", "entity", "exchange", "fact",
-    "hidden_record", "label", "labelled_record", "status_period", "session_derivation",
+    "curation_state", "digest", "dropped_claim_count", "ended_statement", "entity", "exchange",
+    "fact", "hidden_record", "label", "labelled_record", "status_period", "session_derivation",
     "entity_mention", "graph_node", "passage", "pattern", "proposal", "stage_progress",
     "retained_memory", "review", "rule", "rule_file", "spelling_equivalence", "memory_occurrence",
     "entity_spelling", "stale_session", "stance", "statement", "stale_memory", "vector",

@@ -31,7 +31,7 @@ def _used(memory: Holdfast) -> dict[str, float]:
     }
 
 
-def test_what_a_useful_answer_rests_on_is_borne_out_once(memory: Holdfast) -> None:
+def test_a_useful_answer_confirms_its_sources_once(memory: Holdfast) -> None:
     before = {fact.id: fact.confidence for fact in memory.browse.facts("all", all=True)}
     answer = memory.ask(KEYED, "all")
     assert _used(memory) == {}
@@ -44,7 +44,7 @@ def test_what_a_useful_answer_rests_on_is_borne_out_once(memory: Holdfast) -> No
     assert _used(memory) == borne
 
 
-def test_what_was_found_useful_is_in_the_log_and_can_be_taken_back(memory: Holdfast) -> None:
+def test_feedback_is_in_the_log_and_can_be_undone(memory: Holdfast) -> None:
     answer = memory.ask(KEYED, "all")
     count = memory.answers.mark_useful(answer.session_id, "ada")
     memory.answers.mark_useful(answer.session_id, "ben")
@@ -54,7 +54,7 @@ def test_what_was_found_useful_is_in_the_log_and_can_be_taken_back(memory: Holdf
     assert _used(memory) == {} and memory.undo() == []
 
 
-def test_an_answer_that_is_none_is_of_no_use(memory: Holdfast) -> None:
+def test_an_abstention_cannot_be_marked_useful(memory: Holdfast) -> None:
     nothing = memory.ask("When did we move to Kubernetes?", "all")
     with pytest.raises(InputError):
         memory.answers.mark_useful(nothing.session_id)

@@ -64,7 +64,7 @@ def test_every_tool_gives_results_that_can_be_cited(access: MemoryTools) -> None
             assert one["metadata"]["timestamp"] and one["metadata"]["trust"]
 
 
-def test_a_turn_is_named_by_its_session_and_place(access: MemoryTools) -> None:
+def test_a_turn_is_addressed_by_its_session_and_position(access: MemoryTools) -> None:
     result = access.call("memory_search_fts", {"query": "cache warmed", "layer": "transcripts"})
     assert result["searchType"] == "fts" and result["layer"] == "transcripts"
     best = result["results"][0]
@@ -74,7 +74,7 @@ def test_a_turn_is_named_by_its_session_and_place(access: MemoryTools) -> None:
     assert best["metadata"]["lineNumber"] > 0 and best["score"] == 1.0
 
 
-def test_strategies_are_raced_fused_and_told(access: MemoryTools) -> None:
+def test_retrievers_run_in_parallel_and_are_fused_and_reported(access: MemoryTools) -> None:
     result = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
     names = [way["strategy"] for way in result["strategyResults"]]
     assert names == ["direct_fts", "expanded_fts", "summaries", "semantic"]
@@ -89,14 +89,14 @@ def test_strategies_are_raced_fused_and_told(access: MemoryTools) -> None:
     assert {one["layer"] for one in only["results"]} <= {"summaries", "observations", "rules"}
 
 
-def test_without_vectors_a_search_by_meaning_says_so(access: MemoryTools) -> None:
+def test_without_vectors_a_semantic_search_says_so(access: MemoryTools) -> None:
     result = access.call("memory_search_vector", {"query": "import"})
     assert result["results"] == [] and "holdfast ingest" in result["notes"][0]
     both = access.call("memory_search_hybrid", {"query": "import"})
     assert both["results"] and "holdfast ingest" in both["notes"][0]
 
 
-def test_vectors_are_searched_where_there_are_any(settings: Settings) -> None:
+def test_vectors_are_searched_if_there_are_any(settings: Settings) -> None:
     with open_memory(settings) as memory:
         memory.ingestion.embed()
     with MemoryTools.open(settings, "all") as access:
@@ -106,7 +106,7 @@ def test_vectors_are_searched_where_there_are_any(settings: Settings) -> None:
         assert result["strategiesSucceeded"] == 4 and result["confidence"] == "high"
 
 
-def test_what_only_a_tool_printed_is_found_by_falling_back(access: MemoryTools) -> None:
+def test_text_that_only_a_tool_printed_is_found_by_the_fallback(access: MemoryTools) -> None:
     result = access.call("memory_search_with_fallbacks", {"query": '"zebra table"'})
     if result["fallbacksUsed"]:
         assert result["fallbacksUsed"] == ["raw_grep"] and result["confidence"] == "low"
@@ -115,21 +115,21 @@ def test_what_only_a_tool_printed_is_found_by_falling_back(access: MemoryTools) 
     assert found["success"] and "zebra" in found["results"][0]["content"]
 
 
-def test_where_nothing_is_found_it_says_what_to_ask(access: MemoryTools) -> None:
+def test_an_empty_result_suggests_what_to_ask(access: MemoryTools) -> None:
     result = access.call("memory_search_with_fallbacks", {"query": "quaternion espresso"})
     assert result["results"] == [] and result["confidence"] == "none"
     assert result["fallbacksAttempted"][-1] == "clarification" and result["fallbacksUsed"] == []
     assert "other words" in result["clarificationPrompt"]
 
 
-def test_recent_sessions_are_scanned_by_time_or_by_words(access: MemoryTools) -> None:
+def test_recent_sessions_are_listed_by_time_or_searched_by_words(access: MemoryTools) -> None:
     result = access.call("memory_scan_recent_sessions")
     assert result["isTemporalQuery"] and result["results"][0]["id"].startswith("summary:")
     assert access.call("memory_scan_recent_sessions", {"query": "courier"})["results"]
     assert not access.call("memory_scan_recent_sessions", {"query": "quaternion"})["results"]
 
 
-def test_layers_say_how_much_they_hold(access: MemoryTools) -> None:
+def test_the_list_of_layers_has_the_size_of_each(access: MemoryTools) -> None:
     layers = {one["name"]: one for one in access.call("memory_list_layers")["layers"]}
     assert list(layers) == ["rules", "summaries", "observations", "transcripts", "team"]
     assert layers["transcripts"]["available"] and layers["transcripts"]["count"] == 5
@@ -154,24 +154,24 @@ def test_layers_say_how_much_they_hold(access: MemoryTools) -> None:
         ("memory_search_with_fallbacks", {"query": "x", "enableGrep": "no"}),
     ],
 )
-def test_a_call_that_is_not_as_offered_is_refused(
+def test_a_call_with_wrong_arguments_is_refused(
     access: MemoryTools, name: str, given: object
 ) -> None:
     with pytest.raises(InputError):
         access.call(name, given)
 
 
-def test_there_is_no_other_tool(access: MemoryTools) -> None:
+def test_an_unknown_tool_is_refused(access: MemoryTools) -> None:
     with pytest.raises(NotFoundError, match="memory_write"):
         access.call("memory_write", {"text": "x"})
 
 
-def test_a_megabyte_of_question_is_answered(access: MemoryTools) -> None:
+def test_a_question_of_one_megabyte_is_answered(access: MemoryTools) -> None:
     result = access.call("memory_search_with_fallbacks", {"query": "nightly import " * 70_000})
     assert len(str(result)) < MAX_RESULT_CHARS * 2
 
 
-def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
+def test_results_stay_below_the_limit_of_the_host(tmp_path: Path) -> None:
     script = Script(cwd=str(tmp_path))
     script.user("Look into the importer.")
     for n in range(40):
@@ -186,7 +186,7 @@ def test_results_stay_under_what_a_host_takes(tmp_path: Path) -> None:
         assert result["results"] and result["leftOut"] > 0 and len(str(result)) < 50_000
 
 
-def test_it_is_given_nothing_that_writes(settings: Settings) -> None:
+def test_the_tools_have_no_access_to_writing_methods(settings: Settings) -> None:
     with MemoryTools.open(settings, "all") as tools:
         store = tools.reader
         parts: dict[str, type] = {
@@ -198,7 +198,7 @@ def test_it_is_given_nothing_that_writes(settings: Settings) -> None:
         assert not [name for name in writes if hasattr(store, name)]
 
 
-def test_its_connection_refuses_to_write(settings: Settings) -> None:
+def test_the_connection_of_the_tools_refuses_writes(settings: Settings) -> None:
     store = SqliteReadStore(settings.database)
     other = store.borrow_reader()
     assert isinstance(other, SqliteReadStore)
@@ -227,7 +227,7 @@ def test_no_tool_changes_the_memory(settings: Settings) -> None:
     assert fingerprint() == before
 
 
-def test_a_missing_memory_is_empty_and_stays_missing(tmp_path: Path) -> None:
+def test_a_missing_memory_is_empty_and_is_not_created(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path / "none"), "HOME": str(tmp_path)})
     with MemoryTools.open(settings, "all") as access:
         assert access.call("memory_search_with_fallbacks", {"query": "x"})["results"] == []

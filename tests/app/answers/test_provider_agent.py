@@ -54,7 +54,7 @@ def answer_of(tmp_path: Path, providers: bool) -> tuple[Answer, list[Json]]:
         return answer, [body for _, _, body in service.asked]
 
 
-def test_the_agent_asks_plugins_and_what_they_say_stays_outside(tmp_path: Path) -> None:
+def test_the_agent_queries_plugins_and_their_text_stays_external(tmp_path: Path) -> None:
     answer, asked = answer_of(tmp_path, providers=True)
     assert any(name.startswith("good_search") for name in offered(asked[0]))
     assert "in its words" in json.dumps(asked[0]["tools"])
@@ -64,7 +64,7 @@ def test_the_agent_asks_plugins_and_what_they_say_stays_outside(tmp_path: Path) 
     assert any("outside the project" in caveat for caveat in answer.caveats)
 
 
-def test_no_plugin_is_offered_unless_it_is_wanted(tmp_path: Path) -> None:
+def test_no_plugin_is_offered_unless_requested(tmp_path: Path) -> None:
     answer, asked = answer_of(tmp_path, providers=False)
     assert all(name.startswith("memory_") or name == "answer" for name in offered(asked[0]))
     assert not any(citation.layer is Layer.PROVIDERS for citation in answer.citations)

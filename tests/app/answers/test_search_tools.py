@@ -45,7 +45,7 @@ def search(settings: Settings) -> Iterator[SearchTools]:
         yield made
 
 
-def test_an_index_comes_first_and_tells_what_reading_costs(search: SearchTools) -> None:
+def test_search_returns_an_index_with_the_token_cost_of_each_record(search: SearchTools) -> None:
     result = search.call("search_observations", {"query": "nightly import", **ALL})
     best = result["items"][0]
     assert result["format"] == "index" and best["kind"] in ("exchange", "memory", "fact")
@@ -55,7 +55,7 @@ def test_an_index_comes_first_and_tells_what_reading_costs(search: SearchTools) 
     assert full["items"][0]["text"] and len(str(full)) > len(str(result))
 
 
-def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) -> None:
+def test_only_the_last_ninety_days_are_searched_by_default(settings: Settings) -> None:
     def at(now: str) -> SearchTools:
         return SearchTools(SqliteReadStore(settings.database), settings, "all", lambda: now)
 
@@ -70,7 +70,7 @@ def test_only_the_last_ninety_days_are_searched_unless_told(settings: Settings) 
         assert not late.call("search_observations", {"query": "nightly import", **gone})["items"]
 
 
-def test_prompts_are_the_users_own_words(search: SearchTools) -> None:
+def test_prompts_are_searched_in_the_users_own_words(search: SearchTools) -> None:
     result = search.call("search_user_prompts", {"query": "rename uploader courier", **ALL})
     assert {item["type"] for item in result["items"]} == {"user"}
     assert "Please rename" in result["items"][0]["title"]
@@ -104,12 +104,12 @@ def test_work_is_found_by_file_concept_and_type(search: SearchTools) -> None:
     assert [i["uri"] for i in page["items"]] == [latest["items"][1]["uri"]] and page["total"] == 2
 
 
-def test_recent_context_tells_sessions_with_what_was_done(search: SearchTools) -> None:
+def test_recent_context_lists_sessions_with_their_work(search: SearchTools) -> None:
     result = search.call("get_recent_context")
     assert len(result["items"][0]["observations"]) == 2 and result["items"][0]["text"]
 
 
-def test_a_timeline_lies_around_a_record_or_a_date(search: SearchTools) -> None:
+def test_a_timeline_is_centred_on_a_record_or_a_date(search: SearchTools) -> None:
     best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]
     result = search.call("get_context_timeline", {"anchor": best["uri"], "depth_after": 0})
     marked = [item for item in result["items"] if item.get("anchor")]
@@ -118,7 +118,7 @@ def test_a_timeline_lies_around_a_record_or_a_date(search: SearchTools) -> None:
     assert best["uri"] in [item["uri"] for item in day["items"]]
 
 
-def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: SearchTools) -> None:
+def test_a_timeline_by_query_finds_an_anchor_or_offers_a_choice(search: SearchTools) -> None:
     auto = search.call("get_timeline_by_query", {"query": "rename uploader courier", **ALL})
     assert auto["mode"] == "auto" and auto["anchor"] in [item["uri"] for item in auto["items"]]
     given = {"query": "rename uploader courier", "mode": "interactive", "limit": 2, **ALL}
@@ -129,7 +129,7 @@ def test_a_timeline_by_query_finds_its_anchor_or_lets_one_choose(search: SearchT
     assert search.call("get_timeline_by_query", {"query": "espresso quaternion"})["items"] == []
 
 
-def test_names_of_imported_data_are_resolved_by_their_scheme(
+def test_ids_of_imported_records_are_resolved_by_their_scheme(
     search: SearchTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NotFoundError, match="claude-mem://observation/12"):
@@ -161,10 +161,10 @@ def test_names_of_imported_data_are_resolved_by_their_scheme(
         ("search_sessions", {"query": "x", "project": "nowhere"}),
     ],
 )
-def test_what_cannot_be_asked_is_refused(search: SearchTools, name: str, given: object) -> None:
+def test_invalid_arguments_are_refused(search: SearchTools, name: str, given: object) -> None:
     with pytest.raises(InputError):
         search.call(name, given)
 
 
-def test_there_are_nine() -> None:
+def test_there_are_nine_tools_and_none_writes() -> None:
     assert len(SEARCH_TOOLS) == 9 and not any(tool.writes for tool in SEARCH_TOOLS)

@@ -50,7 +50,7 @@ def repositories(memory: Holdfast) -> list[Repository]:
     return memory.reader.git.repositories()
 
 
-def test_what_was_read_once_is_followed_and_nothing_else(
+def test_only_repositories_that_were_read_once_are_followed(
     settings: Settings, tmp_path: Path
 ) -> None:
     top, other = make_repository(tmp_path / "r"), make_repository(tmp_path / "other")
@@ -74,7 +74,7 @@ def test_what_was_read_once_is_followed_and_nothing_else(
     assert [tag.name for tag in tags] == ["v1"]
 
 
-def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
+def test_a_force_push_is_followed_from_the_worktree_that_was_read(
     settings: Settings, tmp_path: Path
 ) -> None:
     top, tree = make_repository(tmp_path / "r"), tmp_path / "tree"
@@ -93,7 +93,7 @@ def test_a_force_push_is_followed_from_the_worktree_it_was_read_from(
     assert reader_says == {lost}
 
 
-def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
+def test_an_unreadable_repository_is_noted_and_the_others_are_read(
     settings: Settings, tmp_path: Path
 ) -> None:
     gone, broken, good = (make_repository(tmp_path / name) for name in ("a", "b", "c"))
@@ -116,7 +116,7 @@ def test_one_that_cannot_be_read_is_noted_and_the_others_go_on(
     assert [chore.name for chore in failed_tasks_of(settings)] == [f"history of {gone / '.git'}"]
 
 
-def test_the_settings_can_turn_it_off(settings: Settings, tmp_path: Path) -> None:
+def test_following_can_be_turned_off_in_the_settings(settings: Settings, tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "start", **{"a.txt": "1\n"})
     read(settings, top)

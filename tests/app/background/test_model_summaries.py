@@ -36,7 +36,7 @@ def service() -> Iterator[Service]:
         yield made
 
 
-def test_without_settings_no_model_is_asked(service: Service, tmp_path: Path) -> None:
+def test_no_model_is_asked_without_settings(service: Service, tmp_path: Path) -> None:
     user = User(tmp_path, "")
     user.env |= {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": service.url}
     user.run("worker")
@@ -44,7 +44,9 @@ def test_without_settings_no_model_is_asked(service: Service, tmp_path: Path) ->
     assert "models: none is asked" in user.run("status")
 
 
-def test_a_worker_sums_up_and_status_tells_what_it_took(service: Service, tmp_path: Path) -> None:
+def test_a_worker_summarises_sessions_and_status_shows_the_cost(
+    service: Service, tmp_path: Path
+) -> None:
     user = User(tmp_path, asking(service))
     user.run("worker")
     assert len(service.asked) == 2
@@ -65,7 +67,7 @@ def test_a_worker_sums_up_and_status_tells_what_it_took(service: Service, tmp_pa
     assert "price unknown" in told and "900 tokens in, 60 out" in told
 
 
-def test_a_cap_and_a_busy_service_are_told_with_their_reason(
+def test_a_reached_cap_and_a_busy_service_are_reported_with_their_reason(
     service: Service, tmp_path: Path
 ) -> None:
     user = User(tmp_path, asking(service, "day_tokens = 10"))
@@ -80,7 +82,7 @@ def test_a_cap_and_a_busy_service_are_told_with_their_reason(
     assert "slow down" in user.status()["held"] and "slow down" in user.run("status")
 
 
-def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
+def test_a_worker_killed_between_call_and_store_repeats_only_that_call(
     service: Service, tmp_path: Path
 ) -> None:
     wait_out_midnight()
@@ -105,7 +107,7 @@ def test_a_worker_killed_between_call_and_store_pays_only_that_call_again(
     assert TITLE in user.run("recall", TITLE, "--bank", "all")
 
 
-def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: Path) -> None:
+def test_the_subscription_summarises_a_session_through_the_real_program(tmp_path: Path) -> None:
     if find_claude() is None:
         pytest.skip("Claude Code is not here: pip install claude-agent-sdk brings it")
     digest = {"request": TITLE, "investigated": [], "learned": [TITLE], "completed": [],
@@ -130,7 +132,7 @@ def test_the_subscription_sums_up_a_session_through_the_real_program(tmp_path: P
     assert all("StructuredOutput" in api.sent(number) for number in range(len(api.requests)))
 
 
-def test_a_missing_package_or_key_is_told_as_a_failed_step(tmp_path: Path) -> None:
+def test_a_missing_package_or_key_is_reported_as_a_failed_step(tmp_path: Path) -> None:
     user = User(tmp_path, '[models]\nuse = "anthropic"\n')
     user.env.pop("ANTHROPIC_API_KEY", None)
     done = subprocess.run(user.command("worker"), env=user.env, capture_output=True, text=True)
@@ -159,7 +161,7 @@ def test_opting_in_changes_one_line_and_nothing_else(tmp_path: Path, before: str
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_is_written_in_an_odd_way_is_left_alone(tmp_path: Path) -> None:
+def test_a_settings_file_in_an_unusual_layout_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("models.day_tokens = 5\n")
     with pytest.raises(SettingsError, match="cannot be changed safely"):

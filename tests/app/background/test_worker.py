@@ -82,7 +82,7 @@ def noting(ran: list[str], name: str) -> Callable[[WorkerPass], str]:
     return note
 
 
-def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> None:
+def test_a_failed_step_is_noted_and_the_others_run(settings: Settings) -> None:
     bug_hunt().write(settings.claude_dir / "projects")
     tried = [0]
     outcome = run_worker(settings, QUICK, (Step("broken", failing(tried)), *STEPS), Clock())
@@ -94,7 +94,7 @@ def test_a_step_that_fails_is_noted_and_the_others_go_on(settings: Settings) -> 
     assert "broken failed (1)" in HomePaths(settings.home).worker_log.read_text()
 
 
-def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
+def test_a_failed_step_is_retried_after_doubling_pauses_and_then_cleared(
     settings: Settings,
 ) -> None:
     clock, tried = Clock(), [0]
@@ -113,7 +113,7 @@ def test_it_is_tried_again_after_a_pause_that_doubles_and_then_cleared(
     assert failed_tasks_of(settings) == []
 
 
-def test_by_hand_it_is_tried_at_once(settings: Settings) -> None:
+def test_a_worker_started_by_hand_retries_at_once(settings: Settings) -> None:
     clock, tried = Clock(), [0]
     for _ in range(3):
         run_worker(settings, BY_HAND, (Step("broken", failing(tried)),), clock)
@@ -134,7 +134,9 @@ def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     assert turns_of(settings) == 8
 
 
-def test_a_fault_of_ours_is_told_with_its_place_and_without_secrets(settings: Settings) -> None:
+def test_an_internal_error_is_logged_with_its_location_and_without_secrets(
+    settings: Settings,
+) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
     def fail(made: WorkerPass) -> str:
@@ -169,7 +171,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     assert turns_of(settings) == 10
 
 
-def test_after_a_worker_that_died_everything_is_looked_at(settings: Settings) -> None:
+def test_everything_is_scanned_after_a_worker_died(settings: Settings) -> None:
     run_worker(settings, QUICK)
     bug_hunt().write(settings.claude_dir / "projects")
     run_worker(settings, QUICK)
@@ -179,7 +181,7 @@ def test_after_a_worker_that_died_everything_is_looked_at(settings: Settings) ->
     assert turns_of(settings) == 8
 
 
-def test_what_a_failed_reading_missed_is_looked_for_next_time(settings: Settings) -> None:
+def test_what_a_failed_scan_missed_is_read_next_time(settings: Settings) -> None:
     run_worker(settings, QUICK)
     bug_hunt(SESSION).write(settings.claude_dir / "projects")
     event = drop_event(settings, f"1.Stop.{SESSION}.77")
@@ -196,7 +198,7 @@ def test_what_a_failed_reading_missed_is_looked_for_next_time(settings: Settings
     assert turns_of(settings) == 8
 
 
-def test_an_event_that_comes_while_it_works_gets_another_pass(settings: Settings) -> None:
+def test_an_event_that_arrives_during_a_pass_starts_another_pass(settings: Settings) -> None:
     seen: list[set[str]] = []
 
     def note(made: WorkerPass) -> str:
@@ -209,7 +211,7 @@ def test_an_event_that_comes_while_it_works_gets_another_pass(settings: Settings
     assert (outcome.passes, seen) == (2, [set(), {SESSION}])
 
 
-def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
+def test_a_worker_in_a_thread_can_be_asked_to_stop(settings: Settings) -> None:
     told, outcomes = threading.Event(), list[WorkerOutcome]()
     step = Step("note", noting([], "note"))
     lingering = QUICK._replace(linger_s=60)
@@ -220,17 +222,19 @@ def test_a_thread_can_work_and_be_told_to_leave(settings: Settings) -> None:
     thread = threading.Thread(target=go)
     thread.start()
     told.set()
-    thread.join(30)
+    thread.join(60)
     assert not thread.is_alive() and outcomes[0].failed == ()
 
 
-def test_an_event_that_nobody_can_take_up_is_no_reason_to_stay(settings: Settings) -> None:
+def test_an_event_that_cannot_be_processed_does_not_keep_the_worker_running(
+    settings: Settings,
+) -> None:
     drop_event(settings, "1.Stop.none.1", '{"half')
     drop_event(settings, "2.Stop.none.1")
     assert run_worker(settings, QUICK).passes == 1
 
 
-def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> None:
+def test_a_full_scan_is_processed_in_batches(settings: Settings) -> None:
     for number in range(5):
         bug_hunt(f"{number:08x}-0000-4000-8000-000000000001").write(
             settings.claude_dir / "projects"
@@ -247,7 +251,7 @@ def test_a_look_through_all_is_worked_off_in_portions(settings: Settings) -> Non
     assert not unread.has_more and not unread.scan_is_due()
 
 
-def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> None:
+def test_steps_that_need_no_database_run_without_one(settings: Settings) -> None:
     settings.database.write_bytes(b"this is not a database" * 100)
     ran: list[str] = []
     steps = (
@@ -259,7 +263,7 @@ def test_without_a_database_what_stands_alone_still_runs(settings: Settings) -> 
     assert "damaged" in HomePaths(settings.home).worker_log.read_text()
 
 
-def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
+def test_a_memory_of_a_newer_version_is_not_changed(settings: Settings) -> None:
     run_worker(settings, QUICK)
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -273,7 +277,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(settings: Settings) -> None:
         run_worker(settings, BY_HAND, steps)
 
 
-def test_what_vanished_is_reported_once_with_what_was_saved(settings: Settings) -> None:
+def test_a_vanished_transcript_is_reported_once_with_what_was_saved(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
     run_worker(settings, QUICK)
     path.unlink()
@@ -283,7 +287,7 @@ def test_what_vanished_is_reported_once_with_what_was_saved(settings: Settings) 
     assert told.count(f"gone: {path} (13 lines of it are kept)") == 1
 
 
-def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> None:
+def test_old_markers_and_leftovers_are_removed_and_recent_ones_stay(settings: Settings) -> None:
     places = HomePaths(settings.home)
     vectors = settings.home / "vectors"
     for folder in (places.session_marks, vectors):
@@ -299,7 +303,7 @@ def test_old_marks_and_leftovers_go_and_young_ones_stay(settings: Settings) -> N
     assert not any(path.exists() for path in gone)
 
 
-def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> None:
+def test_the_model_is_loaded_only_when_something_is_pending(settings: Settings) -> None:
     shipped = Settings(settings.home, settings.claude_dir)
     own = Settings(settings.home, settings.claude_dir, embed_model="/somewhere")
     with Holdfast(settings) as memory:
@@ -326,7 +330,7 @@ def test_the_model_is_wanted_only_when_something_waits(settings: Settings) -> No
             assert not needs_embedding(memory.reader, chosen)
 
 
-def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:
+def test_the_log_stays_within_its_size_limit(tmp_path: Path) -> None:
     log = WorkerLog(tmp_path / "worker.log", lambda: "now")
     for number in range(600):
         log.write(f"{number} {'x' * 1000}")
@@ -340,5 +344,5 @@ def test_the_log_keeps_within_its_bound(tmp_path: Path) -> None:
     ("name", "session"),
     [("1.Stop.abc-1.7", "abc-1"), ("1.Stop.abc.7.2", "abc"), ("1.Stop.none.7", ""), ("1.x", "")],
 )
-def test_the_name_of_an_event_tells_its_session(name: str, session: str) -> None:
+def test_the_name_of_an_event_contains_its_session(name: str, session: str) -> None:
     assert event_session(name) == session

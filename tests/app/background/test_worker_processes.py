@@ -42,7 +42,7 @@ def status(home: Path) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path) -> None:
+def test_a_hook_starts_a_worker_that_reads_the_session_and_exits(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     for _ in range(5):
@@ -56,7 +56,7 @@ def test_a_hook_starts_a_worker_that_reads_the_session_and_leaves(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: Path) -> None:
+def test_a_stale_pid_file_or_one_of_another_process_stops_no_worker(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     for stale in (f"{2**22 - 3}\n77\n", f"{os.getpid()}\n1\n"):
@@ -68,7 +68,7 @@ def test_a_pid_file_left_behind_or_of_another_process_stops_no_worker(tmp_path: 
     assert status(home)["turns"] == 8
 
 
-def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
+def test_a_hook_starts_no_worker_while_one_runs(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     with take_lease(HomePaths(home)):
         hook(home, "Stop", SESSION)
@@ -79,7 +79,7 @@ def test_while_a_worker_runs_a_hook_starts_none(tmp_path: Path) -> None:
     wait_until_quiet(home)
 
 
-def test_a_second_worker_leaves_and_does_nothing(tmp_path: Path) -> None:
+def test_a_second_worker_exits_without_doing_anything(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     with take_lease(HomePaths(home)):
@@ -109,7 +109,9 @@ def _rows(home: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_killed_at_random_points_and_started_again_it_has_the_same_rows(tmp_path: Path) -> None:
+def test_a_worker_killed_at_random_points_and_restarted_stores_the_same_rows(
+    tmp_path: Path,
+) -> None:
     make_corpus(tmp_path / "projects", 10, 400)
     calm = make_home(tmp_path / "calm")
     (tmp_path / "calm" / "claude" / "projects").symlink_to(tmp_path / "projects")
@@ -130,7 +132,7 @@ def test_killed_at_random_points_and_started_again_it_has_the_same_rows(tmp_path
     assert landed >= 4, "the kills must have hit a running worker"
 
 
-def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> None:
+def test_a_worker_that_is_terminated_exits_cleanly_and_misses_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     make_corpus(tmp_path / "claude" / "projects", 24, 2000)
     process = start(home, "worker", "--nudged")
@@ -144,7 +146,7 @@ def test_told_to_leave_it_leaves_cleanly_and_misses_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_a_step_that_fails_shows_in_status_until_it_is_done(tmp_path: Path) -> None:
+def test_a_failed_step_shows_in_status_until_it_succeeds(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     away = {"HOLDFAST_EMBEDDER": str(tmp_path / "model")}
@@ -185,7 +187,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert _rows(home) == _rows(calm)
 
 
-def test_without_the_model_it_stays_small(tmp_path: Path) -> None:
+def test_a_worker_without_a_model_uses_little_memory(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     script = Script(SESSION)
     for number in range(150):

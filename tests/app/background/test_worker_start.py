@@ -23,7 +23,7 @@ def prepare(home: Path) -> tuple[Settings, Path]:
     return Settings(places.home, home / "claude"), said
 
 
-def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> None:
+def test_a_worker_is_started_if_another_agent_is_set_up(tmp_path: Path) -> None:
     settings, said = prepare(tmp_path)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")
 
@@ -32,7 +32,7 @@ def test_a_worker_is_started_where_another_agent_was_set_up(tmp_path: Path) -> N
     assert said.read_text() == "-I -m holdfast worker --nudged\n"
 
 
-def test_none_is_started_for_claude_code_alone_or_when_all_was_looked_at(tmp_path: Path) -> None:
+def test_no_worker_is_started_for_claude_code_alone_or_soon_after_a_scan(tmp_path: Path) -> None:
     settings, said = prepare(tmp_path)
     assert not start_worker_if_due(settings)
     InstallRecord(settings.home, OTHER_AGENTS).add(tmp_path / "config.toml", b"", b"x")

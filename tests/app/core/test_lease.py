@@ -47,7 +47,7 @@ def hold(home: Path, patience: float = 0, seconds: float = 60) -> subprocess.Pop
 
 def end(process: subprocess.Popen[str], number: int = signal.SIGKILL) -> None:
     process.send_signal(number)
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
 
 
 def places_in(home: Path) -> HomePaths:
@@ -56,7 +56,7 @@ def places_in(home: Path) -> HomePaths:
     return places
 
 
-def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
+def test_only_one_process_holds_the_lease(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     with take_lease(places) as first:
         assert first is not None
@@ -72,7 +72,7 @@ def test_one_has_it_and_the_other_is_told_so(tmp_path: Path) -> None:
     assert worker_status(places) == (False, None, False)
 
 
-def test_many_at_once_go_in_one_by_one(tmp_path: Path) -> None:
+def test_many_processes_take_the_lease_one_by_one(tmp_path: Path) -> None:
     crowd = [
         subprocess.Popen([sys.executable, "-c", TURNS, str(tmp_path)], stderr=subprocess.PIPE)
         for _ in range(8)
@@ -82,7 +82,7 @@ def test_many_at_once_go_in_one_by_one(tmp_path: Path) -> None:
         assert process.returncode == 0, complaint.decode()
 
 
-def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+def test_the_lease_ends_when_its_process_is_killed(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     assert worker_status(places).pid == holder.pid
@@ -94,7 +94,7 @@ def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
         assert held is not None and not held.orphaned
 
 
-def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_holder_that_wrote_its_pid_is_not_waited_for(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     began = monotonic()
@@ -107,14 +107,14 @@ def test_one_that_has_announced_itself_is_not_waited_for(tmp_path: Path) -> None
     end(holder)
 
 
-def test_one_that_is_just_leaving_is_waited_for(tmp_path: Path) -> None:
+def test_a_holder_that_is_about_to_exit_is_waited_for(tmp_path: Path) -> None:
     leaving = hold(tmp_path, seconds=0.5)
     with take_lease(HomePaths(tmp_path), timeout_s=30) as held:
         assert held is not None
-    leaving.communicate(timeout=10)
+    leaving.communicate(timeout=60)
 
 
-def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
+def test_a_zombie_process_is_not_a_worker(tmp_path: Path) -> None:
     places = HomePaths(tmp_path)
     places.hooks.mkdir()
     dead = subprocess.Popen(["sleep", "60"])
@@ -127,7 +127,7 @@ def test_one_that_is_dead_and_not_buried_is_nobody(tmp_path: Path) -> None:
     dead.wait()
 
 
-def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None:
+def test_a_reused_pid_is_not_a_worker(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     places.worker_pid.write_text(f"{os.getpid()}\n1\n")
     assert worker_status(places) == (False, None, True)
@@ -139,7 +139,7 @@ def test_a_number_that_another_process_has_now_is_nobody(tmp_path: Path) -> None
         end(holder)
 
 
-def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
+def test_a_removed_lock_file_is_created_again(tmp_path: Path) -> None:
     places = places_in(tmp_path)
     holder = hold(tmp_path)
     places.worker_lock.unlink()
@@ -148,7 +148,7 @@ def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path) -> None:
     end(holder)
 
 
-def test_two_homes_do_not_meet(tmp_path: Path) -> None:
+def test_two_homes_have_separate_leases(tmp_path: Path) -> None:
     with (
         take_lease(places_in(tmp_path / "a")) as one,
         take_lease(places_in(tmp_path / "b")) as other,
@@ -156,12 +156,12 @@ def test_two_homes_do_not_meet(tmp_path: Path) -> None:
         assert one is not None and other is not None
 
 
-def test_looking_makes_nothing(tmp_path: Path) -> None:
+def test_worker_status_creates_nothing(tmp_path: Path) -> None:
     assert worker_status(HomePaths(tmp_path / "none")) == (False, None, False)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_hooks_leave_once_a_worker_looks_is_for_another_to_be_told_of(tmp_path: Path) -> None:
+def test_a_start_request_is_cleared_when_a_worker_looks_for_the_lease(tmp_path: Path) -> None:
     places = HomePaths(tmp_path)
     places.hooks.mkdir()
     for held in (True, False):

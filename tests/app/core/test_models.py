@@ -10,7 +10,7 @@ from holdfast.settings import load_settings
 from tests.research.history.test_expertise import ANN, History
 
 
-def test_threads_share_the_models_of_the_same_settings(tmp_path: Path) -> None:
+def test_threads_with_the_same_settings_share_models(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(load_semantic_search, [settings] * 8))
@@ -21,7 +21,7 @@ def test_threads_share_the_models_of_the_same_settings(tmp_path: Path) -> None:
     assert without._parts.embedder is None  # pyright: ignore[reportPrivateUsage]
 
 
-def test_a_long_history_does_not_keep_anybody_waiting_for_its_vectors(tmp_path: Path) -> None:
+def test_without_time_to_embed_commits_wait_and_the_latest_come_first(tmp_path: Path) -> None:
     made = History(tmp_path)
     for number in range(1, 4):
         made.commit(ANN, f"2026-03-0{number}", f"Paint hull {number}", "hull.py", number)

@@ -37,9 +37,7 @@ def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) ->
     memory.context.settings = replace(memory.settings, models=models)
 
 
-def test_a_model_reasons_and_what_it_believes_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_opinion_of_a_model_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = {
         "answer": "The ferry timetable is printed in Oslo, as records [1] and [2] tell.",
         "claims": [{"sentence": OSLO, "for": [*range(1, 9)], "against": [], "confidence": 0.99}],
@@ -60,7 +58,9 @@ def test_a_model_reasons_and_what_it_believes_is_kept(
         assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
 
 
-def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_answer_the_rules_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chat = ScriptedChat(ModelRefusedError("No key.", "Give one."))
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO))
@@ -70,7 +70,7 @@ def test_without_an_answer_the_rules_stand(tmp_path: Path, monkeypatch: pytest.M
         assert any("No key." in caveat for caveat in reflection.caveats)
 
 
-def test_memories_of_sessions_that_are_over_are_extracted(
+def test_memories_of_ended_sessions_are_extracted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "

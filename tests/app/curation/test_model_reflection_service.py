@@ -73,7 +73,9 @@ def operations(user: User) -> list[tuple[str, int]]:
     return [(day["operation"], day["calls"]) for day in user.status()["days"]]
 
 
-def test_a_thought_is_checked_stored_and_paid_for(service: Service, tmp_path: Path) -> None:
+def test_an_answer_of_a_model_is_checked_stored_and_paid_for(
+    service: Service, tmp_path: Path
+) -> None:
     believed, invented = claim(OSLO, *range(1, 9)), claim(OSLO, 98, 99)
     elsewhere = claim("The harbour master resigned in Lisbon over a quarrel.", 1)
     service.answer = lambda: said(thought(believed, invented, elsewhere))
@@ -90,7 +92,7 @@ def test_a_thought_is_checked_stored_and_paid_for(service: Service, tmp_path: Pa
     assert operations(user) == [("reflection", 1)] and user.status()["tokens"] == 750
 
 
-def test_what_cannot_be_read_is_asked_again_and_paid_each_time(
+def test_an_unreadable_answer_is_requested_again_and_paid_each_time(
     service: Service, tmp_path: Path
 ) -> None:
     answers = iter(
@@ -119,7 +121,7 @@ def test_what_cannot_be_read_is_asked_again_and_paid_each_time(
         ((401, {"error": {"message": "no such key"}}), "", "no such key", 1),
     ],
 )
-def test_where_no_answer_can_be_had_the_rules_answer_and_say_why(
+def test_without_a_model_answer_the_rules_answer_and_say_why(
     service: Service,
     tmp_path: Path,
     answer: tuple[int, Json],
@@ -136,7 +138,7 @@ def test_where_no_answer_can_be_had_the_rules_answer_and_say_why(
 
 
 @pytest.mark.slow
-def test_a_service_that_is_too_slow_is_not_waited_for(service: Service, tmp_path: Path) -> None:
+def test_a_slow_service_is_not_waited_for(service: Service, tmp_path: Path) -> None:
     answered = threading.Event()
 
     def slow() -> tuple[int, Json]:
@@ -182,7 +184,7 @@ def memories(user: User, *networks: str) -> list[Json]:
     return json.loads(user.run(*asked))["hits"]
 
 
-def test_a_worker_extracts_memories_and_keeps_what_the_turns_bear_out(
+def test_a_worker_extracts_memories_and_keeps_those_the_turns_support(
     service: Service, tmp_path: Path
 ) -> None:
     invented = {**KEPT, "what": "The harbour master resigned in Lisbon over a quarrel."}
@@ -198,7 +200,9 @@ def test_a_worker_extracts_memories_and_keeps_what_the_turns_bear_out(
     assert played.calls == 2, "once for each exchange"
 
 
-def test_without_budget_the_memories_of_rules_stand(service: Service, tmp_path: Path) -> None:
+def test_without_a_budget_the_memories_of_the_rules_are_kept(
+    service: Service, tmp_path: Path
+) -> None:
     Extracting(service, {"memories": [KEPT]})
     user = extracting(tmp_path, service, "day_tokens = 10")
     assert "stopped: A call may take" in user.run("worker") and not service.asked

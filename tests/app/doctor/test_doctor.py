@@ -46,19 +46,19 @@ def change_settings(settings: Settings, **more: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
 
 
-def test_a_home_in_order_has_nothing_to_mend(settings: Settings) -> None:
+def test_a_healthy_home_has_nothing_to_fix(settings: Settings) -> None:
     assert ill(settings) == {} and fixed(settings) == {}
     done = run(settings.home, "doctor")
     assert done.returncode == 0 and "Everything is in order." in done.stdout
 
 
-def test_looking_at_no_home_makes_none(tmp_path: Path) -> None:
+def test_checking_a_missing_home_does_not_create_it(tmp_path: Path) -> None:
     done = run(tmp_path / "none", "doctor")
     assert done.returncode == 0 and "holdfast setup" in done.stdout
     assert not (tmp_path / "none").exists()
 
 
-def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
+def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> None:
     script = settings.home / "hooks" / "capture.sh"
     whole = script.read_bytes()
     script.write_bytes(b"exit 0\n")
@@ -69,7 +69,7 @@ def test_missing_and_old_scripts_are_copied_anew(settings: Settings) -> None:
     assert script.read_bytes() == whole
 
 
-def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings) -> None:
+def test_a_deleted_hooks_folder_is_restored_completely(settings: Settings) -> None:
     places = HomePaths(settings.home)
     shutil.rmtree(places.hooks)
     found = ill(settings)
@@ -83,14 +83,14 @@ def test_a_folder_of_hooks_that_was_deleted_is_laid_out_whole(settings: Settings
     inbox.rmdir()
 
 
-def test_settings_that_switch_all_hooks_off_are_told(settings: Settings) -> None:
+def test_settings_that_disable_all_hooks_are_reported(settings: Settings) -> None:
     change_settings(settings, disableAllHooks=True)
     assert "disableAllHooks" in ill(settings)["hooks"].sentence
     change_settings(settings, disableAllHooks=False)
     assert ill(settings) == {}
 
 
-def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Settings) -> None:
+def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) -> None:
     hooks = json.loads((settings.claude_dir / "settings.json").read_text())["hooks"]
     change_settings(settings, hooks={"Stop": hooks["Stop"]})
     assert "SessionStart" in ill(settings)["hooks"].sentence
@@ -114,7 +114,7 @@ def test_hooks_that_are_missing_twice_or_of_another_home_are_told(settings: Sett
         (f"{sys.executable}\n-I -S\n", "cannot import Holdfast", "holdfast doctor --fix"),
     ],
 )
-def test_an_interpreter_that_does_not_serve(
+def test_an_unusable_interpreter_is_reported_with_a_remedy(
     settings: Settings, lines: str, words: str, remedy: str
 ) -> None:
     HomePaths(settings.home).interpreter.write_text(lines)
@@ -122,7 +122,7 @@ def test_an_interpreter_that_does_not_serve(
     assert words in found.sentence and found.remedy == remedy
 
 
-def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> None:
+def test_folders_that_others_may_read_are_made_private(settings: Settings) -> None:
     inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
@@ -133,7 +133,7 @@ def test_folders_that_others_may_look_into_are_closed(settings: Settings) -> Non
     assert ill(settings) == {} and inbox.stat().st_mode & 0o777 == 0o700
 
 
-def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Path) -> None:
+def test_an_inbox_that_is_a_symlink_is_not_touched(settings: Settings, tmp_path: Path) -> None:
     inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     inbox.rmdir()
@@ -141,13 +141,13 @@ def test_an_inbox_that_is_a_link_is_not_touched(settings: Settings, tmp_path: Pa
     assert "is a link" in ill(settings)["inbox"].sentence and fixed(settings) == {}
 
 
-def test_a_pid_file_that_nobody_is_behind_is_removed(settings: Settings) -> None:
+def test_a_pid_file_without_a_process_is_removed(settings: Settings) -> None:
     HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
     assert "a worker that is gone" in ill(settings)["worker"].sentence
     assert fixed(settings) == {"worker": True} and ill(settings) == {}
 
 
-def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
+def test_events_dated_in_the_future_report_a_wrong_clock(settings: Settings) -> None:
     inbox = HomePaths(settings.home).inbox()
     assert inbox is not None
     (inbox / "1.Stop.none.5").write_text("{}")
@@ -155,7 +155,7 @@ def test_events_of_the_future_tell_of_the_clock(settings: Settings) -> None:
     assert "24 hours ahead" in ill(settings)["clock"].sentence
 
 
-def test_derived_rows_that_do_not_match_are_made_again_if_one_may(settings: Settings) -> None:
+def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("DELETE FROM passage WHERE kind = 'turn'")
         connection.execute("UPDATE exchange SET session = 'nowhere'")
@@ -170,7 +170,7 @@ def test_derived_rows_that_do_not_match_are_made_again_if_one_may(settings: Sett
     assert ill(settings) == {}
 
 
-def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
+def test_an_index_that_lost_words_is_reported(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
         connection.commit()
@@ -178,7 +178,7 @@ def test_an_index_that_lost_words_is_noticed(settings: Settings) -> None:
     assert fixed(settings) == {"derived": True} and ill(settings) == {}
 
 
-def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> None:
+def test_truncated_vectors_are_reported_and_computed_again(settings: Settings) -> None:
     settings = replace(settings, embed_model="")
     with Holdfast(settings) as memory:
         memory.ingestion.embed()
@@ -189,7 +189,7 @@ def test_half_written_vectors_are_told_and_made_again(settings: Settings) -> Non
     assert fixed(settings)["vectors"] and "vectors" not in ill(settings)
 
 
-def test_damage_is_told_and_mended_only_if_one_may(settings: Settings) -> None:
+def test_damage_is_reported_and_repaired_only_if_allowed(settings: Settings) -> None:
     whole = settings.database.read_bytes()
     with settings.database.open("r+b") as file:
         file.seek(len(whole) // 3)
@@ -201,7 +201,7 @@ def test_damage_is_told_and_mended_only_if_one_may(settings: Settings) -> None:
     assert "damaged" in ill(settings)["memory"].sentence
 
 
-def test_a_newer_memory_is_told_and_left_alone(settings: Settings) -> None:
+def test_a_memory_of_a_newer_version_is_reported_and_not_changed(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("PRAGMA user_version = 99")
     found = ill(settings)["memory"]
@@ -209,7 +209,7 @@ def test_a_newer_memory_is_told_and_left_alone(settings: Settings) -> None:
     assert fixed(settings) == {}
 
 
-def test_files_of_vectors_that_are_cut_are_removed(settings: Settings) -> None:
+def test_truncated_vector_files_are_removed(settings: Settings) -> None:
     folder = settings.home / "vectors"
     folder.mkdir(mode=0o700)
     (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")

@@ -237,7 +237,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
 
 
 @pytest.mark.parametrize("fault", MENDED)
-def test_it_is_found_and_mended_and_stays_mended(
+def test_a_fixable_fault_is_found_and_fixed_and_does_not_return(
     fault: str, lab: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, cause = MENDED[fault]
@@ -286,7 +286,7 @@ TOLD: dict[str, tuple[str, Callable[[Lab], object]]] = {
 
 
 @pytest.mark.parametrize("fault", TOLD)
-def test_what_is_not_ours_to_mend_is_told_with_what_to_do(fault: str, lab: Lab) -> None:
+def test_a_fault_that_cannot_be_fixed_is_reported_with_a_remedy(fault: str, lab: Lab) -> None:
     name, cause = TOLD[fault]
     cause(lab)
     found = ill(lab.settings)[name]
@@ -300,12 +300,12 @@ def test_what_is_not_ours_to_mend_is_told_with_what_to_do(fault: str, lab: Lab) 
         path.unlink()
 
 
-def test_a_model_that_the_settings_name_and_is_not_there_is_told(lab: Lab) -> None:
+def test_a_missing_model_named_in_the_settings_is_reported(lab: Lab) -> None:
     found = ill(replace(lab.settings, embed_model=str(lab.folder / "no model")))["model"]
     assert "is not there" in found.sentence and found.fix is None
 
 
-def test_a_memory_that_was_set_aside_is_kept_whole(lab: Lab) -> None:
+def test_a_replaced_memory_is_kept_aside_completely(lab: Lab) -> None:
     data = lab.settings.database.read_bytes()
     kept = set_aside_damaged(lab.settings)
     assert kept.read_bytes() == data and not lab.settings.database.exists()

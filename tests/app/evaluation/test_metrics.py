@@ -38,7 +38,7 @@ def judged(
     )
 
 
-def test_recall_is_the_share_of_the_gold_among_the_first_distinct_ids() -> None:
+def test_recall_is_the_fraction_of_the_gold_among_the_first_distinct_ids() -> None:
     ranked = "a b b c d e f".split()
     assert first(ranked, 3) == ["a", "b", "c"]
     assert recall_at(5, ranked, {"b", "e", "f"}) == pytest.approx(2 / 3)
@@ -47,7 +47,7 @@ def test_recall_is_the_share_of_the_gold_among_the_first_distinct_ids() -> None:
     assert all_at(6, ranked, {"b", "e", "f"}) == 1
 
 
-def test_the_reciprocal_rank_is_that_of_the_first_gold() -> None:
+def test_the_reciprocal_rank_is_that_of_the_first_gold_id() -> None:
     assert reciprocal_rank("a a b c".split(), {"c", "b"}) == 1 / 2
     assert reciprocal_rank("a b".split(), {"z"}) == 0
     assert reciprocal_rank([], {"z"}) == 0
@@ -58,7 +58,7 @@ def test_one_gold_session_is_enough_for_a_hit() -> None:
     assert hit_at(2, "s t".split(), {"t", "u"}) == 1
 
 
-def test_measures_add_up_as_by_hand() -> None:
+def test_measures_match_a_calculation_by_hand() -> None:
     found = measure(
         [
             judged("a x b", "a b", "s t", "s"),
@@ -78,13 +78,13 @@ def test_measures_add_up_as_by_hand() -> None:
     assert found["abstention_recall"] == 1 / 2
 
 
-def test_what_no_question_allows_is_not_zero() -> None:
+def test_a_measure_that_no_question_allows_is_none_and_not_zero() -> None:
     assert set(measure([]).values()) == {None}
     only_sessions = measure([judged(sessions="s", gold_sessions="s")])
     assert (only_sessions["recall@10"], only_sessions["session_hit@1"]) == (None, 1)
 
 
-def test_a_question_to_be_left_unanswered_has_no_rank_measures() -> None:
+def test_a_question_that_expects_abstention_has_no_rank_measures() -> None:
     found = measure([judged("a", "a", "s", "s", unanswerable=True)])
     assert (found["recall@5"], found["session_mrr"], found["abstention_recall"]) == (None, None, 0)
 
@@ -96,7 +96,7 @@ def test_every_category_weighs_the_same_in_their_mean() -> None:
     assert mean_of_groups({"many": many, "one": one, "none": none})["recall@5"] == 1 / 2
 
 
-def test_means_errors_and_percentiles_as_by_hand() -> None:
+def test_means_errors_and_percentiles_match_a_calculation_by_hand() -> None:
     assert mean([1.0, None, 0.0]) == 1 / 2 and mean([]) is None
     assert standard_error([0.0, 1.0, 1.0, 0.0]) == pytest.approx((1 / 3 / 4) ** 0.5)
     assert standard_error([1.0]) is None
@@ -108,7 +108,7 @@ def test_means_errors_and_percentiles_as_by_hand() -> None:
 
 
 @given(IDS, GOLD)
-def test_looking_further_never_finds_less(ranked: list[str], gold: frozenset[str]) -> None:
+def test_a_larger_cutoff_never_lowers_recall(ranked: list[str], gold: frozenset[str]) -> None:
     found = [recall_at(count, ranked, gold) for count in range(1, 45)]
     assert found == sorted(found)
 
@@ -122,7 +122,7 @@ def test_a_perfect_ranking_gives_one(gold: frozenset[str], rest: list[str]) -> N
 
 
 @given(IDS, GOLD, st.randoms(use_true_random=False))
-def test_the_order_below_the_last_gold_changes_no_place(
+def test_the_order_below_the_last_gold_id_changes_nothing(
     ranked: list[str], gold: frozenset[str], random: Random
 ) -> None:
     last = max((n for n, id in enumerate(ranked) if id in gold), default=-1) + 1

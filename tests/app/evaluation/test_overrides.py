@@ -8,20 +8,20 @@ from holdfast.errors import InputError
 from holdfast.recall.core.plan import RecallPlan
 
 
-def test_numbers_of_the_ranking_can_be_set_one_by_one() -> None:
+def test_ranking_weights_can_be_set_one_by_one() -> None:
     plan = with_overrides(RecallPlan(), ["weights.words=0.3", "rerank.parts = 2"])
     assert plan.weights.words == 0.3 and plan.rerank.parts == 2
     assert changed_numbers(plan) == {"weights.words": 0.3, "rerank.parts": 2}
     assert changed_numbers(RecallPlan()) == {} and with_overrides(RecallPlan(), []) == RecallPlan()
 
 
-def test_every_tunable_number_can_be_set() -> None:
+def test_every_tunable_weight_can_be_set() -> None:
     known = tunable_numbers(RecallPlan())
     plan = with_overrides(RecallPlan(), [f"{name}={value + 1}" for name, value in known.items()])
     assert changed_numbers(plan).keys() == known.keys()
 
 
-def test_a_changed_number_is_noted_beside_the_figures() -> None:
+def test_a_changed_weight_is_noted_in_the_result() -> None:
     plan = with_overrides(RecallPlan(), ["thresholds.by_words=0.5"])
     note = "Ranked with thresholds.by_words = 0.5, which is 0.45 by default."
     assert note in report_notes([], plan) and note not in report_notes([], RecallPlan())
@@ -37,7 +37,7 @@ def test_a_changed_number_is_noted_beside_the_figures() -> None:
         ("rerank.parts=0.5", "takes a whole number", "rerank.parts=1"),
     ],
 )
-def test_a_number_that_cannot_be_set_is_refused_with_a_remedy(
+def test_a_weight_that_cannot_be_set_is_refused_with_a_remedy(
     text: str, message: str, remedy: str
 ) -> None:
     with pytest.raises(InputError) as caught:

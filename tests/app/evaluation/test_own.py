@@ -44,7 +44,7 @@ def remember(home: Path, *scripts: Script) -> Holdfast:
     return memory
 
 
-def test_a_request_leads_back_to_the_session_that_changed_its_file(tmp_path: Path) -> None:
+def test_a_request_is_expected_to_find_the_session_that_changed_its_file(tmp_path: Path) -> None:
     last = session(20, ASKED, "compass")
     after = session(30, "The compass needle of the steel hull swings quickly again", "hull")
     told = (
@@ -81,21 +81,19 @@ def test_a_request_leads_back_to_the_session_that_changed_its_file(tmp_path: Pat
     ],
     ids=["too few words", "a command", "typed before", "pasted", "no earlier session"],
 )
-def test_what_would_not_be_a_fair_question_is_left_out(
-    tmp_path: Path, request_text: str, file: str
-) -> None:
+def test_unfair_questions_are_left_out(tmp_path: Path, request_text: str, file: str) -> None:
     with remember(tmp_path, *history(), session(20, request_text, file)) as memory:
         assert find_questions(memory.reader, None).questions == []
 
 
-def test_a_file_that_many_sessions_change_tells_nothing(tmp_path: Path) -> None:
+def test_a_file_that_many_sessions_changed_gives_no_question(tmp_path: Path) -> None:
     everywhere = [session(n + 10, f"Tidy the {t} notes a little", "notes") for n, t in
                   enumerate(TOPICS)]  # fmt: skip
     with remember(tmp_path, *everywhere, session(30, ASKED, "notes")) as memory:
         assert find_questions(memory.reader, None).questions == []
 
 
-def test_a_request_typed_before_in_the_middle_of_a_session_is_left_out(tmp_path: Path) -> None:
+def test_a_request_typed_earlier_within_a_session_is_left_out(tmp_path: Path) -> None:
     before = history()
     before[7].user(ASKED)
     before[7].assistant("Later.")
@@ -103,7 +101,7 @@ def test_a_request_typed_before_in_the_middle_of_a_session_is_left_out(tmp_path:
         assert find_questions(memory.reader, None).questions == []
 
 
-def test_only_what_opens_a_session_is_asked(tmp_path: Path) -> None:
+def test_only_the_first_request_of_a_session_is_a_question(tmp_path: Path) -> None:
     last = session(20, "Good morning to you and to all the others aboard", "tiller")
     last.user(ASKED)
     path = "/home/dev/proj/src/compass.py"
@@ -112,7 +110,7 @@ def test_only_what_opens_a_session_is_asked(tmp_path: Path) -> None:
         assert find_questions(memory.reader, None).questions == []
 
 
-def test_two_files_read_are_as_good_as_one_changed(tmp_path: Path) -> None:
+def test_reading_two_files_counts_as_changing_one(tmp_path: Path) -> None:
     both = session(9, "Write the charts and the tides modules for the bridge", "charts")
     path = "/home/dev/proj/src/tides.py"
     both.tool("Edit", "updated", file_path=path, old_string="a", new_string="c")
@@ -129,14 +127,14 @@ def test_two_files_read_are_as_good_as_one_changed(tmp_path: Path) -> None:
     assert [question.gold_sessions for question in found] == [{both.session}]
 
 
-def test_chance_is_that_of_a_random_order() -> None:
+def test_the_baseline_is_that_of_a_random_order() -> None:
     assert chance_of_hit(1, 2, 8) == pytest.approx(2 / 8)
     assert chance_of_hit(5, 1, 10) == pytest.approx(5 / 10)
     assert chance_of_hit(2, 2, 4) == pytest.approx(1 - (2 / 4) * (1 / 3))
     assert chance_of_hit(5, 1, 3) == 1
 
 
-def test_too_little_history_says_what_it_takes(tmp_path: Path) -> None:
+def test_too_little_history_is_reported_with_what_is_needed(tmp_path: Path) -> None:
     with remember(tmp_path, *history()[:3]) as memory:
         found = find_questions(memory.reader, None)
         report = replay(memory, found.questions, RecallPlan())

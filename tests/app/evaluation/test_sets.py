@@ -33,7 +33,7 @@ def complaint(folder: Path) -> InputError:
     return caught.value
 
 
-def test_a_set_is_read_with_numbers_as_names_and_fields_it_does_not_know(tmp_path: Path) -> None:
+def test_a_set_may_have_numeric_ids_and_unknown_fields(tmp_path: Path) -> None:
     given = make(
         tmp_path,
         question(gold=["a1", 7], category=3, answer="carbon"),
@@ -50,7 +50,7 @@ def test_a_set_is_read_with_numbers_as_names_and_fields_it_does_not_know(tmp_pat
     assert third.unanswerable and third.category == "(none)"
 
 
-def test_no_gold_of_any_kind_means_that_abstaining_is_right() -> None:
+def test_a_question_without_gold_expects_abstention() -> None:
     assert Question("q", "b", "?").unanswerable
     assert Question("q", "b", "?", gold=frozenset("a"), abstain=True).unanswerable
     assert not Question("q", "b", "?", gold_sessions=frozenset("s")).unanswerable
@@ -96,20 +96,20 @@ def test_a_bad_conversation_is_refused_with_its_line(
     assert words in complaint(make(tmp_path, question(gold=["a1"]), talk=talk)).message
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert "is not a folder" in complaint(tmp_path / "nowhere").message
     assert "questions.jsonl is not there" in complaint(tmp_path).message
     (tmp_path / "questions.jsonl").mkdir()
     assert "questions.jsonl cannot be read" in complaint(tmp_path).message
 
 
-def test_a_file_in_the_place_of_a_folder_is_said(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     make(tmp_path, question(), talk=None)
     (tmp_path / "conversations").write_text("")
     assert "cannot be looked into" in complaint(tmp_path).message
 
 
-def test_no_bank_can_be_called_all(tmp_path: Path) -> None:
+def test_no_bank_can_be_named_all(tmp_path: Path) -> None:
     make(tmp_path, question())
     (tmp_path / "conversations" / "all.jsonl").write_text(TURN)
     assert "cannot be called 'all'" in complaint(tmp_path).message
@@ -119,7 +119,7 @@ def test_the_same_id_twice_is_harmless_where_no_question_names_it(tmp_path: Path
     assert len(read_set(make(tmp_path, question(), talk=TURN + TURN)).questions) == 1
 
 
-def test_fewer_questions_are_taken_evenly_and_always_the_same() -> None:
+def test_a_sample_of_questions_is_even_and_deterministic() -> None:
     assert sample_evenly(range(10), 5) == [0, 2, 4, 6, 8]
     assert sample_evenly(range(10), 3) == [0, 3, 6]
     assert sample_evenly(range(3), 9) == range(3) and sample_evenly(range(3), None) == range(3)

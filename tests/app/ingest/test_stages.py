@@ -50,7 +50,7 @@ def break_stages(settings: Settings) -> None:
             )
 
 
-def test_a_worker_reflects_at_the_end_of_sessions(settings: Settings) -> None:
+def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     for number in (1, 2):
         session_on_day(number, "The CI is flaky.").write(folder)
@@ -65,7 +65,7 @@ def test_a_worker_reflects_at_the_end_of_sessions(settings: Settings) -> None:
     )
 
 
-def test_a_reflection_that_fails_holds_nothing_up(settings: Settings) -> None:
+def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> None:
     Holdfast(settings).close()
     break_stages(settings)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
@@ -75,7 +75,7 @@ def test_a_reflection_that_fails_holds_nothing_up(settings: Settings) -> None:
         assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
 
 
-def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
+def test_a_worker_applies_the_retention(settings: Settings) -> None:
     for number in (1, 300):
         session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
     run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
@@ -87,7 +87,7 @@ def test_a_worker_keeps_to_the_retention(settings: Settings) -> None:
         assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
 
 
-def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Settings) -> None:
+def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     database = settings.home / "memory.db"
     with Holdfast(settings, lambda: at(9)) as memory:
@@ -110,7 +110,7 @@ def test_what_stages_make_of_what_is_left_is_what_a_rebuild_makes(settings: Sett
             assert dump(database) == whole
 
 
-def test_a_stage_has_the_version_it_is_known_by() -> None:
+def test_every_stage_has_a_version() -> None:
     modules = (
         fact_stage,
         pattern_stage,

@@ -52,7 +52,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Serve
         yield folder, server
 
 
-def test_a_record_that_somebody_shared_is_found_as_theirs(team: tuple[Path, Server]) -> None:
+def test_a_shared_record_is_found_under_the_name_of_its_author(team: tuple[Path, Server]) -> None:
     folder, server = team
     bob = Laptop(folder, "bob")
     bob.remember("The yawl lies at pier seven.")
@@ -104,7 +104,7 @@ def hits_of(*texts: object, **more: object) -> dict[str, object]:
     return {"/api/v1/shares/recall": {"hits": hits}}
 
 
-def test_nothing_but_the_question_leaves_and_only_for_banks_that_are_listed(ann: Laptop) -> None:
+def test_only_the_question_is_sent_and_only_for_listed_banks(ann: Laptop) -> None:
     with recorded(hits_of(BLUE)) as server:
         named(ann, server.url)
         ann.memory.remember("CANARY-2: the ketch is of another bank.", "other")
@@ -135,7 +135,7 @@ def test_nothing_but_the_question_leaves_and_only_for_banks_that_are_listed(ann:
         assert "user-agent" not in headers and "cookie" not in headers
 
 
-def test_a_slow_server_delays_nothing_beyond_the_deadline_and_is_then_left_alone(
+def test_a_slow_server_delays_recall_only_to_the_deadline_and_is_then_skipped(
     ann: Laptop,
 ) -> None:
     with recorded(hits_of(BLUE), held=True) as server:
@@ -159,7 +159,7 @@ def test_a_slow_server_delays_nothing_beyond_the_deadline_and_is_then_left_alone
         assert len(server.requests) == 1, "another process does not wait for it either"
 
 
-def test_without_a_server_recall_goes_on_and_says_so(ann: Laptop) -> None:
+def test_without_a_server_recall_continues_and_says_so(ann: Laptop) -> None:
     named(ann, "http://127.0.0.1:9")
     status, out, err = ann.run("recall", "the yawl was stolen")
     assert status == 0 and not err and "CANARY-1" in out
@@ -170,7 +170,7 @@ def test_without_a_server_recall_goes_on_and_says_so(ann: Laptop) -> None:
     assert result["reachable"] is False and result["problem"] and KEY not in json.dumps(result)
 
 
-def test_what_a_server_says_is_data_within_bounds(ann: Laptop) -> None:
+def test_responses_of_a_server_are_bounded_and_treated_as_data(ann: Laptop) -> None:
     secret = "AKIAIOSFODNN7EXAMPLE"
     answers = hits_of(
         f"The yawl is painted blue. {secret}", "nothing to do with it", "", 7,
@@ -190,7 +190,7 @@ def test_what_a_server_says_is_data_within_bounds(ann: Laptop) -> None:
             assert not [hit for hit in found.hits if hit.kind == "remote"]
 
 
-def test_what_is_here_already_is_not_said_twice(ann: Laptop) -> None:
+def test_a_record_that_is_also_local_is_listed_once(ann: Laptop) -> None:
     ann.remember(BLUE)
     with recorded(hits_of(BLUE)) as server:
         named(ann, server.url)
@@ -198,7 +198,9 @@ def test_what_is_here_already_is_not_said_twice(ann: Laptop) -> None:
     assert [hit.kind for hit in found.hits if hit.text == BLUE] == ["memory"]
 
 
-def test_a_key_is_kept_where_nobody_else_sees_it(team: tuple[Path, Server], ann: Laptop) -> None:
+def test_a_key_is_stored_where_only_the_owner_can_read_it(
+    team: tuple[Path, Server], ann: Laptop
+) -> None:
     _, server = team
     status, out, err = ann.run("remote", "add", server.url, "--name", "acme", given=server.token)
     assert status == 0, err
@@ -218,7 +220,7 @@ def test_a_key_is_kept_where_nobody_else_sees_it(team: tuple[Path, Server], ann:
     assert not file.exists()
 
 
-def test_a_wrong_key_and_an_open_address_are_refused_in_clear_words(
+def test_a_wrong_key_and_an_unencrypted_address_are_refused_clearly(
     team: tuple[Path, Server], ann: Laptop
 ) -> None:
     _, server = team
@@ -232,7 +234,7 @@ def test_a_wrong_key_and_an_open_address_are_refused_in_clear_words(
     assert not ann.settings.remotes.exists()
 
 
-def test_an_agent_that_asks_by_mcp_hears_the_server_too(
+def test_an_agent_that_asks_through_mcp_gets_server_results_too(
     ann: Laptop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in ann.env.items():
@@ -248,7 +250,7 @@ def test_an_agent_that_asks_by_mcp_hears_the_server_too(
         assert "painted blue" not in kept and "a server said is not kept" in kept
 
 
-def test_what_a_server_said_of_itself_is_not_written_down(ann: Laptop) -> None:
+def test_a_server_error_message_is_not_logged(ann: Laptop) -> None:
     remotes = Remotes(ann.settings, ann.memory.now)
     named(ann, "http://127.0.0.1:9")
     remotes.record(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))

@@ -54,7 +54,7 @@ def states(laptop: Laptop) -> list[str]:
     return [parcel.state.value for parcel in laptop.memory.reader.outbox.items()]
 
 
-def test_two_laptops_share_through_a_server_and_take_back(
+def test_two_laptops_share_and_withdraw_records_through_a_server(
     tmp_path: Path, service: Service, ann: Laptop
 ) -> None:
     bob = Laptop(tmp_path, "bob")
@@ -82,9 +82,7 @@ def test_two_laptops_share_through_a_server_and_take_back(
     assert status == 2 and "Nothing that was sent there" in err
 
 
-def test_what_is_shared_without_a_network_waits_and_arrives_once(
-    service: Service, ann: Laptop
-) -> None:
+def test_records_shared_while_offline_wait_and_arrive_once(service: Service, ann: Laptop) -> None:
     ann.join(service.url, service.token)
     service.kill()
     name, other = ann.remember(BLUE), ann.remember("The ketch is tarred in May.")
@@ -103,7 +101,7 @@ def test_what_is_shared_without_a_network_waits_and_arrives_once(
 
 
 @pytest.mark.slow
-def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
+def test_a_server_killed_during_a_push_ends_with_each_record_once(
     service: Service, ann: Laptop
 ) -> None:
     """The second portion dies with the server before it is taken; of the third, the answer is lost
@@ -135,7 +133,7 @@ def test_a_server_killed_in_mid_push_has_each_record_once_in_the_end(
     assert not any(parcel.line for parcel in ann.memory.reader.outbox.items()), "no words are left"
 
 
-def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
+def test_a_long_push_is_split_into_requests_that_the_server_accepts(ann: Laptop) -> None:
     # A letter of two bytes takes six in a request, so twenty such texts are more than a million.
     names = [ann.remember(f"{n}: " + "лодка " * 1700) for n in range(20)]
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
@@ -146,7 +144,7 @@ def test_what_is_long_goes_in_portions_that_a_server_takes(ann: Laptop) -> None:
     assert len(sizes) == 3
 
 
-def test_a_bank_that_is_not_taken_any_more_holds_up_no_other(ann: Laptop) -> None:
+def test_a_bank_no_longer_listed_does_not_block_the_others(ann: Laptop) -> None:
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         remotes = Remotes(ann.settings, ann.memory.now)
         both = remotes.make(server.url, KEY, [("sloops", "sloops"), (BANK, BANK)], "acme")
@@ -177,7 +175,7 @@ def sent_to(server: Recorder) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_server_never_sees_what_was_not_shared(ann: Laptop) -> None:
+def test_a_server_never_receives_records_that_were_not_shared(ann: Laptop) -> None:
     canaries = [ann.remember(f"CANARY-{n}: the yawl is known to have a leak.") for n in range(5)]
     name = ann.remember(BLUE)
     with closing(Recorder({"/api/v1/banks": {"banks": [{"name": BANK}]}})) as server:
@@ -206,7 +204,7 @@ def test_a_server_never_sees_what_was_not_shared(ann: Laptop) -> None:
             assert share["origin"] == name and share["id"] == line_hash(share)
 
 
-def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sent(
+def test_records_forgotten_erased_or_withdrawn_before_sending_are_never_sent(
     ann: Laptop,
 ) -> None:
     remote = named(ann, "http://127.0.0.1:9")
@@ -232,7 +230,7 @@ def test_what_was_forgotten_erased_or_taken_back_before_it_was_sent_is_never_sen
     assert states(ann) == [] and sent_to(server)[-1]["gone"] is True
 
 
-def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
+def test_only_records_with_a_scope_in_a_listed_bank_are_sent(ann: Laptop) -> None:
     remote = named(ann, "http://127.0.0.1:9")
     name = ann.remember(BLUE)
     post = Outbox(ann.memory.context)
@@ -247,7 +245,9 @@ def test_only_what_has_a_scope_and_a_listed_bank_is_sent(ann: Laptop) -> None:
     assert ann.memory.reader.outbox.items() == []
 
 
-def test_the_worker_sends_what_waits_and_the_doctor_tells_what_cannot_be(ann: Laptop) -> None:
+def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_sent(
+    ann: Laptop,
+) -> None:
     named(ann, "http://127.0.0.1:9")
     remote = Remotes(ann.settings, ann.memory.now).named()
     name = ann.remember(BLUE)

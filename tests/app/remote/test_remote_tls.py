@@ -64,7 +64,7 @@ def listening(folder: Path, name: str) -> Generator[Listener]:
                 while True:
                     raw, _ = listens.accept()
                     with raw:
-                        raw.settimeout(5)
+                        raw.settimeout(60)
                         try:
                             speak(raw)
                         except OSError:
@@ -86,10 +86,12 @@ def listening(folder: Path, name: str) -> Generator[Listener]:
         thread.start()
         yield made
         listens.shutdown(socket.SHUT_RDWR)
-    thread.join(10)
+    thread.join(60)
 
 
-def test_a_server_is_asked_whose_certificate_the_team_signed(tmp_path: Path, signed: Path) -> None:
+def test_a_server_with_a_certificate_of_the_teams_authority_is_trusted(
+    tmp_path: Path, signed: Path
+) -> None:
     env = environment(tmp_path / "server")
     assert cli(env, "remember", "The pier is closed on Mondays.", "--bank", BANK).returncode == 0
     key = new_key(env, "--name", "ana", "--bank", BANK, "--level", "write")
@@ -122,7 +124,7 @@ def test_a_server_is_asked_whose_certificate_the_team_signed(tmp_path: Path, sig
         ("", True, "it does not speak TLS"),
     ],
 )
-def test_nothing_is_sent_to_whoever_is_not_believed(
+def test_nothing_is_sent_to_an_untrusted_server(
     tmp_path: Path, signed: Path, name: str, trusted: bool, why: str
 ) -> None:
     ana = Laptop(tmp_path, "ana")

@@ -28,7 +28,7 @@ RICH = Hit(
 )  # fmt: skip
 
 
-def test_a_plain_hit_has_nothing_to_remark() -> None:
+def test_an_ordinary_hit_has_no_remarks() -> None:
     assert remarks(PLAIN) == {}
     assert short_json(PLAIN, 9) == {
         "uri": "holdfast://turn/1",
@@ -40,7 +40,7 @@ def test_a_plain_hit_has_nothing_to_remark() -> None:
     assert heading(PLAIN) == "0.50  turn · undated · user"
 
 
-def test_json_in_full_always_has_status_and_freshness() -> None:
+def test_full_json_always_has_status_and_freshness() -> None:
     whole = full_json(PLAIN)
     assert (whole["status"], whole["freshness"]) == ("observed", "unknown")
     assert not {"bank", "since", "astray", "agent", "supersedes"} & whole.keys()

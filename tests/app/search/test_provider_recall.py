@@ -40,7 +40,7 @@ def ask(memory: Holdfast, providers: bool = True) -> Answer:
     return memory.ask("When do the retries of the importer stop?", providers=providers)
 
 
-def test_what_plugins_say_comes_after_what_is_ours(tmp_path: Path) -> None:
+def test_results_of_plugins_come_after_our_own(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
         found = recall(memory)
     ours = [hit for hit in found.hits if hit.layer is not Layer.PROVIDERS]
@@ -56,7 +56,7 @@ def test_what_plugins_say_comes_after_what_is_ours(tmp_path: Path) -> None:
     assert "provider good" in [arm.name for arm in found.strategies]
 
 
-def test_a_memory_that_does_not_know_lets_plugins_speak_and_says_so(tmp_path: Path) -> None:
+def test_plugins_answer_when_the_memory_abstains_and_the_result_says_so(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good", own=False) as memory:
         found, answer = recall(memory), ask(memory)
         assert memory.ask("When do the retries of the importer stop?").abstained
@@ -69,7 +69,7 @@ def test_a_memory_that_does_not_know_lets_plugins_speak_and_says_so(tmp_path: Pa
     assert any("nobody here has checked it" in caveat for caveat in answer.caveats)
 
 
-def test_plugins_do_not_raise_the_confidence_in_an_answer(tmp_path: Path) -> None:
+def test_plugins_do_not_raise_the_confidence_of_an_answer(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
         without, with_them = ask(memory, providers=False), ask(memory)
     assert with_them.confidence is without.confidence
@@ -80,7 +80,7 @@ def test_plugins_do_not_raise_the_confidence_in_an_answer(tmp_path: Path) -> Non
     assert Layer.PROVIDERS not in without.layers_searched
 
 
-def test_instructions_of_a_plugin_are_quoted_and_nothing_else(tmp_path: Path) -> None:
+def test_instructions_in_plugin_text_are_only_quoted(tmp_path: Path) -> None:
     with memory_with(tmp_path, "orders") as memory:
         before = memory.inventory.counts()
         answer = ask(memory)
@@ -91,7 +91,7 @@ def test_instructions_of_a_plugin_are_quoted_and_nothing_else(tmp_path: Path) ->
     assert before == after and passages == []
 
 
-def test_one_that_fails_is_named_and_left_alone_after_the_second_time(tmp_path: Path) -> None:
+def test_a_failing_plugin_is_reported_and_skipped_after_the_second_failure(tmp_path: Path) -> None:
     with memory_with(tmp_path, "dies", "good") as memory:
         for _ in range(2):
             answer = ask(memory)
@@ -104,7 +104,7 @@ def test_one_that_fails_is_named_and_left_alone_after_the_second_time(tmp_path: 
     assert (tmp_path / "notes").read_text().count("started") == started + 1
 
 
-def test_plugins_are_asked_only_where_settings_and_question_say_so(tmp_path: Path) -> None:
+def test_plugins_are_queried_only_if_settings_and_question_allow_it(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good", more='use = "off"') as memory:
         ask(memory, providers=False)
         with pytest.raises(InputError, match="Plugins are not asked"):
@@ -123,7 +123,7 @@ def test_plugins_are_asked_only_where_settings_and_question_say_so(tmp_path: Pat
         assert not any(hit.provider for hit in memory.recall("when do retries stop").hits)
 
 
-def test_plugins_cannot_look_back_and_have_no_networks(tmp_path: Path) -> None:
+def test_plugins_are_not_queried_for_an_as_of_date_or_a_network(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good") as memory:
         found = memory.search.recall_with_plan(
             "retries", None, RecallPlan(providers=True, as_of=NOW)
@@ -134,7 +134,7 @@ def test_plugins_cannot_look_back_and_have_no_networks(tmp_path: Path) -> None:
     assert not (tmp_path / "notes").exists()
 
 
-def test_what_a_plugin_said_is_not_kept(tmp_path: Path) -> None:
+def test_text_from_plugins_is_not_stored(tmp_path: Path) -> None:
     with memory_with(tmp_path, "good", own=False) as memory:
         [hit] = recall(memory).hits
         with pytest.raises(NotFoundError, match="What a plugin said is not kept"):
@@ -143,7 +143,7 @@ def test_what_a_plugin_said_is_not_kept(tmp_path: Path) -> None:
     assert b"five attempts" not in kept
 
 
-def test_where_no_plugin_can_be_asked_that_is_said(tmp_path: Path) -> None:
+def test_an_unavailable_plugin_is_reported(tmp_path: Path) -> None:
     with memory_with(tmp_path) as memory:
         answer = ask(memory)
     assert any("no plugin here can be asked" in caveat for caveat in answer.caveats)

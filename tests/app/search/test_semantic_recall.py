@@ -70,7 +70,7 @@ def broken_settings(tmp_path: Path) -> dict[str, Settings]:
     }
 
 
-def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
+def test_embedded_passages_are_found_by_other_words(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     with ingested(settings_of(tmp_path)) as memory:
         before = memory.recall(QUESTION, bank="kitchen")
@@ -91,7 +91,7 @@ def test_what_is_embedded_is_found_by_other_words(tmp_path: Path) -> None:
         assert memory.ingestion.embed() == 0
 
 
-def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
+def test_a_single_query_loads_no_model_unless_words_fail_or_it_asks_why(
     tmp_path: Path,
 ) -> None:
     with ingested(settings_of(tmp_path)) as memory:
@@ -108,7 +108,7 @@ def test_who_asks_once_loads_no_model_unless_words_fail_or_a_reason_is_wanted(
 
 
 @pytest.mark.parametrize("how", ["substr(data, 1, 700)", "zeroblob(0)", "NAN"])
-def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
+def test_a_damaged_vector_is_skipped_with_a_message_and_computed_again(
     tmp_path: Path, how: str
 ) -> None:
     settings = settings_of(tmp_path)
@@ -133,7 +133,7 @@ def test_a_damaged_vector_is_passed_over_with_a_word_and_made_again(
         assert [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates] == whole
 
 
-def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> None:
+def test_an_open_memory_sees_vectors_added_later(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory, Holdfast(settings, now=lambda: NOW, create=False) as asking:
         assert semantic(asking.recall(QUESTION, bank="kitchen")) is None
@@ -145,7 +145,7 @@ def test_a_memory_that_is_open_sees_vectors_that_come_later(tmp_path: Path) -> N
         assert 0 < first.found < second.found
 
 
-def test_turns_wait_when_there_is_no_time_for_them(tmp_path: Path) -> None:
+def test_turns_are_embedded_later_when_there_is_no_time(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         left = memory.ingestion.embed(turns_for=-1)
         assert left == memory.reader.vectors.count_unembedded(MODEL, ["turn"]) > 0
@@ -162,7 +162,7 @@ def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
         assert memory.reader.vectors.models() == before
 
 
-def test_without_a_model_words_answer(tmp_path: Path) -> None:
+def test_without_a_model_recall_answers_by_words(tmp_path: Path) -> None:
     settings = replace(settings_of(tmp_path), embed_model=NO_MODEL)
     with ingested(settings) as memory:
         assert memory.ingestion.embed() == 0
@@ -172,7 +172,7 @@ def test_without_a_model_words_answer(tmp_path: Path) -> None:
         assert all(not arm.problem for arm in found.strategies)
 
 
-def test_a_chosen_reranker_judges_also_where_nothing_is_embedded(tmp_path: Path) -> None:
+def test_a_configured_reranker_works_without_embeddings(tmp_path: Path) -> None:
     model = str(count_of_second(tmp_path / "pairs.onnx"))
     for embed_model in ("", NO_MODEL):
         settings = replace(settings_of(tmp_path), embed_model=embed_model, rerank_model=model)
@@ -182,7 +182,7 @@ def test_a_chosen_reranker_judges_also_where_nothing_is_embedded(tmp_path: Path)
             assert found.hits and "rerank" in found.hits[0].why
 
 
-def test_a_reranker_that_cannot_be_used_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_an_unusable_reranker_is_reported_and_recall_continues(tmp_path: Path) -> None:
     model = tmp_path / "pairs.onnx"
     settings = replace(settings_of(tmp_path), rerank_model=str(model))
     with ingested(settings_of(tmp_path)) as memory:
@@ -201,7 +201,7 @@ def test_a_reranker_that_cannot_be_used_is_named_and_the_rest_goes_on(tmp_path: 
         assert not any(arm.problem for arm in found.strategies) and "rerank" in found.hits[0].why
 
 
-def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> None:
+def test_a_memory_with_vectors_can_be_searched_without_a_model(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
         memory.ingestion.embed()
@@ -211,7 +211,7 @@ def test_a_memory_with_vectors_can_be_asked_without_a_model(tmp_path: Path) -> N
         assert all(not arm.problem for arm in found.strategies)
 
 
-def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -> None:
+def test_an_unusable_model_is_reported_and_recall_answers_by_words(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         memory.ingestion.embed(turns_for=-1)
     for words, settings in broken_settings(tmp_path).items():
@@ -228,14 +228,14 @@ def test_a_model_that_cannot_be_used_is_named_and_words_answer(tmp_path: Path) -
             assert answer.citations and any(arm.problem in caveat for caveat in answer.caveats)
 
 
-def test_a_model_that_cannot_be_used_embeds_nothing(tmp_path: Path) -> None:
+def test_an_unusable_model_embeds_nothing(tmp_path: Path) -> None:
     with ingested(replace(settings_of(tmp_path), embed_model="/nonexistent")) as memory:
         with pytest.raises(ModelError):
             memory.ingestion.embed()
         assert memory.recall("retry wrapper", bank="proj").hits
 
 
-def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> None:
+def test_a_new_model_is_used_once_everything_is_embedded_again(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
         memory.ingestion.embed()
@@ -255,7 +255,7 @@ def test_a_new_model_takes_over_when_all_is_embedded_again(tmp_path: Path) -> No
         assert "guests" in memory.search.rank(QUESTION, "all").candidates[0].passage.body
 
 
-def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: Path) -> None:
+def test_the_file_of_a_replaced_model_is_removed_with_its_vectors(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
         folder = settings.home / "vectors"
@@ -266,7 +266,7 @@ def test_the_file_of_a_model_that_was_given_up_goes_with_its_vectors(tmp_path: P
         assert memory.ingestion.embed() == 0 and not old.path.exists()
 
 
-def test_what_an_interrupted_change_of_models_left_is_removed_later(tmp_path: Path) -> None:
+def test_leftovers_of_an_interrupted_model_change_are_removed_later(tmp_path: Path) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         memory.ingestion.embed()
         store = SqliteStore(tmp_path / "home" / "memory.db")
@@ -285,7 +285,7 @@ class OutOfOrder(BagOfWords):
         raise ModelError("The model does not answer.")
 
 
-def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path) -> None:
+def test_an_unreachable_service_is_a_failure_of_one_retriever(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     with ingested(settings) as memory:
         memory.ingestion.embed()
@@ -297,7 +297,7 @@ def test_a_service_that_does_not_answer_is_the_failure_of_one_arm(tmp_path: Path
     assert any("retry wrapper" in hit.text for hit in found.hits)
 
 
-def test_a_model_that_fails_during_a_question_is_asked_once(tmp_path: Path) -> None:
+def test_a_model_that_fails_during_a_query_is_tried_once(tmp_path: Path) -> None:
     ingested(settings_of(tmp_path)).close()
     embedder = OutOfOrder()
     meaning = ModelSemanticSearch(tmp_path / "vectors", SemanticModels(embedder, None, None, None))

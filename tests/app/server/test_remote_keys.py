@@ -44,7 +44,7 @@ def recalled(one: Laptop, question: str) -> list[tuple[str, str]]:
     return [(hit["text"], hit["shared"][:6]) for hit in hits if hit["kind"] == "remote"]
 
 
-def test_the_key_says_whose_it_is_and_who_may_read_it(tmp_path: Path, team: Team) -> None:
+def test_the_key_decides_the_author_and_the_readers_of_a_record(tmp_path: Path, team: Team) -> None:
     ana = laptop(tmp_path, team, "Ana", BANK)
     bob = laptop(tmp_path, team, "Bob", OFFICE)
     carl = laptop(tmp_path, team, "Carl", BANK, "read")
@@ -60,7 +60,7 @@ def test_the_key_says_whose_it_is_and_who_may_read_it(tmp_path: Path, team: Team
     assert result["sent"] == 0 and result["waiting"] == 1 and "may not do this" in result["problem"]
 
 
-def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Team) -> None:
+def test_a_key_cannot_read_or_withdraw_records_of_others(tmp_path: Path, team: Team) -> None:
     dora = laptop(tmp_path, team, "Dora", BANK)
     name = dora.remember("The schooner is insured in Kiel.")
     dora.json("share", name, "--to", "acme", "--yes")
@@ -87,7 +87,7 @@ def test_no_key_reads_or_takes_back_what_is_not_its_own(tmp_path: Path, team: Te
     assert [by for _, by in recalled(gus, "where is the schooner insured?")] == ["by Dor"]
 
 
-def test_a_key_that_is_revoked_or_for_another_bank_is_told_in_clear_words(
+def test_a_revoked_key_or_one_for_another_bank_is_reported_clearly(
     tmp_path: Path, team: Team
 ) -> None:
     hal = laptop(tmp_path, team, "Hal", BANK)

@@ -50,7 +50,7 @@ def shared_texts(memory: Holdfast, bank: str = BANK) -> list[str]:
     return [one.text for one in recall_shared(memory, ASKED, bank, 10)]
 
 
-def test_the_same_line_is_taken_once_and_in_the_name_of_the_key(memory: Holdfast) -> None:
+def test_the_same_line_is_stored_once_under_the_name_of_the_key(memory: Holdfast) -> None:
     claims = line(by="Zoe", email="zoe@x.org", trust="user")
     assert take(memory, claims, claims) == ["taken", "taken"]
     assert take(memory, claims) == ["known"]
@@ -66,7 +66,7 @@ def test_the_same_line_is_taken_once_and_in_the_name_of_the_key(memory: Holdfast
     assert (hit.trust, hit.shared, hit.scope) == (Trust.TEAM, "by Ann on 2026-11-01", Scope.TEAM)
 
 
-def test_the_latest_holds_in_whatever_order_lines_come(memory: Holdfast) -> None:
+def test_the_latest_version_wins_whatever_the_order_of_lines(memory: Holdfast) -> None:
     assert take(memory, line("The yawl is painted red.", day=2)) == ["taken"]
     assert take(memory, line(day=1)) == ["known"] and shared_texts(memory) == [
         "The yawl is painted red."
@@ -76,7 +76,7 @@ def test_the_latest_holds_in_whatever_order_lines_come(memory: Holdfast) -> None
     assert take(memory, line(day=4)) == ["taken"] and shared_texts(memory) == [BLUE]
 
 
-def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
+def test_records_for_all_are_visible_to_all_and_others_to_readers_of_their_bank(
     memory: Holdfast,
 ) -> None:
     take(memory, line())
@@ -94,7 +94,7 @@ def test_what_is_for_all_is_told_to_all_and_the_rest_to_readers_of_its_bank(
     assert memory.reader.banks.get(ORGANISATION_BANK) is not None
 
 
-def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
+def test_a_record_without_a_scope_is_not_visible(memory: Holdfast) -> None:
     assert shared_texts(memory) == [], "what is only remembered there is nobody else's"
     take(memory, line())
     store, bank = memory.store, memory.context.bank_id(BANK) or ""
@@ -108,7 +108,7 @@ def test_nothing_is_told_that_has_no_scope(memory: Holdfast) -> None:
     assert shared_texts(memory) == [BLUE]
 
 
-def test_lines_that_are_none_are_refused_and_take_nothing_else_with_them(memory: Holdfast) -> None:
+def test_invalid_lines_are_refused_and_valid_ones_are_stored(memory: Holdfast) -> None:
     wrong = {**line(), "text": "changed on the way"}
     without = {key: value for key, value in line().items() if key != "scope"}
     lines = [
@@ -139,7 +139,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_by_http_it_needs_a_key_and_a_bank(server: Server) -> None:
+def test_receiving_over_http_needs_a_key_and_a_bank(server: Server) -> None:
     def post(path: str, body: object, key: str = "") -> tuple[int, Any]:
         headers = {
             "Authorization": f"Bearer {key or server.token}",

@@ -11,7 +11,7 @@ from holdfast.settings import load_settings
 from tests.support.installed_home import environment
 
 
-def test_a_key_that_was_revoked_since_stays_revoked(tmp_path: Path) -> None:
+def test_a_key_revoked_after_the_backup_stays_revoked(tmp_path: Path) -> None:
     settings = load_settings(environment(tmp_path))
     with Holdfast(settings) as memory:
         _, gone = make_key(memory, KeyRequest("gone"))

@@ -59,11 +59,11 @@ def recent_session(settings: Settings, minutes: float) -> Path:
     return script.write(settings.claude_dir / "projects")
 
 
-def test_a_home_that_was_just_set_up_waits(settings: Settings) -> None:
+def test_a_new_home_waits_for_its_first_session(settings: Settings) -> None:
     assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
 
 
-def test_what_was_read_does_not_show_that_hooks_run(settings: Settings) -> None:
+def test_transcripts_that_were_read_do_not_prove_that_hooks_run(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     read_all(settings)
     assert verdict_of(settings).sentence == "Capture is set up and waits for your next session."
@@ -72,7 +72,7 @@ def test_what_was_read_does_not_show_that_hooks_run(settings: Settings) -> None:
     assert verdict_of(settings).sentence.endswith("session; 1 line is still to be read.")
 
 
-def test_all_is_well(settings: Settings) -> None:
+def test_working_capture_is_reported_as_healthy(settings: Settings) -> None:
     recent_session(settings, 2.5)
     tell(settings, 150)
     read_all(settings)
@@ -80,7 +80,7 @@ def test_all_is_well(settings: Settings) -> None:
     assert found == Verdict("works", "Capture works: last event 2 minutes ago, everything read.")
 
 
-def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
+def test_unread_lines_are_reported(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     tell(settings, 150)
     read_all(settings)
@@ -91,20 +91,20 @@ def test_lines_that_are_still_to_be_read_are_told(settings: Settings) -> None:
         assert "(a worker is at it)" in verdict_of(settings).sentence
 
 
-def test_the_last_event_may_be_one_that_waits(settings: Settings) -> None:
+def test_the_last_event_may_still_be_pending(settings: Settings) -> None:
     bug_hunt().write(settings.claude_dir / "projects")
     read_all(settings)
     drop_event(settings, 5)
     assert "last event just now" in verdict_of(settings).sentence
 
 
-def test_no_hooks_at_all(settings: Settings) -> None:
+def test_missing_hooks_are_reported(settings: Settings) -> None:
     (settings.claude_dir / "settings.json").unlink()
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("off", "holdfast setup")
 
 
-def test_settings_that_cannot_be_read_are_not_taken_for_settings_without_hooks(
+def test_unreadable_settings_are_not_taken_for_settings_without_hooks(
     settings: Settings,
 ) -> None:
     (settings.claude_dir / "settings.json").write_text("{")
@@ -112,14 +112,14 @@ def test_settings_that_cannot_be_read_are_not_taken_for_settings_without_hooks(
     assert found.state == "broken" and "settings.json cannot be read" in found.sentence
 
 
-def test_settings_that_switch_all_hooks_off(settings: Settings) -> None:
+def test_settings_that_disable_all_hooks_are_reported(settings: Settings) -> None:
     path = settings.claude_dir / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
     found = verdict_of(settings)
     assert found.state == "broken" and "disableAllHooks" in found.sentence
 
 
-def test_some_hooks_are_missing(settings: Settings) -> None:
+def test_some_missing_hooks_are_reported(settings: Settings) -> None:
     path = settings.claude_dir / "settings.json"
     given = json.loads(path.read_text())
     del given["hooks"]["SessionEnd"]
@@ -128,7 +128,7 @@ def test_some_hooks_are_missing(settings: Settings) -> None:
     assert found.state == "broken" and "SessionEnd" in found.sentence
 
 
-def test_the_scripts_are_gone(settings: Settings) -> None:
+def test_missing_scripts_are_reported(settings: Settings) -> None:
     (settings.home / "hooks" / "capture.sh").unlink()
     assert verdict_of(settings).remedy == "holdfast doctor --fix"
 
@@ -136,7 +136,7 @@ def test_the_scripts_are_gone(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("age", "words"), [(7200, "waited for 2 hours"), (-DAY, "before the clock")]
 )
-def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str) -> None:
+def test_unprocessed_events_are_reported(settings: Settings, age: float, words: str) -> None:
     drop_event(settings, age)
     found = verdict_of(settings)
     assert (found.state, found.remedy) == ("lags", "holdfast worker")
@@ -145,7 +145,7 @@ def test_events_that_nobody_takes_up(settings: Settings, age: float, words: str)
         assert verdict_of(settings).state == "works"
 
 
-def test_a_transcript_that_is_soon_deleted_unread(settings: Settings) -> None:
+def test_a_transcript_about_to_be_deleted_unread_is_reported(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
     make_old(path, 27.5 * DAY)
     found = verdict_of(settings)
@@ -155,7 +155,9 @@ def test_a_transcript_that_is_soon_deleted_unread(settings: Settings) -> None:
     assert verdict_of(settings).state == "works"
 
 
-def test_how_long_transcripts_live_is_claude_codes_to_say(settings: Settings) -> None:
+def test_the_retention_of_transcripts_is_read_from_claude_codes_settings(
+    settings: Settings,
+) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
     make_old(path, 20 * DAY)
     assert verdict_of(settings).state == "works"
@@ -164,7 +166,7 @@ def test_how_long_transcripts_live_is_claude_codes_to_say(settings: Settings) ->
     assert "Claude Code deletes the first" in verdict_of(settings).sentence
 
 
-def test_settings_of_any_shape_are_looked_at_without_harm(tmp_path: Path) -> None:
+def test_settings_of_any_shape_are_read_without_an_error(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     for text in ("", "[]", "{", '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": 3}, 4]}}', "\0"):
         path.write_text(text)
@@ -198,12 +200,12 @@ def test_the_settings_of_a_project_count_as_well(tmp_path: Path) -> None:
     ("seconds", "words"),
     [(5, "just now"), (61, "1 minute ago"), (7200, "2 hours ago"), (-7300, "in 2 hours by this")],
 )
-def test_ages_are_told_in_words(seconds: float, words: str) -> None:
+def test_ages_are_formatted_in_words(seconds: float, words: str) -> None:
     moment = datetime.now(UTC) - timedelta(seconds=seconds)
     assert ago(moment.isoformat()).startswith(words)
 
 
-def test_status_says_it_first_and_shows_what_it_stands_on(settings: Settings) -> None:
+def test_status_shows_the_verdict_first_and_its_evidence(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     bug_hunt().write(settings.claude_dir / "projects")
     tell(settings, 150)

@@ -33,7 +33,9 @@ def texts(memory: Holdfast, section: str, since: str, until: str) -> list[str]:
     return [f"{item.text} ({item.note})" for item in told[section].items]
 
 
-def test_work_decisions_and_lessons_of_a_time_are_told_with_their_records(memory: Holdfast) -> None:
+def test_work_decisions_and_lessons_of_a_period_are_listed_with_their_records(
+    memory: Holdfast,
+) -> None:
     september = ("2026-09-01", "2026-10-01")
     done = texts(memory, "done", *september)
     assert [line.partition(" (")[0] for line in done[:1]] == ["A cache for the dashboard"]
@@ -47,7 +49,7 @@ def test_work_decisions_and_lessons_of_a_time_are_told_with_their_records(memory
     memory.close()
 
 
-def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
+def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     memory: Holdfast,
 ) -> None:
     session = memory.reader.sessions.latest(None)[0]
@@ -90,7 +92,7 @@ def test_what_memory_got_wrong_is_told_and_what_was_forgotten_is_not_repeated(
     memory.close()
 
 
-def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgotten(
+def test_a_correction_is_listed_until_it_is_forgotten(
     memory: Holdfast,
 ) -> None:
     bank = memory.reader.sessions.latest(None)[0].bank
@@ -105,7 +107,7 @@ def test_a_correction_is_told_though_it_is_known_by_now_and_not_once_it_is_forgo
     memory.close()
 
 
-def test_where_nothing_is_remembered_it_says_what_to_do(
+def test_an_empty_memory_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
@@ -134,7 +136,7 @@ def test_the_command_prints_text_markdown_and_json(
     assert main(["digest", "--week", "--days", "3"]) == 2
 
 
-def test_text_from_memory_is_no_markup(memory: Holdfast) -> None:
+def test_text_from_memory_is_escaped(memory: Holdfast) -> None:
     bank = memory.reader.banks.all()[0].id
     memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
     page = as_markdown(digest(memory, "all", *ALWAYS))

@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
+def test_the_sizes_add_up_to_the_size_of_the_file(home: Path) -> None:
     with open_memory(home) as memory:
         memory.ingestion.embed()
         back_up(memory.settings)
@@ -42,7 +42,7 @@ def test_what_takes_room_adds_up_to_the_file(home: Path) -> None:
     assert "could be freed" in shown and "restore-backup --list" in shown
 
 
-def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
+def test_sessions_hidden_by_retention_are_reported_and_can_be_restored(home: Path) -> None:
     steps = [step for step in STEPS if step.name == "know"]
     manner = WorkerOptions(respect_retry_times=True, start_delay_s=0, linger_s=0)
     with open_memory(home) as memory:
@@ -59,7 +59,7 @@ def test_what_retention_puts_away_is_told_and_comes_back(home: Path) -> None:
         assert memory.inventory.counts("proj").sessions == 1
 
 
-def test_a_log_never_outgrows_its_bound(tmp_path: Path) -> None:
+def test_a_log_stays_within_its_size_limit(tmp_path: Path) -> None:
     log = WorkerLog(tmp_path / "worker.log", lambda: "2026-11-01T10:00:00.000Z")
     for number in range(300):
         log.write(f"{number} " + "x" * 50_000)

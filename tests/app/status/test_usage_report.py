@@ -51,7 +51,7 @@ def put(memory: Holdfast, *known: Injection) -> None:
             store.injections.record_outcome(one)
 
 
-def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
+def test_injections_are_counted_by_outcome(memory: Holdfast) -> None:
     put(
         memory,
         injection(1, InjectionUse.CITED),
@@ -82,12 +82,12 @@ def test_injections_are_counted_by_what_came_of_them(memory: Holdfast) -> None:
         )
     )
 )
-def test_each_is_in_one_place(known: list[Injection]) -> None:
+def test_every_injection_has_exactly_one_outcome(known: list[Injection]) -> None:
     fate = count_outcomes(known)
     assert sum(fate[1:]) == fate.injected == len(known)
 
 
-def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -> None:
+def test_corrections_count_until_they_are_undone(memory: Holdfast) -> None:
     session = memory.reader.sessions.latest(None)[0]
     first, second = memory.reader.turns.of_session(session.bank, session.id)[:2]
     memory.correct(f"holdfast://turn/{first.id}", "It is not so.")
@@ -100,7 +100,7 @@ def test_what_people_put_right_counts_until_it_is_taken_back(memory: Holdfast) -
     memory.close()
 
 
-def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfast) -> None:
+def test_costs_come_from_the_ledger_and_failures_from_the_log(memory: Holdfast) -> None:
     call = ModelCall(
         "b", "c1", "2026-11-14T10:00:00.000Z", "s", "summarise", "openai", "m", 900, 100
     )
@@ -122,7 +122,7 @@ def test_money_is_that_of_the_ledger_and_failures_that_of_the_log(memory: Holdfa
     memory.close()
 
 
-def test_the_command_says_the_same_and_what_it_cannot_claim(
+def test_the_command_prints_the_same_numbers_and_their_limits(
     memory: Holdfast, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory.close()
@@ -137,7 +137,7 @@ def test_the_command_says_the_same_and_what_it_cannot_claim(
     assert found["hours_since_failure"] is None and len(found["cannot_claim"]) == 5
 
 
-def test_programs_are_told_numbers_and_no_words_of_sessions(memory: Holdfast) -> None:
+def test_json_has_numbers_and_no_session_text(memory: Holdfast) -> None:
     put(memory, injection(1, InjectionUse.CITED), injection(2, InjectionUse.IGNORED))
     told = usage_json(gather_usage(memory, "all", now=NOW))
     assert "latest" not in told and told["kinds"]["start"]["used"] == 1

@@ -77,7 +77,9 @@ def move_schema(database: Path, by: int = 1) -> None:
         other.execute("CREATE TABLE of_the_next_version (id)")
 
 
-def test_a_backup_put_back_is_the_memory_of_then(settings: Settings, tmp_path: Path) -> None:
+def test_a_restored_backup_is_the_memory_at_the_time_of_the_backup(
+    settings: Settings, tmp_path: Path
+) -> None:
     (settings.home / "config.toml").write_text('bank = "work"\n')
     journal = HomePaths(settings.home).journal("s1")
     journal.parent.mkdir()
@@ -106,20 +108,18 @@ def test_a_backup_put_back_is_the_memory_of_then(settings: Settings, tmp_path: P
     assert not list(settings.home.glob(".restoring-*"))
 
 
-def test_a_backup_into_a_new_home_needs_nothing_else(settings: Settings, tmp_path: Path) -> None:
+def test_a_backup_can_be_restored_into_a_new_home(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     other = settings_of(tmp_path / "elsewhere")
     assert restore(other, made.path).aside == ""
     assert dump(other.database) == dump(settings.database)
 
 
-def test_a_backup_taken_while_others_write_is_of_one_moment(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_a_backup_taken_during_writes_is_consistent(settings: Settings, tmp_path: Path) -> None:
     over = threading.Event()
 
     def write() -> None:
-        with closing(sqlite3.connect(settings.database, timeout=30)) as other:
+        with closing(sqlite3.connect(settings.database, timeout=60)) as other:
             number = 0
             while not over.is_set():
                 number += 1
@@ -149,7 +149,9 @@ def test_a_backup_taken_while_others_write_is_of_one_moment(
         writer.join()
 
 
-def test_no_file_is_replaced_and_no_half_one_stays(settings: Settings, tmp_path: Path) -> None:
+def test_a_backup_replaces_no_file_and_leaves_no_partial_one(
+    settings: Settings, tmp_path: Path
+) -> None:
     there = tmp_path / "there.db"
     there.write_text("mine")
     with pytest.raises(InputError, match="there already"):
@@ -168,7 +170,7 @@ def test_no_file_is_replaced_and_no_half_one_stays(settings: Settings, tmp_path:
             back_up(settings, closed / "x.db")
 
 
-def test_a_full_disk_leaves_no_backup_and_the_memory_as_it_was(
+def test_a_full_disk_leaves_no_backup_and_does_not_change_the_memory(
     settings: Settings, tmp_path: Path
 ) -> None:
     then = dump(settings.database)
@@ -193,7 +195,7 @@ def run_limited(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
-def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) -> None:
+def test_an_incomplete_backup_is_refused(settings: Settings, tmp_path: Path) -> None:
     then = dump(settings.database)
     made = back_up(settings, tmp_path / "good.db").path
     whole = made.read_bytes()
@@ -228,7 +230,7 @@ def test_what_is_no_whole_backup_is_refused(settings: Settings, tmp_path: Path) 
     assert list_backups(settings) == []
 
 
-def test_a_worker_at_work_is_not_disturbed(settings: Settings, tmp_path: Path) -> None:
+def test_a_running_worker_is_not_disturbed(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     with take_lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
         restore(settings, made.path, lease_wait_s=0.1)
@@ -238,9 +240,7 @@ def test_a_worker_at_work_is_not_disturbed(settings: Settings, tmp_path: Path) -
             restore(settings, made.path, busy_s=0.1)
 
 
-def test_who_has_the_memory_open_goes_on_with_the_one_put_back(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_an_open_memory_continues_with_the_restored_one(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     grow(settings)
     with open_memory(settings) as memory:
@@ -261,7 +261,7 @@ def test_a_damaged_memory_is_kept_aside_and_replaced(settings: Settings, tmp_pat
     assert Path(done.aside).read_bytes() == broken
 
 
-def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
+def test_a_kill_at_any_point_leaves_the_old_or_the_new_memory(
     settings: Settings, tmp_path: Path
 ) -> None:
     with closing(sqlite3.connect(settings.database)) as other, other:
@@ -296,7 +296,7 @@ def test_a_kill_anywhere_leaves_the_old_or_the_new_memory(
     assert not list(settings.home.glob(".restoring-*"))
 
 
-def test_copies_made_before_an_upgrade_are_listed_and_can_be_put_back(
+def test_copies_made_before_an_upgrade_are_listed_and_can_be_restored(
     settings: Settings, tmp_path: Path
 ) -> None:
     then = dump(settings.database)
@@ -319,7 +319,7 @@ def test_copies_made_before_an_upgrade_are_listed_and_can_be_put_back(
         latest_backup(settings)
 
 
-def test_a_program_that_was_running_never_writes_into_a_newer_schema(settings: Settings) -> None:
+def test_a_running_older_program_never_writes_into_a_newer_schema(settings: Settings) -> None:
     with open_memory(settings) as memory:
         move_schema(settings.database)
         with pytest.raises(NewerSchemaError), memory.store.transaction():
@@ -340,7 +340,7 @@ def move_schema_back(database: Path) -> None:
         other.execute(f"PRAGMA user_version = {VERSION - 1}")
 
 
-def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> None:
+def test_a_running_worker_exits_when_the_schema_is_upgraded(settings: Settings) -> None:
     ran: list[str] = []
 
     def upgrade(made: WorkerPass) -> str:
@@ -360,7 +360,7 @@ def test_a_running_worker_leaves_when_the_schema_moves(settings: Settings) -> No
     assert "schema" in HomePaths(settings.home).worker_log.read_text()
 
 
-def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(
+def test_a_running_server_notices_an_upgrade_and_a_restored_backup(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(settings.home))
@@ -378,7 +378,7 @@ def test_a_running_server_notices_an_upgrade_and_a_backup_put_back(
     opened.close()
 
 
-def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings) -> None:
+def test_scrubbed_text_in_the_journals_of_a_backup_is_found(settings: Settings) -> None:
     journal = HomePaths(settings.home).journal("s1")
     journal.parent.mkdir()
     journal.write_text('{"v":1,"id":"a","text":"swordfish-7731"}\n')
@@ -388,7 +388,9 @@ def test_a_scrubbed_word_is_found_in_the_journals_of_a_backup(settings: Settings
     assert held == [made.path]
 
 
-def test_a_memory_on_a_server_is_left_to_its_server(settings: Settings, tmp_path: Path) -> None:
+def test_backup_and_restore_refuse_a_memory_on_postgresql(
+    settings: Settings, tmp_path: Path
+) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     team = replace(settings, store="postgresql://harbour/memory")
     with pytest.raises(InputError, match="PostgreSQL"):
@@ -397,7 +399,7 @@ def test_a_memory_on_a_server_is_left_to_its_server(settings: Settings, tmp_path
         restore(team, made.path)
 
 
-def test_a_change_in_any_canonical_table_of_a_backup_is_noticed(tmp_path: Path) -> None:
+def test_a_change_in_any_canonical_table_of_a_backup_is_detected(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     open_memory(settings).close()
     with closing(sqlite3.connect(settings.database, isolation_level=None)) as database:

@@ -72,9 +72,7 @@ def test_every_link_of_the_vault_leads_to_a_note(memory: Holdfast, tmp_path: Pat
     assert "<% tp" not in whole.replace(r"\<%", "") and "`$=" not in whole.replace("\\`", "")
 
 
-def test_the_vault_is_written_anew_around_what_people_made(
-    memory: Holdfast, tmp_path: Path
-) -> None:
+def test_the_vault_is_rewritten_and_files_of_people_stay(memory: Holdfast, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Mine.md").write_text("my own")
@@ -96,7 +94,7 @@ def test_the_vault_is_written_anew_around_what_people_made(
         write(memory, vault, "memory-keeper")
 
 
-def test_a_link_on_disk_is_not_written_through(memory: Holdfast, tmp_path: Path) -> None:
+def test_a_symlink_on_disk_is_not_written_through(memory: Holdfast, tmp_path: Path) -> None:
     vault, outside = tmp_path / "vault", tmp_path / "outside"
     write(memory, vault, "obsidian")
     (bank,) = [path for path in vault.iterdir() if path.is_dir()]
@@ -109,7 +107,7 @@ def test_a_link_on_disk_is_not_written_through(memory: Holdfast, tmp_path: Path)
     assert [*outside.iterdir()] == [] and len(report.left_alone) == 3
 
 
-def test_memory_keeper_gets_its_four_layers(memory: Holdfast, tmp_path: Path) -> None:
+def test_the_memory_keeper_export_has_its_four_layers(memory: Holdfast, tmp_path: Path) -> None:
     folder = tmp_path / "keeper"
     write(memory, folder, "memory-keeper")
     names = sorted(path.name for path in (folder / "sessions").iterdir())
@@ -134,7 +132,7 @@ def test_memory_keeper_gets_its_four_layers(memory: Holdfast, tmp_path: Path) ->
     assert none.written == 2 and not (tmp_path / "none" / "sessions").exists()
 
 
-def test_what_is_wrong_with_a_folder_is_said(memory: Holdfast, tmp_path: Path) -> None:
+def test_an_unusable_folder_is_reported(memory: Holdfast, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(HoldfastError, match="not a folder"):
         ExportFolder(tmp_path / "file", "obsidian")
@@ -150,7 +148,7 @@ def test_what_is_wrong_with_a_folder_is_said(memory: Holdfast, tmp_path: Path) -
 
 
 @given(st.text(max_size=300), st.text("0123456789abcdef", min_size=8, max_size=16))
-def test_any_title_makes_a_name_that_every_system_holds(title: str, id: str) -> None:
+def test_any_title_gives_a_file_name_valid_on_every_system(title: str, id: str) -> None:
     name = safe_name(title, id)
     assert name and len(name.encode()) <= 100 and name.endswith(id[:8])
     assert not re.search(r'[\x00-\x1f\\/:*?"<>|#^\[\]]', name)

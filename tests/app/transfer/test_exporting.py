@@ -68,7 +68,7 @@ def filled(folder: Path) -> Holdfast:
     return memory
 
 
-def test_it_comes_back_byte_by_byte_and_answers_the_same(tmp_path: Path) -> None:
+def test_an_imported_export_is_byte_identical_and_gives_the_same_answers(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         first = export(memory, tmp_path / "one.jsonl")
         expected = [memory.recall(question, bank="all").hits for question in QUESTIONS]
@@ -85,7 +85,7 @@ def test_it_comes_back_byte_by_byte_and_answers_the_same(tmp_path: Path) -> None
     assert stat.S_IMODE((tmp_path / "one.jsonl").stat().st_mode) == 0o600
 
 
-def test_opinions_come_back_as_they_were_weighed_however_late(tmp_path: Path) -> None:
+def test_opinions_are_restored_with_their_confidence_however_late(tmp_path: Path) -> None:
     lines = [
         {"session": f"s{day}", "time": f"2026-01-0{day}T10:00:00Z", "text": text}
         for day in (1, 2, 3)
@@ -105,7 +105,7 @@ def test_opinions_come_back_as_they_were_weighed_however_late(tmp_path: Path) ->
         assert export(memory, tmp_path / "two.jsonl", derived=False) == first
 
 
-def test_what_is_forgotten_and_what_is_secret_stays_behind(tmp_path: Path) -> None:
+def test_forgotten_records_and_secrets_are_not_exported(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         hidden = memory.recall("harbour office wants red masts", bank="all").hits[0]
         memory.forget(hidden.uri)
@@ -126,7 +126,7 @@ def replace_patterns(memory: Holdfast, folder: Path) -> Holdfast:
     return open_memory(own)
 
 
-def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
+def test_an_export_can_be_limited_to_a_bank_kinds_and_times(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         fleet = tuple(bank for bank in memory.reader.banks.all() if bank.name == "fleet")
         write_export(memory.reader, tmp_path / "a", ExportRequest(fleet))
@@ -145,7 +145,7 @@ def test_a_part_is_chosen_by_bank_kind_and_time(tmp_path: Path) -> None:
         assert other.store.records.counts().turns == 4
 
 
-def test_bad_input_is_told_and_nothing_is_half_imported(tmp_path: Path) -> None:
+def test_invalid_input_is_reported_and_nothing_is_imported_partially(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         data = export(memory, tmp_path / "one.jsonl")
     lines = data.splitlines(keepends=True)
@@ -174,7 +174,7 @@ def test_bad_input_is_told_and_nothing_is_half_imported(tmp_path: Path) -> None:
         assert other.store.banks.all() == [] and other.store.records.counts().turns == 0
 
 
-def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         (tmp_path / "kept.jsonl").write_text("as it was")
         for path in (tmp_path / "no" / "folder.jsonl", tmp_path):
@@ -185,7 +185,7 @@ def test_nothing_is_left_where_writing_fails(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".kept")]
 
 
-def test_every_table_is_carried_or_known_not_to_be(tmp_path: Path) -> None:
+def test_every_table_is_exported_or_listed_as_not_exported(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "m.db")) as store:
         there = {
             name: {row[1] for row in store.database.all(f'PRAGMA table_info("{name}")')}
@@ -213,7 +213,7 @@ DEEDS = st.sampled_from(["remember", "forget", "correct", "undo", "import", "say
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.lists(SAYINGS, min_size=1, max_size=6), max_size=3), st.lists(DEEDS, max_size=5))
-def test_any_memory_comes_back_as_it_was(
+def test_any_memory_is_restored_unchanged(
     tmp_path_factory: pytest.TempPathFactory, talks: list[list[str]], deeds: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("any")

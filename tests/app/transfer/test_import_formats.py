@@ -67,7 +67,7 @@ def imported_records(memory: Holdfast) -> dict[str, tuple[str, str, str]]:
     return {one.origin: (one.kind, one.title, one.text) for one in found}
 
 
-def test_basic_memory_gives_notes_observations_and_relations(
+def test_basic_memory_notes_observations_and_relations_are_imported(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     notes = tmp_path / "notes"
@@ -101,7 +101,9 @@ def test_basic_memory_gives_notes_observations_and_relations(
     }
 
 
-def test_claude_code_gives_its_notes_and_instructions(memory: Holdfast, tmp_path: Path) -> None:
+def test_notes_and_instructions_of_claude_code_are_imported(
+    memory: Holdfast, tmp_path: Path
+) -> None:
     project = tmp_path / "harbour"
     slug = tmp_path / "claude" / "projects" / "-tmp-harbour"
     (slug / "memory").mkdir(parents=True)
@@ -152,7 +154,7 @@ MEMORIES: list[dict[str, Any]] = [
         [{"results": MEMORIES[:2]}, {"results": MEMORIES[2:]}],
     ],
 )  # fmt: skip
-def test_mem0_gives_its_memories_in_every_shape(
+def test_mem0_memories_are_imported_in_every_shape(
     memory: Holdfast, tmp_path: Path, shape: object
 ) -> None:
     path = tmp_path / "mem0.json"
@@ -169,7 +171,7 @@ def test_mem0_gives_its_memories_in_every_shape(
     assert memory.imports.import_records("mem0", lines).is_empty
 
 
-def test_mem0s_plugin_exports_blocks(tmp_path: Path) -> None:
+def test_blocks_of_the_mem0_plugin_are_imported(tmp_path: Path) -> None:
     path = tmp_path / "mem0-export.md"
     path.write_text(
         "---\nid: a1\ncreated_at: 2024-01-01T00:00:00Z\ntype: rule\nfiles: a.py, b.py\n"
@@ -198,7 +200,7 @@ def an_archive(path: Path, version: int = 1) -> Path:
     return path
 
 
-def test_hindsight_gives_an_archive_and_what_its_api_lists(
+def test_a_hindsight_archive_and_its_api_lists_are_imported(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     took = memory.imports.import_records("hindsight", an_archive(tmp_path / "bank.zip"))
@@ -217,7 +219,7 @@ def test_hindsight_gives_an_archive_and_what_its_api_lists(
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "holdfast"])
-def test_what_is_none_of_it_is_refused_in_words(
+def test_unknown_formats_are_refused_with_a_message(
     memory: Holdfast, tmp_path: Path, format: str
 ) -> None:
     whole = an_archive(tmp_path / "whole.zip").read_bytes()
@@ -259,7 +261,7 @@ def test_any_markdown_is_read_and_every_observation_once(
     assert found and all(isinstance(one, DraftRecord | SkippedRecord) for one in found)
 
 
-def test_a_file_that_is_too_large_is_told(memory: Holdfast, tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_reported(memory: Holdfast, tmp_path: Path) -> None:
     (tmp_path / "large.md").write_text("x" * 1_100_000)
     took = memory.imports.import_records("basic-memory", tmp_path / "large.md")
     assert dict(took.tallies[0][1].failed) == {"too-large": 1} and took.uri == ""
@@ -275,7 +277,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("format", ODD)
-def test_halves_of_characters_come_in_as_marks(
+def test_lone_surrogates_are_imported_as_replacement_characters(
     memory: Holdfast, tmp_path: Path, format: str
 ) -> None:
     path = tmp_path / "odd.json"
@@ -288,7 +290,7 @@ def test_halves_of_characters_come_in_as_marks(
     assert memory.imports.import_records(format, path).is_empty
 
 
-def test_files_with_names_that_are_no_text_come_in(memory: Holdfast, tmp_path: Path) -> None:
+def test_files_with_names_that_are_not_utf8_are_imported(memory: Holdfast, tmp_path: Path) -> None:
     folder = tmp_path / "projects" / "-p" / "memory"
     folder.mkdir(parents=True)
     try:
@@ -312,7 +314,7 @@ def test_a_list_in_utf_16_is_read(memory: Holdfast, tmp_path: Path) -> None:
     ] == [1]
 
 
-def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported(memory: Holdfast, tmp_path: Path) -> None:
     whole = an_archive(tmp_path / "whole.zip").read_bytes()
     path = tmp_path / "odd.zip"
     locked = bytearray(whole)
@@ -331,9 +333,7 @@ def test_a_damaged_archive_is_told_in_words(memory: Holdfast, tmp_path: Path) ->
         memory.imports.import_records("hindsight", path)
 
 
-def test_a_project_gives_a_bank_a_name_that_a_bank_can_have(
-    memory: Holdfast, tmp_path: Path
-) -> None:
+def test_a_project_name_is_turned_into_a_valid_bank_name(memory: Holdfast, tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     path.write_text(json.dumps([{"id": "1", "memory": "Oars.", "app_id": "all"}]))
     for dry_run in (True, False):

@@ -34,7 +34,7 @@ def counts(took: ImportResult, of: str = "added") -> dict[str, dict[str, int]]:
 ALL = {"yawl": {"observation": 1, "summary": 1, "prompt": 1}, "ketch": {"observation": 1}}
 
 
-def test_claude_mem_comes_in_by_project_and_is_recalled_with_its_origin(
+def test_claude_mem_is_imported_by_project_and_recalled_with_its_origin(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     took = memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db"))
@@ -68,7 +68,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
-def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
+def test_a_repeated_import_changes_nothing_and_a_grown_source_adds_only_new_records(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     path = claude_mem(tmp_path / "c.db")
@@ -91,7 +91,9 @@ def test_importing_again_changes_nothing_and_a_grown_source_adds_only_the_new(
     assert [stands for _, stands in memory.imports.list_batches("all")] == [True, True, False]
 
 
-def test_an_import_is_undone_as_one_and_can_be_made_again(memory: Holdfast, tmp_path: Path) -> None:
+def test_an_import_is_undone_as_a_whole_and_can_be_repeated(
+    memory: Holdfast, tmp_path: Path
+) -> None:
     path = claude_mem(tmp_path / "c.db")
     took = memory.imports.import_records("claude-mem", path)
     undone = memory.imports.undo_import(took.uri)
@@ -106,12 +108,16 @@ def test_an_import_is_undone_as_one_and_can_be_made_again(memory: Holdfast, tmp_
     assert memory.store.records.counts().imported == 4
 
 
-def test_all_goes_into_one_bank_if_one_is_named(memory: Holdfast, tmp_path: Path) -> None:
+def test_everything_is_imported_into_one_bank_if_one_is_named(
+    memory: Holdfast, tmp_path: Path
+) -> None:
     took = memory.imports.import_records("claude-mem", claude_mem(tmp_path / "c.db"), bank="fleet")
     assert counts(took) == {"fleet": {"observation": 2, "summary": 1, "prompt": 1}}
 
 
-def test_what_is_forgotten_or_erased_does_not_come_back(memory: Holdfast, tmp_path: Path) -> None:
+def test_forgotten_or_erased_records_are_not_imported_again(
+    memory: Holdfast, tmp_path: Path
+) -> None:
     path = claude_mem(tmp_path / "c.db")
     memory.imports.import_records("claude-mem", path)
     leak = memory.show("claude-mem://observation/2").record
@@ -135,7 +141,7 @@ def test_an_older_schema_is_read(memory: Holdfast, tmp_path: Path) -> None:
     assert memory.recall("sails hemp cloth", bank="yawl").hits[0].imported.endswith("observation/1")
 
 
-def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path: Path) -> None:
+def test_a_database_in_use_is_read_and_not_changed(memory: Holdfast, tmp_path: Path) -> None:
     path = claude_mem(tmp_path / "c.db", wal=True)
     before = sorted(
         (p.name, hashlib.sha256(p.read_bytes()).digest()) for p in tmp_path.glob("c.db*")
@@ -154,7 +160,7 @@ def test_a_database_in_use_is_read_and_left_as_it_is(memory: Holdfast, tmp_path:
     assert counts(took)["yawl"] == {"observation": 2, "summary": 1, "prompt": 1}
 
 
-def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
+def test_invalid_input_is_reported_and_nothing_is_imported_partially(
     memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.sources.imports.claude_mem._LOCK_TIMEOUT_S", 0.1)
@@ -187,7 +193,7 @@ def test_bad_input_is_told_in_words_and_nothing_is_half_imported(
     assert memory.store.records.counts().imported == 0 and memory.store.banks.all() == []
 
 
-def test_a_dialogue_is_counted_taken_back_and_brought_back_as_one(
+def test_a_dialogue_is_counted_undone_and_restored_as_a_whole(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     path = tmp_path / "chat.jsonl"

@@ -27,7 +27,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Person]:
     return meet(tmp_path, monkeypatch, "ann", "bob")
 
 
-def test_what_one_shares_another_finds_as_theirs(people: list[Person]) -> None:
+def test_a_shared_record_is_found_by_others_under_its_authors_name(people: list[Person]) -> None:
     ann, bob = people
     name = ann.remember(BLUE)
     ann.share(name)
@@ -49,7 +49,7 @@ def test_what_one_shares_another_finds_as_theirs(people: list[Person]) -> None:
     assert ann.texts() == set()
 
 
-def test_an_update_replaces_and_a_withdrawal_removes(people: list[Person]) -> None:
+def test_an_update_replaces_a_record_and_a_withdrawal_removes_it(people: list[Person]) -> None:
     ann, bob = people
     name = ann.remember(BLUE)
     ann.share(name)
@@ -66,7 +66,7 @@ def test_an_update_replaces_and_a_withdrawal_removes(people: list[Person]) -> No
     assert bob.texts() == {"The yawl is painted red."}
 
 
-def test_one_pull_is_undone_as_one(people: list[Person]) -> None:
+def test_a_pull_is_undone_as_a_whole(people: list[Person]) -> None:
     ann, bob = people
     first = ann.remember(BLUE)
     ann.share(first)
@@ -88,7 +88,7 @@ def test_one_pull_is_undone_as_one(people: list[Person]) -> None:
     assert bob.pull() and len(bob.texts()) == 2, "who pulls again wants it again"
 
 
-def test_what_is_forgotten_or_erased_stays_so(people: list[Person]) -> None:
+def test_forgotten_or_erased_records_stay_so_after_a_pull(people: list[Person]) -> None:
     ann, bob = people
     names = [ann.remember(BLUE), ann.remember(TIDE)]
     ann.share(*names)
@@ -117,7 +117,7 @@ def test_what_is_forgotten_or_erased_stays_so(people: list[Person]) -> None:
     assert b"Anew" not in (bob.memory.settings.home / "memory.db").read_bytes()
 
 
-def test_nobody_takes_back_what_another_shares(people: list[Person]) -> None:
+def test_nobody_can_withdraw_what_another_shares(people: list[Person]) -> None:
     ann, bob = people
     ann.share(ann.remember(BLUE))
     bob.pull()
@@ -139,7 +139,7 @@ def line(text: str, **more: Any) -> bytes:
     return json.dumps({**fields, "id": line_hash(fields)}).encode() + b"\n"
 
 
-def test_a_hostile_store_is_refused_line_by_line(people: list[Person]) -> None:
+def test_a_hostile_share_branch_is_refused_line_by_line(people: list[Person]) -> None:
     ann, bob = people
     ann.share(ann.remember(BLUE))
     token = "ghp_" + "a1B2c3D4" * 5
@@ -180,7 +180,7 @@ def test_a_hostile_store_is_refused_line_by_line(people: list[Person]) -> None:
     assert hostile.splitlines()[0] in shelf.read()[eve], "nothing on the branch is thrown away"
 
 
-def test_another_repository_and_a_plain_fetch_serve_as_well(
+def test_shares_can_be_pulled_from_another_repository_or_a_plain_fetch(
     people: list[Person], tmp_path: Path
 ) -> None:
     ann, bob = people
@@ -209,7 +209,7 @@ STEPS = st.lists(
     max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=STEPS)
-def test_whatever_two_do_they_end_with_the_same(
+def test_two_people_end_with_the_same_shares_whatever_they_do(
     steps: list[tuple[str, int, int]],
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,

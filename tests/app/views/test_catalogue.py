@@ -25,7 +25,7 @@ from tests.support.opinion_sessions import (
 from tests.support.refine_banks import NOW, open_filled, session_saying
 
 
-def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) -> None:
+def test_an_opinion_is_listed_with_its_trend_and_history(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
         for day, words in ((1, "The pipeline is flaky."), (3, "Our pipeline is still flaky.")):
@@ -40,7 +40,7 @@ def test_an_opinion_lies_there_with_its_trend_and_its_history(tmp_path: Path) ->
         assert opened.can == {"forget", "correct", "merge"}
 
 
-def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Path) -> None:
+def test_each_person_can_confirm_a_fact_once(tmp_path: Path) -> None:
     with open_filled(
         tmp_path, session_saying("2026-09-01", 1, "From now on use npm in this repository.")
     ) as memory:
@@ -60,7 +60,7 @@ def test_that_a_fact_still_holds_bears_it_out_once_for_each_person(tmp_path: Pat
         assert memory.browse.facts() == [fact]
 
 
-def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -> None:
+def test_a_superseded_fact_and_its_successor_refer_to_each_other(tmp_path: Path) -> None:
     scripts = [
         session_saying("2026-09-01", 1, "From now on use npm in this repository."),
         session_saying("2026-09-09", 2, "From now on use pnpm instead of npm in this repository."),
@@ -81,7 +81,7 @@ def test_what_took_the_place_of_a_fact_is_told_from_both_sides(tmp_path: Path) -
         assert page_address(memory.reader, old.evidence[0]).startswith("/sessions/")
 
 
-def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
+def test_a_long_section_is_listed_page_by_page(tmp_path: Path) -> None:
     with open_filled(
         tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
     ) as memory:
@@ -100,7 +100,7 @@ def test_a_long_shelf_is_told_page_by_page(tmp_path: Path) -> None:
         assert catalogue_page(memory, wanted._replace(page=3)).items == ()
 
 
-def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
+def test_hidden_records_and_logged_decisions_are_listed_once(tmp_path: Path) -> None:
     with open_filled(
         tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
     ) as memory:
@@ -128,7 +128,7 @@ def test_what_was_put_away_and_decided_is_listed_once(tmp_path: Path) -> None:
         assert log[1].undone and not log[1].latest
 
 
-def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_path: Path) -> None:
+def test_memories_of_agents_wait_for_review_and_those_of_people_do_not(tmp_path: Path) -> None:
     with open_filled(
         tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")
     ) as memory:
@@ -139,11 +139,11 @@ def test_what_an_agent_wants_kept_waits_and_what_a_person_keeps_does_not(tmp_pat
         assert [one.what for one in load_queue(memory).memories] == ["The winch is green."]
 
 
-def test_words_are_the_same_however_a_browser_ends_lines() -> None:
+def test_the_fingerprint_of_a_text_ignores_the_kind_of_line_ends() -> None:
     assert fingerprint("one\r\ntwo") == fingerprint("one\ntwo") != fingerprint("one two")
 
 
-def test_a_text_of_an_agent_waits_however_much_was_remembered_since(tmp_path: Path) -> None:
+def test_a_memory_of_an_agent_waits_however_many_memories_follow(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, "Hello.")) as memory:
         bank = memory.context.bank_ids(None)[0]
         old = Memory(bank, "old", Network.WORLD, "The lathe hums.", Trust.ASSISTANT, "2026-01-01")

@@ -75,4 +75,4 @@ def served(world: World, *options: str) -> Generator[str]:
             yield announced(process)["url"]
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(60)

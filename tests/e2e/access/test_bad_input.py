@@ -45,7 +45,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sort", ["rest", "graph", "tools"])
-def test_no_text_is_taken_for_anything_else(whole: Served, sort: str) -> None:
+def test_bad_input_never_causes_an_internal_error(whole: Served, sort: str) -> None:
     """By whoever may do everything, so that nothing else stands in between."""
     world = whole.world
     before = {name: world.rows(world.other.id)[name] for name in ("turn", "session", "passage")}
@@ -79,7 +79,7 @@ def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
             yield Call(operation, {**usual.values, place.name: value})
 
 
-def test_bodies_that_are_none(whole: Served) -> None:
+def test_invalid_request_bodies_never_cause_an_internal_error(whole: Served) -> None:
     with KeyClient(whole.url, whole.keys.chief) as client:
         told = client.web.get("/api/v1/openapi.json").json()
         paths = [

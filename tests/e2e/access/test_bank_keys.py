@@ -39,7 +39,7 @@ def described(whole: Served) -> ServerOperations:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sort", INTERFACES)
-def test_nothing_of_another_bank_is_told_or_changed(
+def test_a_key_cannot_read_or_change_another_bank(
     whole: Served, described: ServerOperations, sort: str
 ) -> None:
     world, secrets = whole.world, whole.world.secrets()
@@ -78,7 +78,7 @@ def tells_apart(call: Call, told: Reply, twin: Call, other: Reply) -> bool:
 
 
 @pytest.mark.parametrize("sort", INTERFACES)
-def test_a_key_that_reads_changes_nothing(
+def test_a_reading_key_changes_nothing(
     whole: Served, described: ServerOperations, sort: str
 ) -> None:
     world = whole.world
@@ -94,7 +94,7 @@ def _lasting(world: World) -> dict[str, object]:
     return {name: rows for name, rows in world.rows().items() if name not in _IGNORED_TABLES}
 
 
-def test_tools_are_listed_as_far_as_a_key_may_call_them(
+def test_only_tools_that_a_key_may_call_are_listed(
     whole: Served, described: ServerOperations
 ) -> None:
     for key, writes in ((whole.keys.read, False), (whole.keys.write, True)):
@@ -105,7 +105,9 @@ def test_tools_are_listed_as_far_as_a_key_may_call_them(
 
 
 @pytest.mark.parametrize("number", range(9))
-def test_a_bad_key_opens_nothing(whole: Served, described: ServerOperations, number: int) -> None:
+def test_an_invalid_key_gives_no_access(
+    whole: Served, described: ServerOperations, number: int
+) -> None:
     key = ("", *whole.keys.bad)[number]
     told: set[tuple[int, str]] = set()
     for place, sort in enumerate(INTERFACES, 1):
@@ -117,7 +119,7 @@ def test_a_bad_key_opens_nothing(whole: Served, described: ServerOperations, num
 
 
 @pytest.mark.parametrize("sort", INTERFACES)
-def test_everything_can_be_asked_by_whoever_may(
+def test_a_permitted_key_can_use_every_operation(
     whole: Served, described: ServerOperations, sort: str
 ) -> None:
     """So that the silence above is not for want of a right question. (A form wants to know what

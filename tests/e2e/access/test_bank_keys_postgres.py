@@ -34,7 +34,7 @@ def whole(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sort", ["tools", "graph"])
-def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, sort: str) -> None:
+def test_a_key_cannot_read_or_change_another_bank_on_postgres(whole: Served, sort: str) -> None:
     world, secrets = whole.world, whole.world.secrets()
     before = others_rows(world)
     assert any(world.rows(world.other.id).values())
@@ -52,7 +52,7 @@ def test_nothing_of_another_bank_is_told_or_changed_there_either(whole: Served, 
     assert others_rows(world) == before
 
 
-def test_whoever_may_is_kept_from_nothing_there(whole: Served) -> None:
+def test_a_permitted_key_can_use_every_tool_on_postgres(whole: Served) -> None:
     with (
         KeyClient(whole.url, whole.keys.chief) as chief,
         KeyClient(whole.url, whole.keys.admin) as client,

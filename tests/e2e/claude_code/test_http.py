@@ -14,7 +14,7 @@ from tests.e2e.claude_code.sandbox import Lab
 from tests.e2e.claude_code.test_setup_and_removal import learn
 
 
-def test_the_model_can_ask_a_server_of_its_team(make_lab: MakeLab) -> None:
+def test_the_model_can_query_a_team_server(make_lab: MakeLab) -> None:
     """With a key that may only look at one bank, in a file of servers as people write it."""
     use = Use("mcp__team__memory", {"question": "Why does the nightly import fail?"})
     lab = make_lab({"ask": ([use], [Say("I see.")])})
@@ -57,7 +57,7 @@ def started(lab: Lab, *words: str) -> Generator[dict[str, str]]:
             server.kill()
 
 
-def test_the_model_can_ask_over_http(make_lab: MakeLab) -> None:
+def test_the_model_can_query_a_local_server_over_http(make_lab: MakeLab) -> None:
     use = Use("mcp__far__memory", {"question": "Why does the nightly import fail?"})
     lab = make_lab({"ask": ([use], [Say("I see.")])})
     learn(lab)

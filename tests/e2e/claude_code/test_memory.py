@@ -53,7 +53,7 @@ def injected(lab: Lab, number: int) -> str:
 
 
 @pytest.mark.slow
-def test_a_session_becomes_memory_by_itself_and_whole(lab: Lab) -> None:
+def test_a_session_is_stored_automatically_and_completely(lab: Lab) -> None:
     lab.claude("Please work. PLAY:work", allow=TOOLS)
     lab.wait_for_worker()
     told = status(lab)
@@ -74,7 +74,7 @@ def recall(lab: Lab, query: str) -> list[Json]:
 
 
 @pytest.mark.slow
-def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
+def test_the_next_session_starts_with_a_brief(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     lab.api.requests.clear()
@@ -84,7 +84,7 @@ def test_the_next_session_begins_with_a_brief(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) -> None:
+def test_injected_text_is_not_stored_as_a_message(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     lab.claude("Let us go on. PLAY:next")
@@ -96,7 +96,7 @@ def test_what_was_injected_is_not_remembered_as_if_it_had_been_said(lab: Lab) ->
 
 
 @pytest.mark.slow
-def test_a_brief_arrives_again_after_clear_and_after_compaction(lab: Lab) -> None:
+def test_a_brief_is_injected_again_after_clear_and_after_compaction(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     for command in ("/clear", "/compact"):
@@ -105,7 +105,7 @@ def test_a_brief_arrives_again_after_clear_and_after_compaction(lab: Lab) -> Non
         assert ASKED in injected(lab, -1), command
 
 
-def test_a_first_prompt_in_words_of_a_symptom_brings_the_rule_that_was_settled(lab: Lab) -> None:
+def test_a_first_prompt_about_a_symptom_gets_the_related_decision(lab: Lab) -> None:
     script = Script(cwd=str(lab.project))
     script.user("The uploader gives up too early on flaky networks. Raise the retries?")
     script.assistant(DECIDED + " We rejected raising it to five.")
@@ -119,7 +119,7 @@ def test_a_first_prompt_in_words_of_a_symptom_brings_the_rule_that_was_settled(l
     assert "UserPromptSubmit" in told and "locks the account" in told.split("UserPromptSubmit")[1]
 
 
-def test_an_empty_memory_says_little_and_then_nothing(lab: Lab) -> None:
+def test_an_empty_memory_injects_at_most_a_short_note(lab: Lab) -> None:
     lab.claude("Hi. PLAY:next")
     assert len(injected(lab, 0).split(OWN_TAG)[1:]) <= 2
     assert "UserPromptSubmit hook additional context" not in injected(lab, 0)
@@ -165,7 +165,7 @@ def test_a_session_killed_before_its_transcript_was_written_is_read_from_its_eve
     assert any("PLAY:work" in hit["text"] for hit in recall(lab, "Work"))
 
 
-def test_no_process_is_left(lab: Lab) -> None:
+def test_no_process_is_left_running(lab: Lab) -> None:
     lab.claude(f"{ASKED} PLAY:decide")
     lab.wait_for_worker()
     lab.wait_until_quiet()

@@ -46,7 +46,7 @@ def blocks(request: Json) -> list[Json]:
 
 
 @pytest.mark.slow
-def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
+def test_every_tool_of_every_server_can_be_called(make_lab: MakeLab) -> None:
     steps = (
         uses("holdfast", TOOLS),
         uses("access", MEMORY_TOOLS),
@@ -74,7 +74,7 @@ def test_every_tool_of_every_server_is_called(make_lab: MakeLab) -> None:
     assert [hit["trust"] for hit in found if hit["kind"] == "memory"] == ["assistant"]
 
 
-def test_a_session_is_gone_on_with(make_lab: MakeLab) -> None:
+def test_a_research_session_can_be_continued(make_lab: MakeLab) -> None:
     asked = {"question": "Why does the nightly import fail?"}
     lab = make_lab({"ask": ([Use("mcp__holdfast__memory", asked)], [Say("I see.")])})
     assert lab.holdfast("setup", "--yes").status == 0

@@ -25,7 +25,7 @@ MINE = """\
 TALK = {"hello": ([Say("Hello.")],)}
 
 
-def test_settings_are_byte_for_byte_what_they_were_after_setup_use_and_uninstall(
+def test_settings_are_byte_identical_after_setup_use_and_uninstall(
     make_lab: MakeLab,
 ) -> None:
     lab = make_lab(TALK)
@@ -51,7 +51,7 @@ def test_settings_are_byte_for_byte_what_they_were_after_setup_use_and_uninstall
     assert "holdfast" not in lab.api.sent(0).lower()
 
 
-def test_setup_is_for_the_program_to_use_in_one_project_alone(make_lab: MakeLab) -> None:
+def test_setup_for_one_project_is_used_by_claude_code_only_there(make_lab: MakeLab) -> None:
     lab = make_lab(TALK)
     assert lab.holdfast("setup", "--yes", "--scope", "project").status == 0
     lab.hold_worker()
@@ -89,7 +89,7 @@ def test_the_model_can_ask_and_recall(make_lab: MakeLab) -> None:
     assert "isError" not in third and '"is_error": true' not in third
 
 
-def test_the_plugin_is_valid_in_the_eyes_of_the_program(make_lab: MakeLab) -> None:
+def test_claude_code_accepts_the_plugin_as_valid(make_lab: MakeLab) -> None:
     lab = make_lab(TALK)
     plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
     for folder in (plugin, Path(__file__).parents[3]):
@@ -98,7 +98,7 @@ def test_the_plugin_is_valid_in_the_eyes_of_the_program(make_lab: MakeLab) -> No
 
 
 @pytest.mark.slow
-def test_the_plugin_captures_answers_and_leaves(make_lab: MakeLab) -> None:
+def test_the_plugin_captures_answers_and_can_be_removed(make_lab: MakeLab) -> None:
     tool = "mcp__plugin_holdfast_memory__memory"
     ask = Use(tool, {"question": "Why does the nightly import fail?"})
     lab = make_lab({"ask": ([ask], [Say("I see.")])})
@@ -122,7 +122,7 @@ def test_the_plugin_captures_answers_and_leaves(make_lab: MakeLab) -> None:
     assert mine.read_text() == MINE
 
 
-def test_the_plugin_without_a_holdfast_does_nothing(make_lab: MakeLab) -> None:
+def test_the_plugin_does_nothing_if_holdfast_is_not_installed(make_lab: MakeLab) -> None:
     lab = make_lab(TALK)
     plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
     done = lab.claude("Hi. PLAY:hello", "--plugin-dir", str(plugin))
@@ -130,7 +130,7 @@ def test_the_plugin_without_a_holdfast_does_nothing(make_lab: MakeLab) -> None:
     assert not lab.places.home.exists()
 
 
-def test_what_the_remember_command_says_is_found_later(make_lab: MakeLab) -> None:
+def test_text_stored_by_the_remember_command_is_found_later(make_lab: MakeLab) -> None:
     said = "Remember: the staging database is wiped every Sunday night by the reset job."
     lab = make_lab({"keep": ([Say(said)],)})
     plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"

@@ -60,7 +60,7 @@ def commands() -> Iterator[list[str]]:
                 yield ["holdfast", *shlex.split(value)[1:]]
 
 
-def test_every_command_and_option_is_there() -> None:
+def test_commands_and_options_in_deployment_files_exist() -> None:
     helps: dict[str, str] = {}
     seen = 0
     for _, *words in commands():
@@ -77,7 +77,7 @@ def test_every_command_and_option_is_there() -> None:
     assert {"serve", "key new", "worker"} <= helps.keys() and seen >= 12
 
 
-def test_the_image_runs_as_nobody_and_holds_no_secret() -> None:
+def test_the_image_runs_unprivileged_and_contains_no_secret() -> None:
     told = instructions()
     last = dict(told)
     user, _, group = last["USER"].partition(":")
@@ -90,7 +90,7 @@ def test_the_image_runs_as_nobody_and_holds_no_secret() -> None:
     assert "ARG" not in last  # what is given to a build stays in its history
 
 
-def test_only_what_is_copied_into_the_image_is_looked_at() -> None:
+def test_the_build_context_contains_only_what_is_copied_into_the_image() -> None:
     allowed = [
         line[1:]
         for line in (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
@@ -106,7 +106,7 @@ def test_only_what_is_copied_into_the_image_is_looked_at() -> None:
     assert all((ROOT / source).exists() for source in copied)
 
 
-def test_no_file_holds_a_password() -> None:
+def test_no_deployment_file_contains_a_password() -> None:
     for path in DEPLOY.rglob("*"):
         if path.is_file():
             for found in SECRET.finditer(path.read_text()):
@@ -114,7 +114,7 @@ def test_no_file_holds_a_password() -> None:
                 assert value[:1] in "$%:" or "$(" in value, (path.name, found.group())
 
 
-def test_the_services_reach_only_whom_they_must() -> None:
+def test_services_are_connected_only_as_needed() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     services: dict[str, Any] = compose["services"]
     assert [name for name, one in services.items() if "ports" in one] == ["proxy"]
@@ -131,7 +131,7 @@ def test_the_services_reach_only_whom_they_must() -> None:
             assert known, volume
 
 
-def test_the_proxies_take_as_much_as_the_server_and_hold_nothing_back() -> None:
+def test_proxy_limits_match_the_server_and_responses_are_not_buffered() -> None:
     nginx = (DEPLOY / "proxy" / "nginx.conf").read_text()
     caddy = (DEPLOY / "proxy" / "Caddyfile").read_text()
     assert "client_max_body_size  1m;" in nginx and MAX_BODY_BYTES <= 1 << 20
@@ -143,7 +143,7 @@ def test_the_proxies_take_as_much_as_the_server_and_hold_nothing_back() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
-def test_the_units_are_sound_and_shut(tmp_path: Path) -> None:
+def test_the_systemd_units_are_valid_and_hardened(tmp_path: Path) -> None:
     for unit in (DEPLOY / "systemd").iterdir():
         text = unit.read_text().replace("/opt/holdfast/bin/holdfast", "/bin/true")
         (tmp_path / unit.name).write_text(text)
@@ -156,7 +156,7 @@ def test_the_units_are_sound_and_shut(tmp_path: Path) -> None:
         assert rated.returncode == 0, rated.stdout.decode()[-200:]
 
 
-def test_both_units_are_shut_alike() -> None:
+def test_both_systemd_units_are_hardened_alike() -> None:
     told = [dict(settings(unit)) for unit in UNITS]
     kept = [
         {n: v for n, v in one.items() if n.startswith(("Protect", "Private", "Restrict", "System"))}
@@ -172,7 +172,7 @@ def postgres() -> Generator[Server]:
         yield server
 
 
-def test_the_roles_of_the_database_are_made_and_can_keep_a_memory(postgres: Server) -> None:
+def test_the_database_roles_are_created_and_can_store_a_memory(postgres: Server) -> None:
     """By the script that the image of PostgreSQL runs, with a password that would break SQL: one
     makes the tables, the other is kept to the banks of whom it works for."""
     if postgres.vector_problem:  # the script makes the extension, which the image has
@@ -217,10 +217,10 @@ def served(folder: Path, *words: str) -> Generator[str]:
             yield announced(process)["url"]
         finally:
             process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(60) == 0
 
 
-def test_the_health_of_the_image_is_that_of_the_server(tmp_path: Path) -> None:
+def test_the_health_check_of_the_image_fails_once_the_server_is_down(tmp_path: Path) -> None:
     words = json.loads(dict(instructions())["CMD"])
     words[words.index("--host") + 1] = "127.0.0.1"
     words[words.index("--port") + 1] = "0"

@@ -114,7 +114,7 @@ GOAL = prompted(scenarios.BUILT_WITH[4].prompt)
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "compact", "fork"])
-def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> None:
+def test_a_starting_session_gets_the_brief(home: Home, source: str) -> None:
     text = home.injected("start", started(source=source))
     assert "Where we left off" in text and text.startswith("<holdfast-brief")
     (event,) = home.events("SessionStart")
@@ -126,12 +126,12 @@ def test_a_session_that_starts_is_told_the_brief(home: Home, source: str) -> Non
     assert noted["id"].split(".")[0] in text
 
 
-def test_a_resumed_session_has_it_already(home: Home) -> None:
+def test_a_resumed_session_gets_no_second_brief(home: Home) -> None:
     assert home.injected("start", started(source="resume")) == ""
     assert home.events("SessionStart") and not home.events(INJECTED_EVENT)
 
 
-def test_a_folder_below_and_a_worktree_belong_to_the_project(home: Home, tmp_path: Path) -> None:
+def test_a_subfolder_and_a_worktree_belong_to_the_project(home: Home, tmp_path: Path) -> None:
     assert home.injected("start", started(cwd=scenarios.SHOP + "/src/ui")) != ""
     top, tree = tmp_path / "repo", tmp_path / "tree"
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.c", "-C"]
@@ -155,14 +155,14 @@ def know(home: Home, alias: str) -> None:
     path.write_text(json.dumps({**result, "aliases": {alias: bank}}))
 
 
-def test_an_unknown_project_is_greeted_once_and_then_left_alone(home: Home) -> None:
+def test_an_unknown_project_gets_one_greeting_and_nothing_afterwards(home: Home) -> None:
     first = home.run("start", started(cwd="/elsewhere/new"))
     assert "Holdfast remembers" in json.loads(first.stdout)["systemMessage"]
     assert home.run("start", started(cwd="/elsewhere/new")).stdout == b""
     assert home.run("start", started(cwd="/elsewhere/other")).stdout == b""
 
 
-def test_the_first_goal_is_answered_and_no_second(home: Home) -> None:
+def test_only_the_first_goal_of_a_session_gets_a_brief(home: Home) -> None:
     for small_talk in ("hi", "/compact", "<task-notification>checkout</task-notification>"):
         assert home.injected("goal", prompted(small_talk)) == ""
     text = home.injected("goal", GOAL)
@@ -172,7 +172,7 @@ def test_the_first_goal_is_answered_and_no_second(home: Home) -> None:
     assert "bulk endpoint" in home.injected("goal", GOAL, session="another-session")
 
 
-def test_a_running_server_is_asked_first(home: Home) -> None:
+def test_a_running_server_is_queried_first(home: Home) -> None:
     asking = serve_briefs(home.settings)
     assert asking is not None
     try:
@@ -198,7 +198,7 @@ def wait_for(path: Path) -> None:
         assert json.loads(connection.recv(1000)) == {"v": 1, "id": "", "text": "", "records": []}
 
 
-def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home) -> None:
+def test_a_stale_socket_is_replaced_and_an_invalid_request_does_no_harm(home: Home) -> None:
     path = home.inbox / "ask.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
         dead.bind(str(path))
@@ -223,7 +223,7 @@ def test_a_dead_socket_is_taken_over_and_a_bad_question_does_no_harm(home: Home)
     asking.close()
 
 
-def test_a_file_with_a_decision_about_it_is_told_once(home: Home) -> None:
+def test_a_decision_about_a_file_is_injected_once(home: Home) -> None:
     given = {"file_path": scenarios.SHOP + "/src/auth/session.py"}
     edit = {"cwd": scenarios.SHOP, "tool_name": "Edit", "tool_input": given}
     assert "twelve hours" in home.injected("file", edit)
@@ -233,7 +233,7 @@ def test_a_file_with_a_decision_about_it_is_told_once(home: Home) -> None:
     assert home.injected("file", {**edit, "agent_id": "a1"}, session="third") == ""
 
 
-def test_an_error_that_was_resolved_before_is_told_once(home: Home) -> None:
+def test_the_solution_of_a_known_error_is_injected_once(home: Home) -> None:
     bank = json.loads((home.places.briefs / "folders.json").read_text())["folders"][scenarios.SHOP]
     path = home.places.briefs / f"{bank}.triggers.json"
     result = json.loads(path.read_text())
@@ -248,7 +248,7 @@ def test_an_error_that_was_resolved_before_is_told_once(home: Home) -> None:
     assert home.injected("error", {**seen, "error": "Exit code 1"}) == ""
 
 
-def test_subagents_get_nothing_unless_the_settings_say_so(home: Home) -> None:
+def test_subagents_get_no_brief_unless_the_settings_say_so(home: Home) -> None:
     assert home.injected("subagent", started()) == ""
     path = home.places.briefs / "settings.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "subagents": True}))
@@ -256,7 +256,7 @@ def test_subagents_get_nothing_unless_the_settings_say_so(home: Home) -> None:
 
 
 @pytest.mark.parametrize("what", ["start", "goal", "file", "error"])
-def test_settings_turn_each_kind_off(home: Home, what: str) -> None:
+def test_each_kind_of_brief_can_be_turned_off(home: Home, what: str) -> None:
     path = home.places.briefs / "settings.json"
     off = {"v": 1, "session": False, "goal": False, "triggers": False}
     path.write_text(json.dumps(off))
@@ -268,43 +268,45 @@ def test_settings_turn_each_kind_off(home: Home, what: str) -> None:
 @pytest.mark.parametrize(
     "payload", [b"", b"{", b"[1]", b'"text"', b"\xff\xfe", b"null", b'{"cwd": 7, "prompt": []}']
 )
-def test_garbage_is_kept_and_answered_with_nothing(home: Home, what: str, payload: bytes) -> None:
+def test_invalid_payloads_are_stored_and_get_no_answer(
+    home: Home, what: str, payload: bytes
+) -> None:
     done = home.run(what, payload)
     assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 0)
 
 
-def test_a_hook_that_is_off_does_nothing_at_all(home: Home) -> None:
+def test_a_disabled_hook_does_nothing(home: Home) -> None:
     assert home.injected("start", started(), HOLDFAST_OFF="1") == ""
     assert list(home.inbox.iterdir()) == []
 
 
-def test_where_words_must_not_rest_only_names_do(home: Home) -> None:
+def test_with_names_only_the_event_file_is_empty(home: Home) -> None:
     home.places.names_only_flag.touch()
     assert home.injected("start", started()) != ""
     (event,) = home.events("SessionStart")
     assert event.stat().st_size == 0
 
 
-def test_what_could_not_be_read_is_left_for_the_shell(home: Home) -> None:
+def test_without_an_inbox_the_script_fails_so_that_the_shell_takes_over(home: Home) -> None:
     home.places.inbox_pointer.unlink()
     done = home.run("start", started())
     assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 1)
 
 
-def test_a_huge_payload_is_kept_whole(home: Home) -> None:
+def test_a_huge_payload_is_stored_completely(home: Home) -> None:
     data = json.dumps(prompted("x" * 20_000_000)).encode()
     assert home.injected("goal", data) == ""
     (event,) = home.events("UserPromptSubmit")
     assert event.stat().st_size == len(data)
 
 
-def test_broken_briefs_are_no_briefs(home: Home) -> None:
+def test_damaged_brief_files_are_ignored(home: Home) -> None:
     for path in home.places.briefs.iterdir():
         path.write_text("{")
     assert home.injected("goal", GOAL) == "" and home.injected("start", started()) == ""
 
 
-def test_a_worker_is_started_where_one_is_needed(home: Home, tmp_path: Path) -> None:
+def test_a_worker_is_started_if_none_runs_and_events_wait(home: Home, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     fake = tmp_path / "python"
     fake.write_text(f'#!/bin/sh\necho "$HOLDFAST_HOME $PWD $@" >{ran}.part\nmv {ran}.part {ran}\n')
@@ -340,14 +342,14 @@ URLS = (
 )
 
 
-def test_both_sides_spell_a_remote_alike() -> None:
+def test_script_and_program_normalise_remotes_alike() -> None:
     names: dict[str, Any] = {"__name__": "answer", "__file__": str(SCRIPTS / "answer.py")}
     exec((SCRIPTS / "answer.py").read_text("utf-8"), names)
     for url in URLS:
         assert names["normal_remote"](url, "/top/dir") == normal_remote(url, "/top/dir"), url
 
 
-def test_the_script_knows_the_places_that_the_program_knows() -> None:
+def test_the_script_uses_the_file_names_of_the_program() -> None:
     text = (SCRIPTS / "answer.py").read_text("utf-8")
     places = HomePaths(Path("/h"))
     shell = (SCRIPTS / "capture.sh").read_text("utf-8")
@@ -366,7 +368,7 @@ def test_the_script_knows_the_places_that_the_program_knows() -> None:
         assert f'"{name}"' in text
 
 
-def test_words_that_nobody_has_come_for_in_a_day_are_the_last(home: Home) -> None:
+def test_payloads_that_wait_for_over_a_day_stop_the_storing_of_payloads(home: Home) -> None:
     """As where the package was removed and its hooks were not."""
     home.places.interpreter.write_text("/bin/false\n-I\n")
     home.places.worker_pid.unlink()

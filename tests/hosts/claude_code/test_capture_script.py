@@ -90,7 +90,7 @@ def hooks(tmp_path: Path) -> Hooks:
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 @pytest.mark.parametrize("event", CAPTURED)
-def test_every_event_is_put_into_the_inbox_as_it_came(
+def test_every_event_is_written_to_the_inbox_unchanged(
     hooks: Hooks, event: str, shell: list[str]
 ) -> None:
     payload = next(RECORDED.glob(f"{event}.*json")).read_bytes()
@@ -100,48 +100,48 @@ def test_every_event_is_put_into_the_inbox_as_it_came(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_tool_about_to_run_is_not_an_event(hooks: Hooks) -> None:
+def test_a_pre_tool_use_event_is_not_stored(hooks: Hooks) -> None:
     hooks.silent("PreToolUse")
     assert hooks.events() == []
 
 
-def test_garbage_and_nothing_are_taken_as_they_come(hooks: Hooks) -> None:
+def test_invalid_and_empty_payloads_are_stored_unchanged(hooks: Hooks) -> None:
     for payload in (b"", b"\x00\xff not json\n", b'{"prompt": '):
         hooks.silent("PostToolUse", payload)
     assert [data for _, _, data in hooks.events()] == [b"", b"\x00\xff not json\n", b'{"prompt": ']
 
 
 @pytest.mark.parametrize("session", ["", "../../etc", "a b", "x" * 3 + "/.."])
-def test_a_session_without_a_proper_name_is_nobodys(hooks: Hooks, session: str) -> None:
+def test_an_invalid_session_id_is_replaced_by_none(hooks: Hooks, session: str) -> None:
     hooks.silent("PostToolUse", CLAUDE_CODE_SESSION_ID=session)
     assert [(event, name) for event, name, _ in hooks.events()] == [("PostToolUse", "none")]
 
 
-def test_fifty_megabytes_are_taken(hooks: Hooks) -> None:
+def test_a_payload_of_fifty_megabytes_is_stored(hooks: Hooks) -> None:
     payload = b'{"x":"' + b"y" * 50_000_000 + b'"}'
     hooks.silent("PostToolUse", payload)
     assert hooks.events() == [("PostToolUse", SESSION, payload)]
 
 
-def test_where_only_names_may_be_kept_the_file_is_empty(hooks: Hooks) -> None:
+def test_with_names_only_the_event_file_is_empty(hooks: Hooks) -> None:
     hooks.places.names_only_flag.touch()
     hooks.silent("UserPromptSubmit", b'{"prompt":"secret"}')
     assert hooks.events() == [("UserPromptSubmit", SESSION, b"")]
 
 
-def test_an_agent_of_our_own_leaves_no_trace(hooks: Hooks) -> None:
+def test_an_agent_started_by_us_leaves_no_event(hooks: Hooks) -> None:
     hooks.silent("Stop", HOLDFAST_OFF="1")
     assert hooks.events() == []
 
 
-def test_an_inbox_that_memory_lost_is_made_again_for_us_alone(hooks: Hooks) -> None:
+def test_a_missing_inbox_is_created_again_and_private(hooks: Hooks) -> None:
     hooks.inbox.rmdir()
     hooks.silent("PostToolUse")
     assert len(hooks.events()) == 1
     assert stat.S_IMODE(hooks.inbox.stat().st_mode) == 0o700
 
 
-def test_an_inbox_that_is_a_link_is_not_written_to(hooks: Hooks, tmp_path: Path) -> None:
+def test_an_inbox_that_is_a_symlink_is_not_written_to(hooks: Hooks, tmp_path: Path) -> None:
     hooks.inbox.rmdir()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -157,7 +157,7 @@ def test_an_inbox_of_another_user_is_not_written_to(hooks: Hooks) -> None:
     assert list(hooks.inbox.iterdir()) == []
 
 
-def test_without_a_home_the_entry_of_the_settings_succeeds(hooks: Hooks) -> None:
+def test_the_hook_command_succeeds_without_a_home(hooks: Hooks) -> None:
     hooks.places.inbox_pointer.unlink()
     hooks.silent("Stop")
     shutil.rmtree(hooks.home)
@@ -180,7 +180,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_on_a_full_disk_the_name_is_kept_or_nothing(hooks: Hooks, mounted: Path) -> None:
+def test_on_a_full_disk_at_least_the_event_name_is_stored(hooks: Hooks, mounted: Path) -> None:
     hooks.places.inbox_pointer.write_text(f"{mounted}\n")
     hooks.inbox = mounted
     hooks.silent("PostToolUse", b"x" * 1_000_000)
@@ -188,7 +188,7 @@ def test_on_a_full_disk_the_name_is_kept_or_nothing(hooks: Hooks, mounted: Path)
     assert [data for _, _, data in hooks.events()] == [b"", b'{"small":1}']
 
 
-def test_on_a_disk_that_may_not_be_written_nothing_happens(hooks: Hooks, mounted: Path) -> None:
+def test_on_a_read_only_disk_nothing_happens(hooks: Hooks, mounted: Path) -> None:
     shutil.copytree(hooks.home, mounted / "home")
     subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
     hooks.script = mounted / "home" / "hooks" / "capture.sh"
@@ -198,7 +198,7 @@ def test_on_a_disk_that_may_not_be_written_nothing_happens(hooks: Hooks, mounted
     hooks.silent("Stop")
 
 
-def test_stop_starts_a_worker_of_this_home_away_from_the_users_folder(hooks: Hooks) -> None:
+def test_a_stop_event_starts_a_worker_outside_the_users_folder(hooks: Hooks) -> None:
     hooks.worker()
     hooks.silent("PostToolUse")
     assert not hooks.places.starting_worker.exists() and not hooks.log.exists()
@@ -207,13 +207,13 @@ def test_stop_starts_a_worker_of_this_home_away_from_the_users_folder(hooks: Hoo
 
 
 @pytest.mark.parametrize("event", ["SessionEnd", "PreCompact"])
-def test_so_do_the_end_and_a_compaction(hooks: Hooks, event: str) -> None:
+def test_session_end_and_compaction_start_a_worker_too(hooks: Hooks, event: str) -> None:
     hooks.worker()
     hooks.silent(event)
     assert len(hooks.started()) == 1
 
 
-def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
+def test_no_second_worker_is_started_while_one_runs(hooks: Hooks) -> None:
     hooks.worker()
     code = "import sys; sys.stdin.read()"
     running = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
@@ -227,7 +227,7 @@ def test_a_worker_that_runs_is_left_to_it(hooks: Hooks) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
-def test_while_one_is_being_started_no_other_is(hooks: Hooks, shell: list[str]) -> None:
+def test_no_second_worker_is_started_while_one_starts(hooks: Hooks, shell: list[str]) -> None:
     gate = hooks.log.with_name("gate")
     os.mkfifo(gate)
     hooks.interpreter(f'#!/bin/sh\necho start >>"{hooks.log}"\nread -r go <"{gate}"\n')
@@ -252,7 +252,7 @@ def _state(number: int) -> str:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to tell whose it is")
-def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> None:
+def test_a_reused_pid_is_not_taken_for_a_worker(hooks: Hooks) -> None:
     hooks.worker()
     other = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     hooks.places.worker_pid.write_text(f"{other.pid}\n7\n")
@@ -261,7 +261,9 @@ def test_a_number_that_another_process_bears_now_is_no_worker(hooks: Hooks) -> N
     other.communicate()
 
 
-def test_without_an_interpreter_events_are_kept_and_then_only_their_names(hooks: Hooks) -> None:
+def test_without_an_interpreter_payloads_are_kept_for_a_while_and_then_only_names(
+    hooks: Hooks,
+) -> None:
     hooks.places.interpreter.write_text("/no/such/python\n-I\n")
     payload = json.dumps(recorded("SessionStart.startup")).encode()
     hooks.silent("SessionStart", payload)
@@ -286,7 +288,9 @@ def test_without_an_interpreter_events_are_kept_and_then_only_their_names(hooks:
         ("SubagentStart", "subagent"),
     ],
 )
-def test_where_an_answer_is_due_its_script_is_asked(hooks: Hooks, event: str, asked: str) -> None:
+def test_events_that_need_an_answer_run_the_answer_script(
+    hooks: Hooks, event: str, asked: str
+) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     answer = hooks.places.hooks / "answer.py"
     answer.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
@@ -297,7 +301,7 @@ def test_where_an_answer_is_due_its_script_is_asked(hooks: Hooks, event: str, as
     assert hooks.events() == [], "it captures by itself"
 
 
-def test_a_subagent_costs_no_interpreter_where_none_is_briefed(hooks: Hooks) -> None:
+def test_a_subagent_starts_no_interpreter_unless_subagents_are_briefed(hooks: Hooks) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     (hooks.places.hooks / "answer.py").write_text("print('answer')")
     hooks.silent("SubagentStart", b'{"agent_id":"a"}')
@@ -316,9 +320,7 @@ def test_the_second_prompt_of_a_session_is_only_captured(hooks: Hooks) -> None:
 @pytest.mark.parametrize(
     "broken", ["#!/bin/sh\nexit 1\n", "#!/no/such/shell\n", "\x7fELF nonsense"]
 )
-def test_an_interpreter_in_the_middle_of_an_upgrade_costs_no_event(
-    hooks: Hooks, broken: str
-) -> None:
+def test_a_broken_interpreter_loses_no_event(hooks: Hooks, broken: str) -> None:
     hooks.interpreter(broken)
     hooks.silent("SessionStart", b'{"source":"startup"}')
     hooks.silent("Stop", b"{}")

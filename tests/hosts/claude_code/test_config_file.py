@@ -11,7 +11,7 @@ from holdfast.hosts.claude_code.config_file import load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 
 
-def test_a_file_that_somebody_else_changed_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_file_changed_by_another_program_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("{}")
     file = load(path)
@@ -21,14 +21,14 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(tmp_path: Path) ->
     assert path.read_text() == '{"theirs": 1}' and list(tmp_path.iterdir()) == [path]
 
 
-def test_the_lock_of_the_host_is_held_only_while_writing(tmp_path: Path) -> None:
+def test_the_lock_of_claude_code_is_held_only_while_writing(tmp_path: Path) -> None:
     path = tmp_path / ".claude.json"
     save(load(path), b'{"a": 1}', lock=True)
     assert path.read_bytes() == b'{"a": 1}' and path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_lock_that_its_holder_left_behind_is_no_hindrance(tmp_path: Path) -> None:
+def test_an_abandoned_lock_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / ".claude.json"
     lock = tmp_path / ".claude.json.lock"
     lock.mkdir()
@@ -38,12 +38,12 @@ def test_a_lock_that_its_holder_left_behind_is_no_hindrance(tmp_path: Path) -> N
     assert path.read_bytes() == b"{}" and lock.is_dir()
 
 
-def test_a_folder_in_the_place_of_a_file_is_told_of(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         load(tmp_path)
 
 
-def test_a_record_that_is_damaged_is_as_good_as_none(tmp_path: Path) -> None:
+def test_a_damaged_install_record_is_ignored(tmp_path: Path) -> None:
     record = InstallRecord(tmp_path)
     path = tmp_path / "settings.json"
     record.add(path, b"old", b"new")

@@ -73,7 +73,7 @@ def huge(home: Home) -> Generator[None]:
 
 @pytest.mark.parametrize("breakage", [silent, locked, silent_and_locked, stuck, huge])
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
-def test_no_breakage_holds_up_the_user_or_costs_the_event(
+def test_no_fault_delays_the_user_or_loses_the_event(
     home: Home, breakage: Callable[[Home], AbstractContextManager[None]], event: str
 ) -> None:
     for script in ("capture.sh", "answer.py"):

@@ -88,7 +88,7 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(user: User) -> None:
     assert files_of(user.home) == before
 
 
-def test_without_a_terminal_or_a_yes_it_is_refused(user: User) -> None:
+def test_without_a_terminal_or_yes_it_is_refused(user: User) -> None:
     user.write()
     before = files_of(user.home)
     for command in ("setup", "uninstall"):
@@ -106,7 +106,7 @@ def test_a_second_run_has_nothing_to_change(user: User) -> None:
     assert files_of(user.home) == before
 
 
-def test_what_hooks_need_is_there_and_private(user: User) -> None:
+def test_the_files_of_the_hooks_exist_and_are_private(user: User) -> None:
     user.do("setup", "--yes")
     python, flags = user.places.interpreter.read_text().splitlines()
     assert (python, flags) == (str(user.python), "-I")
@@ -119,9 +119,7 @@ def test_what_hooks_need_is_there_and_private(user: User) -> None:
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", '{"a": 1} // mine', "\xff\xfe", '{"hooks": []}'])
-def test_a_file_that_cannot_be_used_is_refused_and_nothing_is_changed(
-    user: User, broken: str
-) -> None:
+def test_an_unusable_file_is_refused_and_nothing_is_changed(user: User, broken: str) -> None:
     user.write(broken.encode("latin-1"))
     user.servers.write_text("{}")
     before = files_of(user.home)
@@ -146,7 +144,7 @@ def test_a_file_that_cannot_be_used_is_refused_and_nothing_is_changed(
         b' { "hooks" : { } } \n',
     ],
 )
-def test_every_byte_comes_back(user: User, raw: bytes) -> None:
+def test_uninstall_restores_every_byte(user: User, raw: bytes) -> None:
     user.write(raw)
     user.settings.chmod(0o640)
     user.servers.write_text('{\n "numStartups": 5}')
@@ -163,7 +161,7 @@ def test_every_byte_comes_back(user: User, raw: bytes) -> None:
     assert not (user.places.home / "backups").exists()
 
 
-def test_a_linked_settings_file_is_written_where_it_lies(user: User, tmp_path: Path) -> None:
+def test_a_symlinked_settings_file_is_written_at_its_target(user: User, tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles" / "claude.json"
     kept.parent.mkdir()
     kept.write_text(MINE)
@@ -175,7 +173,7 @@ def test_a_linked_settings_file_is_written_where_it_lies(user: User, tmp_path: P
     assert user.settings.is_symlink() and kept.read_text() == MINE
 
 
-def test_what_the_user_changed_since_stays(user: User) -> None:
+def test_changes_made_by_the_user_since_are_kept(user: User) -> None:
     user.write()
     user.do("setup", "--yes")
     now = json.loads(user.settings.read_text())
@@ -190,7 +188,7 @@ def test_what_the_user_changed_since_stays(user: User) -> None:
     assert kept == [MINE]
 
 
-def test_setting_up_again_after_a_change_keeps_the_change(user: User) -> None:
+def test_setting_up_again_keeps_changes_of_the_user(user: User) -> None:
     user.write()
     user.do("setup", "--yes")
     text = user.settings.read_text().replace('"model": "opus"', '"model": "haiku"')
@@ -200,7 +198,7 @@ def test_setting_up_again_after_a_change_keeps_the_change(user: User) -> None:
     assert json.loads(user.settings.read_text()) == {"model": "haiku"}
 
 
-def test_a_newcomer_is_left_with_nothing(user: User) -> None:
+def test_uninstall_leaves_nothing_on_a_machine_without_claude_code(user: User) -> None:
     result = user.do("setup", "--yes")
     assert "Claude Code was not found" in result and user.settings.exists()
     user.do("uninstall", "--yes")
@@ -210,7 +208,7 @@ def test_a_newcomer_is_left_with_nothing(user: User) -> None:
     assert list(user.home.iterdir()) == []
 
 
-def test_an_upgrade_brings_new_scripts(user: User) -> None:
+def test_an_upgrade_installs_new_scripts(user: User) -> None:
     user.do("setup", "--yes")
     script = user.places.hooks / "capture.sh"
     new = script.read_bytes()
@@ -219,7 +217,7 @@ def test_an_upgrade_brings_new_scripts(user: User) -> None:
     assert script.read_bytes() == new
 
 
-def test_one_project_can_be_left_while_another_scope_stays(user: User) -> None:
+def test_a_project_can_be_uninstalled_while_the_user_scope_stays(user: User) -> None:
     user.write()
     user.do("setup", "--yes")
     user.do("setup", "--yes", "--scope", "project")
@@ -235,7 +233,7 @@ def test_one_project_can_be_left_while_another_scope_stays(user: User) -> None:
     assert user.settings.read_text() == MINE and not user.servers.exists()
 
 
-def test_the_server_is_named_where_the_host_looks_for_it(user: User) -> None:
+def test_the_mcp_server_is_registered_where_claude_code_looks_for_it(user: User) -> None:
     chosen = user.home / "elsewhere"
     user.env["CLAUDE_CONFIG_DIR"] = str(chosen)
     user.env["HOLDFAST_HOME"] = str(user.home / ".holdfast" / "own")
@@ -248,7 +246,7 @@ def test_the_server_is_named_where_the_host_looks_for_it(user: User) -> None:
     assert str(chosen / ".config.json") in user.do("setup", "--dry-run")
 
 
-def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None:
+def test_uninstall_with_data_removes_every_file_of_a_home(tmp_path: Path) -> None:
     places = HomePaths(tmp_path)
     ours = {
         value.relative_to(tmp_path).parts[0]
@@ -261,7 +259,7 @@ def test_all_that_ever_lies_in_a_home_goes_with_the_data(tmp_path: Path) -> None
     assert leaving.remove_home(places), list(tmp_path.iterdir())
 
 
-def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> None:
+def test_data_is_removed_only_on_request_and_without_files_of_others(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     assert "transcript" in user.do("setup", "--yes")
     user.do("worker", "--once")
@@ -274,14 +272,14 @@ def test_data_goes_only_when_asked_and_nothing_of_others_with_it(user: User) -> 
     assert list(user.places.home.iterdir()) == [stranger]
 
 
-def test_both_files_may_be_new_in_one_folder(user: User) -> None:
+def test_two_new_files_can_be_created_in_one_folder(user: User) -> None:
     user.env["CLAUDE_CONFIG_DIR"] = str(user.home / "work" / ".claude")
     user.do("setup", "--yes")
     user.do("uninstall", "--yes")
     assert not (user.home / "work" / ".claude").exists() and not user.places.hooks.exists()
 
 
-def test_history_is_read_when_asked_for(user: User) -> None:
+def test_history_is_ingested_on_request(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     result = json.loads(user.do("setup", "--yes", "--json"))
     assert result["done"] and result["history"]["files"] == 1 and result["history"]["bytes"] > 0
@@ -289,7 +287,7 @@ def test_history_is_read_when_asked_for(user: User) -> None:
     assert json.loads(user.do("status", "--json"))["turns"] > 0
 
 
-def test_at_a_terminal_it_asks_first(user: User) -> None:
+def test_at_a_terminal_it_asks_for_confirmation(user: User) -> None:
     user.write()
     for reply, changed in (("n", False), ("y", True)):
         master, slave = pty.openpty()
@@ -313,11 +311,11 @@ def test_at_a_terminal_it_asks_first(user: User) -> None:
             if not piece:
                 break
         os.close(master)
-        assert running.wait(timeout=20) == 0 and b"Go ahead?" in shown
+        assert running.wait(timeout=60) == 0 and b"Go ahead?" in shown
         assert ("capture.sh" in user.settings.read_text()) is changed
 
 
-def test_garbage_leaves_an_event_and_no_words(user: User) -> None:
+def test_invalid_payloads_leave_an_event_and_print_nothing(user: User) -> None:
     user.do("setup", "--yes")
     script = str(user.places.hooks / "capture.sh")
     for payload in (b"", b"\xff\x00{{{", b"[" * 1_000_000):

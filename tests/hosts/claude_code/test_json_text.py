@@ -20,7 +20,7 @@ INDENTS = st.sampled_from([None, 0, 1, 2, 4, "\t"])
 
 
 @given(OBJECTS, INDENTS, KEYS, VALUES)
-def test_a_value_that_is_put_in_is_there_and_all_else_is_as_it_was(
+def test_an_inserted_value_is_found_and_the_rest_is_unchanged(
     before: dict[str, Any], indent: Any, key: str, value: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
@@ -28,7 +28,7 @@ def test_a_value_that_is_put_in_is_there_and_all_else_is_as_it_was(
 
 
 @given(OBJECTS, INDENTS, VALUES)
-def test_putting_in_and_taking_out_gives_back_every_byte(
+def test_inserting_and_removing_restores_every_byte(
     before: dict[str, Any], indent: Any, value: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
@@ -37,7 +37,7 @@ def test_putting_in_and_taking_out_gives_back_every_byte(
 
 
 @given(OBJECTS, INDENTS)
-def test_every_member_can_be_taken_out_alone(before: dict[str, Any], indent: Any) -> None:
+def test_every_member_can_be_removed_alone(before: dict[str, Any], indent: Any) -> None:
     text = json.dumps(before, indent=indent)
     for key in before:
         rest = {k: v for k, v in before.items() if k != key}
@@ -45,12 +45,12 @@ def test_every_member_can_be_taken_out_alone(before: dict[str, Any], indent: Any
 
 
 @given(VALUES)
-def test_values_are_read_as_the_library_reads_them(value: Any) -> None:
+def test_values_are_parsed_like_by_the_json_library(value: Any) -> None:
     text = f" \n{json.dumps(value, indent=1)}\t "
     assert json.dumps(read(text).value) == json.dumps(value)
 
 
-def test_the_layout_of_the_neighbours_is_kept() -> None:
+def test_the_layout_of_neighbouring_members_is_kept() -> None:
     text = '{\r\n\t"a": [1,2],\r\n\t"b": {"c": 1}\r\n}\r\n'
     assert put(text, ("b", "d"), {"e": 2}) == text.replace('"c": 1', '"c": 1, "d": {"e": 2}')
     assert put(text, ("x", -1), "y") == (
@@ -58,7 +58,7 @@ def test_the_layout_of_the_neighbours_is_kept() -> None:
     )
 
 
-def test_of_a_key_that_is_there_twice_the_last_counts() -> None:
+def test_the_last_of_two_equal_keys_counts() -> None:
     text = '{"a": 1, "a": {"b": 2}}'
     root = read(text)
     found = find(root, ("a", "b"))
@@ -67,6 +67,6 @@ def test_of_a_key_that_is_there_twice_the_last_counts() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1,}', "{} {}", "// c\n{}", "[" * 100_000])
-def test_what_is_not_json_is_a_value_error(text: str) -> None:
+def test_text_that_is_not_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         read(text)

@@ -37,7 +37,7 @@ def files(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in found}
 
 
-def test_ingest_without_a_path_finds_what_every_agent_keeps(user: Path, run: Run) -> None:
+def test_ingest_without_a_path_finds_the_transcripts_of_every_agent(user: Path, run: Run) -> None:
     assert run("ingest", "--agent", "gemini", "--embed", "none", "--json")[0] == 0
     one = json.loads(run("status", "--json")[1])["ledger"]
     status, text = run("ingest", "--embed", "none")
@@ -48,7 +48,7 @@ def test_ingest_without_a_path_finds_what_every_agent_keeps(user: Path, run: Run
     assert whole["balanced"] is True and whole["failed"] == 0
 
 
-def test_lines_of_a_newer_agent_are_told_of(user: Path, run: Run) -> None:
+def test_lines_of_a_newer_agent_version_are_reported(user: Path, run: Run) -> None:
     path = next((user / ".codex").rglob("*.jsonl"))
     with path.open("a") as file:
         file.write('{"type":"response_item","payload":{"type":"telepathy"}}\n')
@@ -56,7 +56,7 @@ def test_lines_of_a_newer_agent_are_told_of(user: Path, run: Run) -> None:
     assert "1 line of kinds that this version does not know" in run("ingest", "--embed", "none")[1]
 
 
-def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, run: Run) -> None:
+def test_hits_name_their_agent_and_can_be_filtered_by_it(user: Path, run: Run) -> None:
     run("ingest", "--embed", "none")
     query = ("recall", "parser", "tabs", "linter", "--bank", "proj", "--json")
 
@@ -78,7 +78,7 @@ def test_hits_tell_whose_they_are_and_can_be_had_of_one_agent_alone(user: Path, 
     assert "raw line: " in shown and "gone" not in shown and "changed" not in shown
 
 
-def test_an_agent_is_set_up_and_left_as_it_was(user: Path, run: Run) -> None:
+def test_installing_and_uninstalling_an_agent_restores_its_files(user: Path, run: Run) -> None:
     config = user / ".codex" / "config.toml"
     config.write_text('model = "x"\n')
     before = files(user)
@@ -107,7 +107,7 @@ def test_another_agent_is_set_up_for_all_projects_or_not_at_all(user: Path, run:
     assert status != 0 and "all of your projects" in text
 
 
-def test_setting_up_claude_code_tells_of_the_others_that_are_here(user: Path, run: Run) -> None:
+def test_setting_up_claude_code_mentions_other_installed_agents(user: Path, run: Run) -> None:
     run("setup", "--agent", "gemini", "--yes", "--no-ingest")
 
     notes = json.loads(run("setup", "--dry-run", "--json")[1])["notes"]

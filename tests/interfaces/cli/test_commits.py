@@ -27,7 +27,7 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_commit_comes_with_all_that_is_around_it(
+def test_a_commit_is_shown_with_its_context(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     body = "".join(f"line {n}\n" for n in range(60))
@@ -66,7 +66,7 @@ def test_a_commit_comes_with_all_that_is_around_it(
         assert (made["uri"], made["because"]) == (f"holdfast://commit/{id}", "its name")
 
 
-def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unmerged_commit_says_so(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     first, _ = place.commit("Start", START, **{"a.py": "1\n"})
     script = place.session(0)
     lost, printed = place.commit("Crane", START + timedelta(minutes=1), **{"a.py": "2\n"})
@@ -80,7 +80,7 @@ def test_one_that_is_astray_says_so(place: Place, capsys: pytest.CaptureFixture[
     assert ", astray)" in output_of(capsys, "show", f"session/{made.session}")
 
 
-def test_what_became_of_the_code_is_told(
+def test_the_freshness_of_the_code_is_shown(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place.top)
@@ -116,7 +116,7 @@ def test_what_became_of_the_code_is_told(
     assert "No branch 'nowhere' is known." in capsys.readouterr().err
 
 
-def test_an_audit_lists_what_no_longer_holds(
+def test_an_audit_lists_outdated_records(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place.top)

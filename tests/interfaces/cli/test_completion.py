@@ -78,7 +78,7 @@ def in_bash(
     return run("bash", f"{bash.script(commands)}\n{call}\n{print_replies}", env, cwd)
 
 
-def test_every_command_and_option_is_offered(commands: list[CommandArguments]) -> None:
+def test_every_command_and_option_is_completed(commands: list[CommandArguments]) -> None:
     assert [command.name for command in commands] == list(COMMANDS)
     (recall,) = [command for command in commands if command.name == "recall"]
     kinds = {option.names[-1]: option.kind for option in recall.options}
@@ -106,7 +106,7 @@ def test_bash_completes_commands_options_words_and_banks(
     assert typed("backup", "no") == ["notes.jsonl"]
 
 
-def test_bash_quotes_names_of_banks_and_carries_none_out(
+def test_bash_quotes_bank_names_and_executes_none(
     commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     offered = in_bash(commands, ["holdfast", "ask", "--bank", "tide"], env, tmp_path)
@@ -129,7 +129,7 @@ def test_fish_completes_the_same(
     assert not (tmp_path / "pwned").exists()
 
 
-def test_zsh_completes_the_same_at_a_terminal(
+def test_zsh_completes_the_same_in_a_terminal(
     commands: list[CommandArguments], env: dict[str, str], tmp_path: Path
 ) -> None:
     program = shutil.which("zsh")
@@ -187,7 +187,7 @@ class Terminal:
         return self._seen
 
 
-def test_names_for_completion_need_no_memory(env: dict[str, str], tmp_path: Path) -> None:
+def test_bank_completion_works_without_a_memory(env: dict[str, str], tmp_path: Path) -> None:
     env = {**env, "HOLDFAST_HOME": str(tmp_path / "none")}
     assert run("bash", "holdfast completion --banks", env, tmp_path) == ["all"]
     assert not (tmp_path / "none").exists()

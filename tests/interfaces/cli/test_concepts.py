@@ -20,7 +20,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_concepts_are_listed_and_one_is_told_whole(home: Path) -> None:
+def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
     listed = read_json(home, "concepts", "--bank", "all")
     assert list(listed) == ["bank", "concepts"] and listed["bank"] == "all"
     by_name = {found["name"]: found for found in listed["concepts"]}
@@ -41,14 +41,14 @@ def test_concepts_are_listed_and_one_is_told_whole(home: Path) -> None:
     assert "Crane winch brake\n  3 exchanges · " in overview
 
 
-def test_a_concept_that_is_not_there_is_said_so_with_what_is_near(home: Path) -> None:
+def test_an_unknown_concept_is_reported_with_similar_names(home: Path) -> None:
     done = holdfast(home, "concepts", "gauge", "glass", "--bank", "all")
     assert done.returncode == 2 and "'Tide gauge readings'" in done.stderr
     done = holdfast(home, "concepts", "zzz", "--bank", "all")
     assert done.returncode == 2 and "`holdfast concepts` lists them" in done.stderr
 
 
-def test_a_rename_is_seen_at_once(home: Path) -> None:
+def test_a_rename_is_visible_at_once(home: Path) -> None:
     uri = read_json(home, "concepts", "gauge", "--bank", "all")["uri"]
     assert holdfast(home, "correct", uri, "Gauges in the fog", "--yes").returncode == 0
     one = read_json(home, "concepts", uri, "--bank", "all")
@@ -60,7 +60,7 @@ def test_a_rename_is_seen_at_once(home: Path) -> None:
     assert "Gauges in the fog" in holdfast(home, "show", uri).stdout
 
 
-def test_keywords_lead_to_concepts_and_exchanges(home: Path) -> None:
+def test_keywords_list_their_concepts_and_exchanges(home: Path) -> None:
     listed = read_json(home, "keywords", "--bank", "all")
     gauge = next(k for k in listed["keywords"] if k["word"] == "gauge")
     assert gauge == {"word": "gauge", "stem": "gaug", "counts": {"concept": 1, "exchange": 3}}
@@ -73,7 +73,7 @@ def test_keywords_lead_to_concepts_and_exchanges(home: Path) -> None:
     assert "concept (1)" in printed and "exchange (3)" in printed
 
 
-def test_the_path_is_one_call(home: Path) -> None:
+def test_one_command_shows_the_path_from_concept_to_raw_line(home: Path) -> None:
     uri = read_json(home, "concepts", "gauge", "--bank", "all")["members"][0]["uri"]
     path = read_json(home, "show", uri, "--path")
     assert list(path) == ["uri", "kind", "up", "here", "down", "left_out"]

@@ -41,7 +41,7 @@ def yes(home: Path, *arguments: str, **more: Any) -> str:
     return done.stdout
 
 
-def test_what_removes_or_overwrites_wants_a_yes_without_a_terminal(home: Path) -> None:
+def test_removing_and_overwriting_need_yes_without_a_terminal(home: Path) -> None:
     id = exchange(home, "yawl")
     other = exchange(home, "ketch")
     for arguments in (
@@ -59,7 +59,7 @@ def test_what_removes_or_overwrites_wants_a_yes_without_a_terminal(home: Path) -
     assert "Traceback" not in holdfast(home, "undo").stderr
 
 
-def test_a_record_is_forgotten_restored_and_undone(home: Path) -> None:
+def test_a_record_can_be_forgotten_restored_and_undone(home: Path) -> None:
     id = exchange(home, "yawl")
     assert "holdfast restore" in yes(home, "forget", id[-16:][:12], "--yes")
     assert read_json(home, "recall", "yawl", "--bank", "all")["hits"] == []
@@ -88,7 +88,7 @@ def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
     assert "superseded: " in page and "decided:" in page and "correct: The yawl is green." in page
 
 
-def test_something_is_remembered_and_merged(home: Path) -> None:
+def test_memories_can_be_added_and_merged(home: Path) -> None:
     first = read_json(home, "remember", "Tea is at four.", "--bank", "proj")["uri"]
     other = read_json(home, "remember", "Tea is at four o'clock.", "--bank", "proj")["uri"]
     assert "Remembered in bank proj" in yes(home, "remember", "Rum is at six.", "--bank", "proj")
@@ -103,7 +103,7 @@ def test_something_is_remembered_and_merged(home: Path) -> None:
     assert "no words" in holdfast(home, "remember", " ").stderr
 
 
-def test_a_scrub_counts_what_it_erases_and_never_tells_it(home: Path) -> None:
+def test_a_scrub_counts_what_it_erases_and_never_prints_it(home: Path) -> None:
     looked = read_json(home, "scrub", SECRET, "--dry-run")
     assert looked["erased"] is False
     assert looked["records"] == {"turn": 1}
@@ -118,7 +118,7 @@ def test_a_scrub_counts_what_it_erases_and_never_tells_it(home: Path) -> None:
     assert status["lines"] == status["captured"] + skipped + status["failed"] + status["pending"]
 
 
-def test_a_pattern_may_come_from_standard_input(home: Path, tmp_path: Path) -> None:
+def test_a_scrub_pattern_can_come_from_standard_input(home: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text(SECRET + "\n")
     with (tmp_path / "secret.txt").open() as file:
         done = subprocess.run(
@@ -139,7 +139,7 @@ def environment(home: Path) -> dict[str, str]:
     return {**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "claude")}
 
 
-def test_a_purge_names_backups_and_removes_them_if_told_to(home: Path) -> None:
+def test_a_purge_names_backups_and_removes_them_on_request(home: Path) -> None:
     id = exchange(home, "yawl")
     with closing(sqlite3.connect(home / "memory.db")) as raw:
         copy = back_up(raw, home / "memory.db", 9)
@@ -154,7 +154,7 @@ def test_a_purge_names_backups_and_removes_them_if_told_to(home: Path) -> None:
     assert not copy.exists()
 
 
-def test_a_name_that_nothing_has_is_refused_by_all(home: Path) -> None:
+def test_an_unknown_id_is_refused_by_every_command(home: Path) -> None:
     for name in ("forget", "restore"):
         done = holdfast(home, name, "turn/feedfeedfeed", *(["--yes"] * (name == "forget")))
         assert done.returncode == 2 and "There is no record" in done.stderr

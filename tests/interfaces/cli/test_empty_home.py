@@ -28,7 +28,7 @@ READING = (
 
 
 @pytest.mark.parametrize("command", READING)
-def test_a_command_that_reads_makes_no_memory(
+def test_a_reading_command_creates_no_memory(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"

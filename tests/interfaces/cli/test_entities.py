@@ -54,7 +54,7 @@ def test_entities_are_listed_and_one_is_shown(
     assert "1. " in output_of(capsys, "entities", "--communities")
 
 
-def test_names_are_merged_split_and_put_back(
+def test_names_can_be_merged_split_and_restored(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = output_of(capsys, "entities", "--json")
@@ -72,7 +72,9 @@ def test_names_are_merged_split_and_put_back(
     assert main(["entity", "split", "TokenCache", "Nowhere"]) == 2
 
 
-def test_a_network_without_memories_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_network_without_memories_is_reported(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = json.loads(
         output_of(capsys, "recall", "AuthProvider", "--network", "opinion", "--json")
     )
@@ -85,7 +87,7 @@ def test_a_network_without_memories_is_told(home: Path, capsys: pytest.CaptureFi
     assert [hit["kind"] for hit in found["hits"]] == ["memory"] and "notes" not in found
 
 
-def test_the_graph_arm_is_named_and_explained(
+def test_the_graph_retriever_is_named_and_explained(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ("recall", "why was AuthProvider moved", "--budget", "high")

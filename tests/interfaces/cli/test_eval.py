@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_set_in_both_shapes_is_measured(folder: Path, tmp_path: Path) -> None:
+def test_a_set_is_measured_in_both_formats(folder: Path, tmp_path: Path) -> None:
     found = read_json(tmp_path / "home", "eval", str(folder))
     assert set(found) == {
         "set", "date", "settings", "counts", "overall", "mean_of_categories", "categories",
@@ -81,7 +81,7 @@ def test_a_set_in_both_shapes_is_measured(folder: Path, tmp_path: Path) -> None:
     assert 0 < found["latency_ms"]["p50"] <= found["latency_ms"]["p95"]
 
 
-def test_the_file_of_ranks_gives_the_same_figure_to_whoever_scores_it_anew(
+def test_the_ranks_file_gives_the_same_figures_when_scored_again(
     folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "ranks.jsonl"
@@ -97,7 +97,9 @@ def test_the_file_of_ranks_gives_the_same_figure_to_whoever_scores_it_anew(
     assert found["overall"]["recall@10"] == round(sum(shares) / len(shares), 4)
 
 
-def test_it_leaves_the_memory_alone_and_no_home_behind(folder: Path, tmp_path: Path) -> None:
+def test_an_evaluation_does_not_touch_the_memory_and_leaves_no_temporary_home(
+    folder: Path, tmp_path: Path
+) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     done = holdfast(tmp_path / "home", "eval", str(folder), env={"TMPDIR": str(scratch)})
@@ -112,7 +114,9 @@ def test_it_leaves_the_memory_alone_and_no_home_behind(folder: Path, tmp_path: P
     assert "without recall's floor" in said and "Few questions" in said
 
 
-def test_what_took_no_part_in_the_ranking_is_told(folder: Path, tmp_path: Path) -> None:
+def test_parts_that_did_not_take_part_in_the_ranking_are_reported(
+    folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "config.toml").write_text('[rerank]\nmodel = "/nonexistent.onnx"\n')
     found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "2")
     assert found["settings"]["reranker"] == "/nonexistent.onnx"
@@ -123,16 +127,14 @@ def test_what_took_no_part_in_the_ranking_is_told(folder: Path, tmp_path: Path) 
     assert found["settings"]["reranker"] is None and len(found["notes"]) == 1
 
 
-def test_settings_of_the_person_do_not_change_what_a_set_gives(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_personal_settings_do_not_change_the_result_of_a_set(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('bank = "mine"\n[redact.patterns]\nall = "carbon"\n')
     found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "1")
     assert found["counts"]["questions"] == 1 and found["overall"]["recall@5"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["config.toml"]
 
 
-def test_a_kept_home_is_used_again_and_only_for_its_set(folder: Path, tmp_path: Path) -> None:
+def test_a_kept_home_is_reused_only_for_its_set(folder: Path, tmp_path: Path) -> None:
     home, kept = tmp_path / "home", str(tmp_path / "kept")
     first = read_json(home, "eval", str(folder), "--keep", kept)
     again = read_json(home, "eval", str(folder), "--keep", kept)
@@ -144,7 +146,7 @@ def test_a_kept_home_is_used_again_and_only_for_its_set(folder: Path, tmp_path: 
     assert refused.returncode == 2 and "is kept for the set" in refused.stderr
 
 
-def test_a_kept_home_that_holds_more_than_the_set_is_refused(tmp_path: Path) -> None:
+def test_a_kept_home_with_other_records_is_refused(tmp_path: Path) -> None:
     place, kept = tmp_path / "set", str(tmp_path / "kept")
     for name in ("a", "b"):
         lines(place / "conversations" / f"{name}.jsonl", [{"text": f"hello {name}"}])
@@ -155,7 +157,7 @@ def test_a_kept_home_that_holds_more_than_the_set_is_refused(tmp_path: Path) -> 
     assert done.returncode == 2 and "which is not of this set" in done.stderr
 
 
-def test_a_mistake_gets_a_sentence_and_costs_nothing(
+def test_a_usage_error_is_reported_before_anything_runs(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -187,7 +189,7 @@ def test_a_mistake_gets_a_sentence_and_costs_nothing(
     assert (mine / "memory.db").read_bytes() == before
 
 
-def test_own_history_is_asked_and_only_read(tmp_path: Path) -> None:
+def test_own_history_is_evaluated_and_only_read(tmp_path: Path) -> None:
     text = (
         "The needle of the compass is damped now, so it is calmer when a steel hull swings around."
     )
@@ -207,7 +209,7 @@ def test_own_history_is_asked_and_only_read(tmp_path: Path) -> None:
     assert (tmp_path / "memory.db").read_bytes() == stored
 
 
-def test_own_history_that_is_too_short_says_what_it_takes(tmp_path: Path) -> None:
+def test_a_history_that_is_too_short_is_reported_with_what_is_needed(tmp_path: Path) -> None:
     home = tmp_path / "none"
     done = holdfast(home, "eval", "--own")
     assert done.returncode == 0 and "too little history: 0 sessions" in done.stdout

@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_facts_are_listed_shown_and_asked_for_as_of_a_day(
+def test_facts_can_be_listed_shown_and_queried_as_of_a_day(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     family = TUNED[0]
@@ -49,7 +49,7 @@ def test_facts_are_listed_shown_and_asked_for_as_of_a_day(
     assert old["uri"] in hits[0]["supersedes"]
 
 
-def test_a_question_is_decided_and_the_decision_undone(
+def test_a_disputed_fact_is_decided_and_the_decision_undone(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     open_with_violations(home).close()

@@ -37,26 +37,26 @@ def test_the_overview_groups_every_command_by_its_purpose() -> None:
     assert all(f"{title}:" in lines for title in GROUPS)
 
 
-def test_a_network_whose_opinions_are_shown_is_not_said_to_be_empty(run: Run) -> None:
+def test_a_network_with_opinions_is_not_reported_as_empty(run: Run) -> None:
     status, text = run("recall", "FastAPI", "--network", "opinion")
     assert status == 0 and "FastAPI is preferred" in text
     assert "no memories of network" not in text
     assert "of those it has: opinion" in run("recall", "FastAPI", "--network", "world")[1]
 
 
-def test_entities_with_other_names_line_up_with_the_rest(run: Run) -> None:
+def test_the_columns_of_entities_with_aliases_are_aligned(run: Run) -> None:
     lines = run("entities")[1].splitlines()
     assert any(line.endswith(")") for line in lines), lines
     assert {line.index(next(c for c in line if c.isalpha())) for line in lines} == {7}
 
 
-def test_keywords_are_words_and_not_their_stems(run: Run) -> None:
+def test_keywords_are_printed_as_words_and_not_as_stems(run: Run) -> None:
     listed = json.loads(run("keywords", "--json")[1])["keywords"]
     words = {keyword["word"] for keyword in listed}
     assert {"overwhelm", "requests"} <= words and not {"and", "the", "request"} & words
 
 
-def test_hints_fit_what_was_asked(run: Run) -> None:
+def test_hints_fit_the_arguments(run: Run) -> None:
     assert run("who", " ")[0] == 2
     status, text = run("learn", "testing", " ")
     assert status == 2 and "look for" not in text
@@ -64,18 +64,18 @@ def test_hints_fit_what_was_asked(run: Run) -> None:
     assert "Try the name alone (nothing.py)" in run("find", "--file", "src/nothing.py")[1]
 
 
-def test_without_an_action_the_harmless_one_is_meant(run: Run) -> None:
+def test_without_an_action_the_read_only_one_is_run(run: Run) -> None:
     assert run("bank") == run("bank", "show")
     assert run("promote") == run("promote", "candidates")
 
 
-def test_where_there_is_nothing_it_is_said_why(run: Run) -> None:
+def test_empty_results_say_why(run: Run) -> None:
     assert run("undo", "--yes") == (0, "There is nothing to take back.\n")
     assert run("review") == (0, "Nothing is to be decided.\n")
     assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
 
 
-def test_looking_for_candidates_makes_no_home(
+def test_listing_candidates_creates_no_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "none"))
@@ -89,14 +89,14 @@ def test_explain_reports_how_each_retriever_did(run: Run) -> None:
     assert "direct_fts found" in run("recall", "harbour", "--explain")[1]
 
 
-def test_an_opinion_is_as_old_as_what_it_rests_on(run: Run) -> None:
+def test_an_opinion_is_dated_by_its_evidence(run: Run) -> None:
     (hit,) = json.loads(run("recall", "FastAPI", "--network", "opinion", "--json")[1])["hits"]
     assert hit["time"].startswith("2026-09-01")
     output = json.loads(run("timeline", "--kind", "memory", "--json")[1])["events"]
     assert [event["time"][:10] for event in output] == ["2026-09-01"]
 
 
-def test_banks_of_one_name_are_listed_with_ids_and_a_mistyped_bank_gets_a_hint(
+def test_banks_with_the_same_name_have_ids_and_a_mistyped_bank_gets_a_hint(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HOLDFAST_BANK")
@@ -114,7 +114,7 @@ def test_banks_of_one_name_are_listed_with_ids_and_a_mistyped_bank_gets_a_hint(
     assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in output
 
 
-def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_held(
+def test_a_digest_lists_only_held_opinions_that_can_be_opened(
     tmp_path: Path,
 ) -> None:
     home = tmp_path / "home"
@@ -133,7 +133,7 @@ def test_a_digest_names_opinions_that_can_be_opened_and_those_alone_that_are_hel
             assert not any(section.items for section in week), "it was said long ago"
 
 
-def test_without_a_word_it_says_where_you_stand_and_the_one_next_step(
+def test_without_arguments_it_shows_the_status_and_one_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
@@ -212,20 +212,20 @@ def test_an_open_failure_is_reported_first(
         ),
     ],
 )
-def test_what_is_mistyped_gets_a_hint(
+def test_a_mistyped_command_gets_a_suggestion(
     typed: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(typed.split()) == 2
     assert said in capsys.readouterr().err
 
 
-def test_every_command_teaches_with_examples() -> None:
+def test_the_help_of_every_command_has_examples() -> None:
     for name in COMMANDS:
         text = make_parser(name).format_help()
         assert f"holdfast {name}" in text.partition("\nexamples:\n")[2], name
 
 
-def test_help_of_a_command_has_two_spellings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_can_be_requested_in_two_ways(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["help", "recall"])
     assert capsys.readouterr().out == make_parser("recall").format_help()

@@ -39,7 +39,7 @@ def run(home: Path, forge: GitHubServer, *arguments: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-def test_a_forge_is_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) -> None:
+def test_a_forge_can_be_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) -> None:
     given = ("acme/shop", "--bank", "shop")
     counted = run(tmp_path, forge, "forge", *given, "--dry-run", "--json")
     assert json.loads(counted.stdout)["pulls"] == 1, counted.stderr
@@ -60,7 +60,7 @@ def test_a_forge_is_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) 
     assert (again["pulls"], again["remarks"], again["stopped"]) == (0, 0, "")
 
 
-def test_what_a_forge_refuses_is_a_sentence_with_a_remedy(
+def test_an_error_of_a_forge_prints_one_sentence_with_a_remedy(
     tmp_path: Path, forge: GitHubServer
 ) -> None:
     forge.faults[REPO] = [Fault(401, (), b'{"message": "Bad credentials"}')]
@@ -74,7 +74,7 @@ def test_what_a_forge_refuses_is_a_sentence_with_a_remedy(
     assert stopped.returncode == 1 and "stopped: The forge at" in stopped.stderr
 
 
-def test_a_bank_that_only_a_forge_filled_is_named(tmp_path: Path, forge: GitHubServer) -> None:
+def test_a_bank_filled_only_by_a_forge_is_named(tmp_path: Path, forge: GitHubServer) -> None:
     run(tmp_path, forge, "forge", "acme/shop", "--bank", "shop")
     output = run(tmp_path, forge, "status").stdout
     assert "1 bank: shop" in output and "behind" not in output

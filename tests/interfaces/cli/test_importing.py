@@ -22,7 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return runner(capsys)
 
 
-def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:
+def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Path) -> None:
     (tmp_path / ".claude-mem").mkdir()
     claude_mem(tmp_path / ".claude-mem" / "claude-mem.db")
     status, output = run("import", "claude-mem", "--dry-run")
@@ -49,12 +49,14 @@ def test_an_import_is_counted_made_listed_and_undone(run: Run, tmp_path: Path) -
         (("import", "conversation", "x.jsonl"), "needs a bank"),
     ],
 )
-def test_what_is_missing_is_said(run: Run, given: tuple[str, ...], said: str) -> None:
+def test_missing_arguments_and_files_are_reported(
+    run: Run, given: tuple[str, ...], said: str
+) -> None:
     status, output = run(*given)
     assert status in (1, 2) and said in output and "Traceback" not in output
 
 
-def test_a_memory_goes_out_and_comes_back(
+def test_a_memory_can_be_exported_and_imported(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
@@ -85,7 +87,7 @@ def test_a_memory_goes_out_and_comes_back(
         assert status == 2 and said in output
 
 
-def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+def test_a_file_of_another_format_is_refused_and_imports_nothing(run: Run, tmp_path: Path) -> None:
     run("import", "claude-mem", str(claude_mem(tmp_path / "c.db")))
     run("export", "out.jsonl")
     before = run("status")[1]
@@ -102,7 +104,7 @@ def test_a_file_of_something_else_is_refused_and_leaves_nothing(run: Run, tmp_pa
     assert run("status")[1].partition("last event")[0] == before.partition("last event")[0]
 
 
-def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None:
+def test_folders_are_exported_and_exported_again(run: Run, tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text(
         json.dumps({"session": "s", "speaker": "Ann", "text": "Tar the yawl."}) + "\n"
     )
@@ -118,5 +120,5 @@ def test_folders_are_written_and_written_again(run: Run, tmp_path: Path) -> None
     assert status == 2 and "--kind" in output
 
 
-def test_the_schema_in_the_package_is_that_of_the_tables() -> None:
+def test_the_packaged_export_schema_matches_the_tables() -> None:
     assert SCHEMA_FILE.read_text("utf-8") == spelled(), "python tools/export_schema.py"

@@ -19,7 +19,7 @@ def manual() -> str:
     return from_docs((ROOT / "docs/cli.md").read_text("utf-8"), "1.2.3")
 
 
-def test_it_has_every_command_and_option(manual: str) -> None:
+def test_the_manual_has_every_command_and_option(manual: str) -> None:
     for title in GROUPS:
         assert f"\n.B {title}\n" in manual
     for name in COMMANDS:
@@ -28,7 +28,7 @@ def test_it_has_every_command_and_option(manual: str) -> None:
     assert "holdfast 1.2.3" in manual
 
 
-def test_the_program_prints_the_page_that_is_built_from_the_docs(
+def test_the_printed_manual_is_the_one_built_from_the_docs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
@@ -38,14 +38,14 @@ def test_the_program_prints_the_page_that_is_built_from_the_docs(
     assert built.split(".SH NAME")[1] == printed.split(".SH NAME")[1]
 
 
-def test_nothing_of_a_text_is_taken_for_a_command_to_the_formatter() -> None:
+def test_text_that_looks_like_a_roff_command_is_escaped() -> None:
     text = "usage: holdfast x\n\n.TH looks like one\n'so does this \\fB\n\noptions:\n  --a  .b\n"
     made = page("", {"x": text}, "1")
     assert "\n\\&.TH looks" in made and "\n\\&'so does this \\efB" in made and "\n\\&.b" in made
 
 
 @pytest.mark.parametrize("program", ["groff", "mandoc"])
-def test_formatters_find_no_fault_with_it(program: str, manual: str) -> None:
+def test_formatters_accept_the_manual_without_warnings(program: str, manual: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed here")
     command = {

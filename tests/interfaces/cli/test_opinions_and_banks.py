@@ -28,7 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return runner(capsys)
 
 
-def test_opinions_are_listed_shown_and_forgotten(run: Run) -> None:
+def test_opinions_can_be_listed_shown_and_forgotten(run: Run) -> None:
     (output,) = read(run, "opinions")["opinions"]
     assert (output["what"], output["trend"], len(output["evidence_for"])) == (
         "CI is flaky",
@@ -45,7 +45,7 @@ def test_opinions_are_listed_shown_and_forgotten(run: Run) -> None:
     assert "No opinions" in run("opinions")[1]
 
 
-def test_reflect_answers_with_citations_and_says_that_it_is_mechanical(run: Run) -> None:
+def test_reflect_answers_with_citations_and_says_that_no_model_was_used(run: Run) -> None:
     output = read(run, "reflect", "is the CI flaky", "--no-store")
     assert output["answer"].startswith("Put together by rules") and output["stored"] == []
     assert output["citations"][0]["uri"].startswith("holdfast://")
@@ -54,7 +54,7 @@ def test_reflect_answers_with_citations_and_says_that_it_is_mechanical(run: Run)
     assert read(run, "reflect", "zeppelin budget")["abstained"] is True
 
 
-def test_a_bank_is_shown_listed_and_set(run: Run) -> None:
+def test_a_bank_can_be_shown_listed_and_changed(run: Run) -> None:
     assert read(run, "bank", "list")["banks"][0]["name"] == "proj"
     found = read(run, "bank", "set", "--preset", "code-review", "--background", "We review.")
     assert found["disposition"] == {"skepticism": 4, "literalism": 5, "empathy": 2}
@@ -69,7 +69,7 @@ def test_a_bank_is_shown_listed_and_set(run: Run) -> None:
     assert read(run, "bank", "show")["retention"] == 12
 
 
-def test_any_text_is_retained_in_a_network(run: Run) -> None:
+def test_any_text_can_be_retained_in_a_network(run: Run) -> None:
     kept = read(run, "retain", "Moved the importer", "--network", "experience", "--where", "src")
     assert kept["record"]["network"] == "experience" and kept["record"]["where"] == "src"
     assert run("retain", "The CI is slow", "--network", "opinion")[0] == 2

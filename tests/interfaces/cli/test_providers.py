@@ -28,7 +28,7 @@ def home_with(tmp_path: Path, *modes: str, use: str = "asked") -> Path:
     return home
 
 
-def test_providers_are_listed_tested_asked_and_looked_after(tmp_path: Path) -> None:
+def test_providers_can_be_listed_tested_queried_and_reset(tmp_path: Path) -> None:
     home = home_with(tmp_path, "good", "fails")
     make_plugin(tmp_path / "half", None)
     half = ("--plugin-dir", str(tmp_path / "half"))
@@ -71,7 +71,9 @@ def test_providers_are_listed_tested_asked_and_looked_after(tmp_path: Path) -> N
     assert "provider fails@inline fails" in holdfast(home, "status").stdout
 
 
-def test_off_is_the_default_and_says_how_to_change_it(tmp_path: Path) -> None:
+def test_providers_are_off_by_default_and_the_output_says_how_to_enable_them(
+    tmp_path: Path,
+) -> None:
     home = home_with(tmp_path, "good", use="off")
     for command in (("ask", QUESTION), ("recall", QUESTION)):
         done = holdfast(home, *command, "--providers")
@@ -91,20 +93,20 @@ def test_off_is_the_default_and_says_how_to_change_it(tmp_path: Path) -> None:
         (("--plugin-dir", "/no/such/folder"), "is not a folder."),
     ],
 )
-def test_what_cannot_be_meant_is_refused(
+def test_contradictory_arguments_are_refused(
     tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     done = holdfast(home_with(tmp_path, "good"), "providers", *arguments)
     assert done.returncode == 2 and message in done.stderr
 
 
-def test_a_wrong_setting_is_a_sentence(tmp_path: Path) -> None:
+def test_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> None:
     done = holdfast(home_with(tmp_path, use="often"), "providers")
     assert done.returncode == 2 and "providers.use is 'often'." in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_is_left_of_a_provider_when_we_are_killed(
+def test_provider_processes_end_when_holdfast_is_killed(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     home = home_with(tmp_path, "stubborn")

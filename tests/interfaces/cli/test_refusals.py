@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-def test_asking_and_looking_make_nothing_on_disk(tmp_path: Path) -> None:
+def test_reading_commands_create_no_files(tmp_path: Path) -> None:
     home = tmp_path / "not" / "there"
     bug_hunt().write(tmp_path / "claude" / "projects")
     for arguments in (
@@ -35,7 +35,7 @@ def test_asking_and_looking_make_nothing_on_disk(tmp_path: Path) -> None:
     assert not (tmp_path / "not").exists()
 
 
-def test_a_memory_that_cannot_be_written_can_still_be_asked(tmp_path: Path) -> None:
+def test_a_read_only_memory_can_still_be_queried(tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     bug_hunt().write(tmp_path / "p")
@@ -48,7 +48,7 @@ def test_a_memory_that_cannot_be_written_can_still_be_asked(tmp_path: Path) -> N
         tmp_path.chmod(0o700)
 
 
-def test_what_holds_a_hit_down_is_not_told_as_what_lifts_it(tmp_path: Path) -> None:
+def test_a_factor_that_lowers_a_hit_is_not_listed_as_raising_it(tmp_path: Path) -> None:
     script = Script()
     script.user("Why does the gauge fail?")
     script.tool("Bash", "GaugeTimeoutError: no answer from the gauge", command="python gauge.py")
@@ -61,7 +61,7 @@ def test_what_holds_a_hit_down_is_not_told_as_what_lifts_it(tmp_path: Path) -> N
     assert "tool +" not in rest.partition("\n")[0]
 
 
-def test_what_counts_most_is_told_first() -> None:
+def test_the_most_important_difference_is_explained_first() -> None:
     def lead(**gaps: float) -> str:
         hit = Hit("u", "turn", Layer.TRANSCRIPTS, 0.5, "", "", "", "b")
         below = replace(hit, why=dict.fromkeys(gaps, 0.1))
@@ -75,7 +75,7 @@ def test_what_counts_most_is_told_first() -> None:
     assert beside == "0.000: session +0.03, neighbours +0.04"
 
 
-def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path) -> None:
+def test_show_redacts_secrets_of_the_raw_line_by_default(tmp_path: Path) -> None:
     script = Script()
     script.user(f"Upload with {TOKEN} please")
     script.write(tmp_path / "p")
@@ -87,7 +87,7 @@ def test_show_hides_secrets_of_the_raw_line_unless_told_otherwise(tmp_path: Path
     assert TOKEN in holdfast(tmp_path, "show", uri, "--raw").stdout
 
 
-def test_show_raw_of_a_deleted_transcript_says_so_beside_its_output(tmp_path: Path) -> None:
+def test_show_raw_reports_a_deleted_transcript_beside_its_output(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     holdfast(tmp_path, "ingest", str(tmp_path / "p"))
     uri = read_json(tmp_path, "recall", "retry", "--bank", "all")["hits"][0]["uri"]
@@ -103,7 +103,7 @@ def test_show_raw_of_a_deleted_transcript_says_so_beside_its_output(tmp_path: Pa
         ("chat.jsonl", '{"session":"s","text":"hello"}\n', "holdfast import conversation"),
     ],
 )
-def test_a_file_that_is_no_transcript_is_refused(
+def test_a_file_that_is_not_a_transcript_is_refused(
     tmp_path: Path, name: str, content: str, words: str
 ) -> None:
     (tmp_path / name).write_text(content)
@@ -112,12 +112,12 @@ def test_a_file_that_is_no_transcript_is_refused(
     assert read_json(tmp_path, "status")["ledger"]["files"] == 0
 
 
-def test_an_unset_variable_is_not_the_current_folder(tmp_path: Path) -> None:
+def test_an_empty_variable_does_not_mean_the_current_folder(tmp_path: Path) -> None:
     done = holdfast(tmp_path, "ingest", "")
     assert done.returncode == 2 and "the path is empty" in done.stderr
 
 
-def test_a_file_is_in_one_bank_only(tmp_path: Path) -> None:
+def test_a_file_belongs_to_one_bank_only(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     assert holdfast(tmp_path, "ingest", str(path), "--bank", "one").returncode == 0
     again = holdfast(tmp_path, "ingest", str(path), "--bank", "two")
@@ -126,7 +126,7 @@ def test_a_file_is_in_one_bank_only(tmp_path: Path) -> None:
     assert other.returncode == 2 and "read as claude-code" in other.stderr
 
 
-def test_the_variable_names_a_bank_as_the_option_does(tmp_path: Path) -> None:
+def test_the_bank_variable_works_like_the_bank_option(tmp_path: Path) -> None:
     bug_hunt().write(tmp_path / "p")
     holdfast(tmp_path, "ingest", str(tmp_path / "p"))
     right = holdfast(tmp_path, "recall", "retry wrapper", env={"HOLDFAST_BANK": "Proj"})
@@ -135,7 +135,7 @@ def test_the_variable_names_a_bank_as_the_option_does(tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "There is no bank 'typo'" in wrong.stderr
 
 
-def test_a_folder_without_memory_is_told_where_there_is_some(tmp_path: Path) -> None:
+def test_a_folder_without_memory_gets_a_hint_to_existing_banks(tmp_path: Path) -> None:
     bug_hunt().write(tmp_path / "p")
     holdfast(tmp_path, "ingest", str(tmp_path / "p"))
     for command in ("ask", "recall"):
@@ -143,7 +143,7 @@ def test_a_folder_without_memory_is_told_where_there_is_some(tmp_path: Path) -> 
         assert "This folder has no memory yet. There is one of proj" in said
 
 
-def test_a_subfolder_of_a_project_without_git_has_its_memory(tmp_path: Path) -> None:
+def test_a_subfolder_of_a_project_without_git_uses_its_bank(tmp_path: Path) -> None:
     project = tmp_path / "plain"
     (project / "src" / "deep").mkdir(parents=True)
     script = Script(cwd=str(project))
@@ -153,7 +153,7 @@ def test_a_subfolder_of_a_project_without_git_has_its_memory(tmp_path: Path) -> 
     assert "made of lead" in holdfast(tmp_path, "recall", "keel", cwd=project / "src/deep").stdout
 
 
-def test_a_session_that_opens_with_a_screenshot_finds_its_project(tmp_path: Path) -> None:
+def test_a_session_that_starts_with_a_screenshot_finds_its_project(tmp_path: Path) -> None:
     script = Script()
     picture = {"type": "image", "source": {"type": "base64", "data": "A" * 900_000}}
     first = script.user("look")
@@ -163,7 +163,7 @@ def test_a_session_that_opens_with_a_screenshot_finds_its_project(tmp_path: Path
     assert [bank["name"] for bank in read_json(tmp_path, "status")["banks"]] == ["proj"]
 
 
-def test_interrupting_an_ingest_says_one_sentence(tmp_path: Path) -> None:
+def test_interrupting_an_ingest_prints_one_sentence(tmp_path: Path) -> None:
     for number in range(60):
         script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
         script.tool("Bash", "x" * 400_000, command="cat log")

@@ -32,7 +32,7 @@ def json_of(root: Path, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
+def test_a_candidate_can_be_listed_shown_and_approved(root: Path) -> None:
     assert json_of(root, "promote", "status") == {
         "bank": "proj",
         "patterns": 1,
@@ -82,7 +82,7 @@ def test_a_candidate_is_listed_shown_and_approved(root: Path) -> None:
     assert json_of(root, "recall", "tables for parsers", "--layer", "rules")["hits"]
 
 
-def test_an_agent_may_ask_but_not_decide(root: Path) -> None:
+def test_an_agent_may_propose_but_not_decide(root: Path) -> None:
     assert json_of(root, "auto-learn") == json_of(root, "promote", "status")
     (found,) = json_of(root, "auto-learn", "promote")["candidates"]
     asked = holdfast(root.parent, "auto-learn", "promote", found["id"], cwd=root)
@@ -90,7 +90,7 @@ def test_an_agent_may_ask_but_not_decide(root: Path) -> None:
     assert not (root / RULES).exists()
 
 
-def test_a_rejected_candidate_stays_away(root: Path) -> None:
+def test_a_rejected_candidate_does_not_come_back(root: Path) -> None:
     (found,) = json_of(root, "promote", "run")["candidates"]
     gone = json_of(root, "promote", "reject", found["id"][:8], "--why", "no")
     assert gone == {"rejected": found["id"], "text": found["text"]}
@@ -124,7 +124,7 @@ def test_a_rule_is_learned_once(root: Path) -> None:
     assert (root / RULES).read_text().startswith(before)
 
 
-def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
+def test_a_users_own_rule_is_written_to_their_folder(root: Path) -> None:
     json_of(root, "learn", "style", "Answer in plain English.", "--scope", "user", "--yes")
     path = root.parent / "claude" / "rules" / "style.md"
     assert path.read_text() == "# Style\n\n- Answer in plain English.\n"
@@ -132,7 +132,7 @@ def test_a_users_own_rule_goes_into_their_folder(root: Path) -> None:
     assert wrong.returncode == 2 and "name of a file" in wrong.stderr
 
 
-def test_who_looks_at_questions_on_facts_is_told_of_proposals(root: Path) -> None:
+def test_the_review_of_facts_mentions_proposed_rules(root: Path) -> None:
     found = json_of(root, "review")
     (waiting,) = found["rules"]
     assert found["proposals"] == 1 and (waiting["bank"], waiting["path"]) == ("proj", RULES)

@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_ingest_embeds_nothing_some_or_all(home: Path) -> None:
+def test_ingest_embeds_nothing_some_or_everything(home: Path) -> None:
     done = holdfast(home, "ingest", "--embed", "none")
     assert done.returncode == 0 and not (home / "vectors").exists()
     assert "by meaning" not in done.stdout + done.stderr
@@ -49,7 +49,7 @@ def test_ingest_embeds_nothing_some_or_all(home: Path) -> None:
     assert refused.returncode == 2
 
 
-def test_ingest_says_what_is_left_and_how_to_go_on(
+def test_ingest_says_what_is_left_and_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bug_hunt().write(tmp_path / "p")
@@ -65,7 +65,7 @@ def test_ingest_says_what_is_left_and_how_to_go_on(
     assert "by meaning" not in capsys.readouterr().out and waiting(tmp_path / "home") == 0
 
 
-def test_ingest_keeps_and_tells_what_it_read_if_the_model_cannot_be_used(tmp_path: Path) -> None:
+def test_ingest_stores_what_it_read_and_reports_an_unusable_model(tmp_path: Path) -> None:
     bug_hunt().write(tmp_path / "claude" / "projects")
     done = holdfast(tmp_path, "ingest", env=NOWHERE)
     assert done.returncode == 0
@@ -76,7 +76,7 @@ def test_ingest_keeps_and_tells_what_it_read_if_the_model_cannot_be_used(tmp_pat
     assert recalled.returncode == 0 and "failed" not in recalled.stdout
 
 
-def test_recall_answers_by_words_if_the_model_cannot_be_used(home: Path) -> None:
+def test_recall_answers_by_words_if_the_model_is_unusable(home: Path) -> None:
     holdfast(home, "ingest")
     asked = ("recall", "retry wrapper", "--bank", "all", "--budget", "mid")
     found = read_json(home, *asked)
@@ -94,7 +94,7 @@ def test_recall_answers_by_words_if_the_model_cannot_be_used(home: Path) -> None
     assert answer.returncode == 0 and "By words alone: /nonexistent is not a folder" in said
 
 
-def test_a_shipped_model_with_other_bytes_is_not_used(home: Path, tmp_path: Path) -> None:
+def test_a_modified_packaged_model_is_refused(home: Path, tmp_path: Path) -> None:
     holdfast(home, "ingest")
     shutil.copytree(Path(package.__file__).parent, tmp_path / "holdfast")
     model = tmp_path / "holdfast" / packaged.EMBEDDER.relative_to(Path(package.__file__).parent)

@@ -55,7 +55,9 @@ def branch(project: Path, revision: str = "holdfast-shared") -> str:
     return output.stdout
 
 
-def test_a_memory_is_shown_shared_listed_said_anew_and_taken_back(run: Run, project: Path) -> None:
+def test_a_memory_can_be_previewed_shared_listed_updated_and_withdrawn(
+    run: Run, project: Path
+) -> None:
     kept = read(run, "remember", f"Run the crane tests in {project}/tests before a release.")
     name = kept["uri"]
     status, text = run("share", name, "--dry-run")
@@ -84,9 +86,7 @@ def test_a_memory_is_shown_shared_listed_said_anew_and_taken_back(run: Run, proj
     assert read(run, "share", name, "--yes")["added"][0]["text"] == "Run the crane tests twice."
 
 
-def test_a_session_is_shared_whole_and_without_what_nobody_should_see(
-    run: Run, project: Path
-) -> None:
+def test_a_session_is_shared_completely_without_private_text(run: Run, project: Path) -> None:
     key = "ghp_" + "a1B2c3D4" * 5
     kept = read(run, "remember", "The yawl is blue.")
     planned = read(run, "share", "11111111", "--note", f"token {key}", "--dry-run")
@@ -98,7 +98,7 @@ def test_a_session_is_shared_whole_and_without_what_nobody_should_see(
     assert kept["uri"] not in json.dumps(planned)
 
 
-def test_what_cannot_be_shared_is_told(run: Run) -> None:
+def test_records_that_cannot_be_shared_are_reported(run: Run) -> None:
     hits = read(run, "recall", "xebec loader", "--layer", "transcripts")["hits"]
     status, text = run("share", hits[0]["uri"], "--yes")
     assert status == 2 and "raw" in text and "exchange" in text
@@ -115,9 +115,7 @@ def test_what_cannot_be_shared_is_told(run: Run) -> None:
     assert run("unshare", "abcdef", "--yes")[0] == 2
 
 
-def test_another_repository_can_hold_what_is_shared(
-    run: Run, project: Path, tmp_path: Path
-) -> None:
+def test_shares_can_be_kept_in_another_repository(run: Run, project: Path, tmp_path: Path) -> None:
     team = tmp_path / "team.git"
     subprocess.run(["git", "init", "-q", "--bare", str(team)], check=True)
     kept = read(run, "remember", "The yawl is blue.")["uri"]
@@ -125,7 +123,7 @@ def test_another_repository_can_hold_what_is_shared(
     assert branch(project) == "" and "blue" in branch(team)
 
 
-def test_what_was_pulled_is_shown_listed_and_taken_back(
+def test_a_pull_can_be_shown_listed_and_undone(
     run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = read(run, "remember", "The yawl is always painted blue.")["uri"]

@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_timeline_keeps_its_contract(home: Path) -> None:
+def test_timeline_prints_the_documented_json(home: Path) -> None:
     found = read_json(home, "timeline", "--bank", "proj")
     assert set(found) == {"bank", "anchor", "query", "events", "undated", "notes"}
     assert (found["bank"], found["anchor"], found["undated"]) == ("proj", "", 0)
@@ -63,7 +63,7 @@ def test_timeline_marks_its_anchor(home: Path) -> None:
     assert holdfast(home, "show", name).returncode == 0, "what is shown can be opened"
 
 
-def test_timeline_around_a_query_a_date_and_turns(home: Path) -> None:
+def test_timeline_accepts_a_query_a_date_and_turns(home: Path) -> None:
     asked = read_json(home, "timeline", "--query", "page about tides", "--bank", "all")
     assert any(e["anchor"] and e["bank"] == "other" for e in asked["events"])
     dated = holdfast(home, "timeline", "2026-09-01T09:01", "--bank", "proj").stdout
@@ -73,14 +73,14 @@ def test_timeline_around_a_query_a_date_and_turns(home: Path) -> None:
     assert [event["kind"] for event in turns["events"]] == ["turn"] * 5
 
 
-def test_timeline_says_what_is_left_out(home: Path) -> None:
+def test_timeline_says_what_it_leaves_out(home: Path) -> None:
     undated = holdfast(home, "timeline", "--bank", "boats").stdout
     assert "2 records without a time left out" in undated and "Nothing of these kinds" in undated
     nothing = holdfast(home, "timeline", "--query", "zymurgy", "--bank", "proj").stdout
     assert "Nothing in proj speaks of 'zymurgy'." in nothing and "--bank all" in nothing
 
 
-def test_find_keeps_its_contract(home: Path) -> None:
+def test_find_prints_the_documented_json(home: Path) -> None:
     found = read_json(home, "find", "--file", "importer.py", "--bank", "all", "--since", "2026-09")
     assert set(found) == {"bank", "filter", "findings", "more"}
     assert found["filter"]["since"] == "2026-09-01T00:00:00.000Z" and found["more"] is False
@@ -92,7 +92,7 @@ def test_find_keeps_its_contract(home: Path) -> None:
     assert fix["bank"] == "proj"
 
 
-def test_find_lists_work_the_latest_first(home: Path) -> None:
+def test_find_lists_the_latest_work_first(home: Path) -> None:
     shown = holdfast(home, "find", "--file", "importer.py", "--bank", "proj").stdout
     assert shown.index("Import the rows") < shown.index("bugfix     The nightly import")
     assert "changed src/importer.py" in shown and "2 records of bank proj" in shown
@@ -102,7 +102,7 @@ def test_find_lists_work_the_latest_first(home: Path) -> None:
     assert "there are more, see --limit" in more
 
 
-def test_find_without_a_result_says_what_to_try(home: Path) -> None:
+def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
     done = holdfast(home, "find", "--file", "nope/x.py", "--type", "bugfix", "--bank", "proj")
     said = " ".join(done.stdout.split())
     assert done.returncode == 0 and "Nothing in proj passes this filter." in said
@@ -127,7 +127,7 @@ def test_find_without_a_result_says_what_to_try(home: Path) -> None:
         (["timeline", "--before", "-1"], "must be 0 or more"),
     ],
 )
-def test_a_mistake_gets_a_sentence(home: Path, arguments: list[str], words: str) -> None:
+def test_a_usage_error_prints_one_sentence(home: Path, arguments: list[str], words: str) -> None:
     done = holdfast(home, *arguments)
     assert done.returncode == 2
     assert words in done.stderr and "Traceback" not in done.stderr

@@ -74,7 +74,7 @@ async def call(session: Any, name: str, arguments: Json, **more: Any) -> Json:
     return told.model_dump(by_alias=True)
 
 
-def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
+def test_the_data_access_server_works_with_the_official_client(place: Path) -> None:
     async def talk(session: Any) -> None:
         listed = (await session.list_tools()).tools
         assert [tool.name for tool in listed] == [tool.name for tool in MEMORY_TOOLS]
@@ -95,7 +95,7 @@ def test_the_data_access_layer_by_the_protocols_own_client(place: Path) -> None:
     converse(place, "memory", talk)
 
 
-def test_search_by_the_protocols_own_client(place: Path) -> None:
+def test_the_search_server_works_with_the_official_client(place: Path) -> None:
     given = {
         "query": "nightly import",
         "concept": "courier",
@@ -125,7 +125,7 @@ def test_search_by_the_protocols_own_client(place: Path) -> None:
     converse(place, "search", talk)
 
 
-def test_the_main_server_by_the_protocols_own_client(place: Path) -> None:
+def test_the_main_server_works_with_the_official_client(place: Path) -> None:
     given: Json = {
         "question": "Why does the nightly import fail?",
         "query": "nightly import",

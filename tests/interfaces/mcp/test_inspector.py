@@ -27,7 +27,7 @@ CALLS = {
     reason="the inspector is not installed (npm install -g @modelcontextprotocol/inspector)",
 )
 @pytest.mark.parametrize("server", CALLS)
-def test_the_inspector_has_nothing_to_complain_about(tmp_path: Path, server: str) -> None:
+def test_the_mcp_inspector_reports_no_errors(tmp_path: Path, server: str) -> None:
     home, folder = tmp_path / "home", tmp_path / "proj"
     folder.mkdir()
     learn(home, folder, "The nightly import fails because the cache is warmed before it.")

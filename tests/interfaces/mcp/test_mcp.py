@@ -91,7 +91,7 @@ def learn(home: Path, folder: Path, *said: str) -> None:
         memory.ingest(memory.ingestion.find([]))
 
 
-def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
+def test_initialize_returns_name_version_and_capabilities(client: Client) -> None:
     told = client.ask("initialize", **HELLO)["result"]
     assert (
         told["protocolVersion"] == PROTOCOL_VERSIONS[0] and told["serverInfo"]["name"] == "holdfast"
@@ -106,18 +106,18 @@ def test_it_says_who_it_is_and_what_it_offers(client: Client) -> None:
 
 
 @pytest.mark.parametrize("asked", [*PROTOCOL_VERSIONS, "1999-01-01", 7, None])
-def test_a_version_is_agreed_on(client: Client, asked: object) -> None:
+def test_a_protocol_version_is_negotiated(client: Client, asked: object) -> None:
     told = client.ask("initialize", protocolVersion=asked)["result"]["protocolVersion"]
     assert told == (asked if asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0])
 
 
-def test_it_starts_on_the_standard_library() -> None:
+def test_the_server_starts_with_the_standard_library_only() -> None:
     loaded = imported_by("holdfast.interfaces.cli.commands.servers.mcp")
     outside = {"numpy", "orjson", "rich", "onnxruntime", "sqlite3", "mcp"}
     assert not loaded & outside and "holdfast.app.search.recall" not in loaded
 
 
-def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> None:
+def test_an_invalid_message_is_an_error_and_the_next_is_answered(client: Client) -> None:
     for line, code, id in (
         ("{nonsense", -32700, None),
         ("[]", -32600, None),
@@ -140,7 +140,7 @@ def test_what_is_wrong_is_an_error_and_the_next_is_answered(client: Client) -> N
     assert [client.receive()["id"], client.receive()["id"]] == ["a", "b"]
 
 
-def test_a_memory_that_comes_into_being_is_seen(tmp_path: Path) -> None:
+def test_a_memory_created_later_is_noticed(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "proj"
     folder.mkdir()
     with client_of(home, folder) as client:
@@ -158,7 +158,7 @@ def test_a_memory_that_comes_into_being_is_seen(tmp_path: Path) -> None:
         assert "warmed before it" in found["content"][0]["text"]
 
 
-def test_what_the_user_can_mend_is_told_to_the_model(tmp_path: Path) -> None:
+def test_an_error_that_the_user_can_fix_is_shown_to_the_model(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text("nonsense = 1\n")
@@ -180,20 +180,20 @@ def test_results_are_selected_to_fit_the_host(tmp_path: Path) -> None:
         assert len(json.dumps(hits)) <= MAX_RESULT_CHARS + 2 * len(hits)
 
 
-def test_it_ends_when_its_input_does_and_answers_first(client: Client) -> None:
+def test_at_end_of_input_pending_calls_are_answered_first(client: Client) -> None:
     assert client.process.stdin is not None and client.process.stdout is not None
     call = {"name": "memory", "arguments": {"question": "why"}}
     client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
     client.process.stdin.close()
     assert json.loads(client.process.stdout.read())["id"] == 1
-    assert client.process.wait(timeout=10) == 0
+    assert client.process.wait(timeout=60) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_told_to(client: Client, number: signal.Signals) -> None:
+def test_the_server_exits_on_a_signal(client: Client, number: signal.Signals) -> None:
     client.ask("ping")
     client.process.send_signal(number)
-    assert client.process.wait(timeout=10) == 0
+    assert client.process.wait(timeout=60) == 0
 
 
 class Beside:
@@ -205,7 +205,7 @@ class Beside:
         self.closed = True
 
 
-def test_what_runs_beside_it_is_closed_with_it() -> None:
+def test_background_services_are_closed_with_the_server() -> None:
     beside, out = Beside(), io.StringIO()
     started = threading.Event()
 
@@ -215,21 +215,21 @@ def test_what_runs_beside_it_is_closed_with_it() -> None:
 
     def lines() -> Iterator[str]:
         yield '{"id": 1, "method": "ping"}\n'
-        assert started.wait(20)
+        assert started.wait(60)
         yield "\n"
 
     Server(out.write, SPEC, begin, load_delay_s=0).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
 
 
-def test_a_client_that_only_looks_in_loads_nothing() -> None:
+def test_a_ping_loads_no_engine() -> None:
     out = io.StringIO()
     server = Server(out.write, SPEC, lambda: [Beside()], load_delay_s=60)
     server.serve(['{"id": 1, "method": "ping"}\n'])
     assert server.engines.fast.engine is None
 
 
-def test_a_question_that_was_taken_back_is_not_answered(
+def test_a_cancelled_question_is_not_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))

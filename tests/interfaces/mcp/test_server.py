@@ -53,7 +53,7 @@ class Out:
             return next((one for one in self.said if one.get("id") == id), None)
 
         with self._more:
-            assert self._more.wait_for(there, 20), f"no answer to {id}"
+            assert self._more.wait_for(there, 60), f"no answer to {id}"
         found = there()
         assert found is not None
         return found
@@ -72,13 +72,13 @@ def call(id: int, name: str, **meta: Any) -> str:
     return json.dumps({"id": id, "method": "tools/call", "params": params | meta})
 
 
-def test_a_long_question_keeps_nobody_waiting() -> None:
+def test_a_long_question_does_not_block_other_calls() -> None:
     out = Out()
 
     def lines() -> Iterator[str]:
         yield json.dumps(HELLO)
         yield call(1, "slow")
-        assert waiting_engine.began.wait(20)
+        assert waiting_engine.began.wait(60)
         yield '{"id": 2, "method": "ping"}'
         yield call(3, "quick")
         assert out.wait_for(2)["result"] == {}
@@ -90,7 +90,7 @@ def test_a_long_question_keeps_nobody_waiting() -> None:
     Server(out.write, OFFER).serve(lines())
 
 
-def test_progress_is_told_to_who_wants_to_know() -> None:
+def test_progress_is_reported_if_the_client_requests_it() -> None:
     out = Out()
     waiting_engine.go.set()
     asked = [call(1, "quick", _meta={"progressToken": "t"}), call(2, "quick"), call(3, "slow")]
@@ -103,12 +103,12 @@ def test_progress_is_told_to_who_wants_to_know() -> None:
     assert sorted(one["id"] for one in out.said if "id" in one) == [1, 2, 3]
 
 
-def test_what_is_under_way_is_broken_off_when_it_is_taken_back() -> None:
+def test_a_running_call_is_interrupted_when_it_is_cancelled() -> None:
     out = Out()
 
     def lines() -> Iterator[str]:
         yield call(1, "slow", _meta={"progressToken": 7})
-        assert waiting_engine.began.wait(20)
+        assert waiting_engine.began.wait(60)
         yield '{"method": "notifications/cancelled", "params": {"requestId": 1}}'
         yield call(2, "slow")
         waiting_engine.go.set()
@@ -120,7 +120,7 @@ def test_what_is_under_way_is_broken_off_when_it_is_taken_back() -> None:
     assert told == ["begun"]
 
 
-def test_who_asks_too_much_at_once_is_told_to_wait() -> None:
+def test_calls_over_the_concurrency_limit_are_refused() -> None:
     out = Out()
 
     def lines() -> Iterator[str]:
@@ -135,7 +135,7 @@ def test_who_asks_too_much_at_once_is_told_to_wait() -> None:
     assert sum("result" in one for one in out.said) == MAX_PENDING_CALLS
 
 
-def test_a_client_that_vanishes_is_not_missed() -> None:
+def test_a_broken_pipe_to_the_client_does_not_stop_the_server() -> None:
     said: list[str] = []
 
     def write(line: str) -> None:
@@ -149,7 +149,7 @@ def test_a_client_that_vanishes_is_not_missed() -> None:
     assert len(said) == 20
 
 
-def test_a_fault_is_told_and_the_next_is_answered() -> None:
+def test_an_internal_error_is_reported_and_the_next_call_is_answered() -> None:
     out = Out()
     read = '{"id": 1, "method": "resources/read", "params": {"uri": "holdfast://turn/x"}}'
     wrong = '{"id": 2, "method": "resources/read", "params": {"uri": 7}}'
@@ -182,7 +182,7 @@ class FailingEngine(waiting_engine.WaitingEngine):
         ("damaged", -32603),
     ],
 )
-def test_a_resource_that_cannot_be_read_says_why(uri: str, code: int) -> None:
+def test_an_unreadable_resource_is_reported_with_its_reason(uri: str, code: int) -> None:
     out = Out()
     read = {"id": 1, "method": "resources/read", "params": {"uri": uri}}
     Server(out.write, OFFER._replace(make_engine=FailingEngine)).serve([json.dumps(read)])
@@ -191,7 +191,7 @@ def test_a_resource_that_cannot_be_read_says_why(uri: str, code: int) -> None:
     assert uri != "damaged" or error["message"] == "The file is damaged. Restore a backup."
 
 
-def test_a_line_without_end_is_not_kept() -> None:
+def test_an_overlong_line_is_not_held_in_memory() -> None:
     stream = io.StringIO("x" * (2 * MAX_LINE_CHARS + 10) + '\n{"id": 1}\n')
     lines = list(read_lines(stream))
     assert [len(line) for line in lines] == [101, 10]

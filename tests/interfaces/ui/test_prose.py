@@ -16,7 +16,7 @@ diff --git a/q.sql b/q.sql
 --- a/last.sql"""
 
 
-def test_what_names_a_file_is_no_change() -> None:
+def test_file_headers_of_a_diff_are_not_shown_as_changes() -> None:
     told = re.findall(r'<span class="(\w+)">', str(diff(CHANGE)))
     assert told[:5] == ["file", "file", "file", "hunk", "same"]
     assert told[7:] == ["removed", "removed"]

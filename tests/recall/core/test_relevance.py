@@ -34,21 +34,21 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 
 
 @given(WEIGHT, TEXT, TEXT)
-def test_more_text_never_covers_less(weight: dict[str, float], text: str, more: str) -> None:
+def test_more_text_never_lowers_coverage(weight: dict[str, float], text: str, more: str) -> None:
     alone, both = coverage(weight, text), coverage(weight, f"{text} {more}")
     assert 0 <= alone <= both <= 1 + 1e-9
     assert coverage(weight, f"{more} {text}") == pytest.approx(both)
 
 
 @given(WEIGHT, TEXT, TEXT)
-def test_proximity_is_a_share_and_grows_with_what_is_said(
+def test_proximity_is_between_zero_and_one_and_grows_with_matches(
     weight: dict[str, float], text: str, more: str
 ) -> None:
     alone, both = proximity(weight, text), proximity(weight, f"{text} {more}")
     assert 0 <= alone <= both + 1e-9 <= 1 + 2e-9
 
 
-def test_words_that_stand_together_are_closer_than_words_that_are_scattered() -> None:
+def test_adjacent_words_are_closer_than_scattered_ones() -> None:
     weight = {stem("caching"): 2.0, stem("importer"): 1.0}
     together = proximity(weight, "the caching importer is slow")
     apart = proximity(weight, "the caching of rows in the importer is slow")
@@ -59,7 +59,9 @@ def test_words_that_stand_together_are_closer_than_words_that_are_scattered() ->
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))
-def test_more_words_or_more_meaning_is_never_worse(a: float, b: float, c: float, d: float) -> None:
+def test_more_word_or_semantic_matches_never_lower_relevance(
+    a: float, b: float, c: float, d: float
+) -> None:
     covered, cosine = sorted((a, b)), sorted((c, d))
     assert combine(covered[0], cosine[0]) <= combine(covered[1], cosine[1]) <= 1
     assert combine(covered[0], 0.0) == covered[0]
@@ -72,7 +74,7 @@ def test_rare_words_weigh_more_and_unknown_ones_most(shop: Holdfast) -> None:
     assert weight["cookies"] < weight["maria"] < weight["zymurgy"]
 
 
-def test_what_stood_before_helps_but_is_told_apart() -> None:
+def test_preceding_context_raises_coverage_and_is_counted_separately() -> None:
     passage = Passage("b", "turn", "1", "s", "", "It is seven days.", context="cookies alive?")
     candidate = Candidate(passage)
     measure_relevance(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
@@ -91,7 +93,7 @@ def test_what_stood_before_helps_but_is_told_apart() -> None:
         "quantum chromodynamics lattice of the theme park",
     ],
 )
-def test_a_foreign_question_is_not_answered(shop: Holdfast, query: str, budget: Budget) -> None:
+def test_an_unrelated_question_is_not_answered(shop: Holdfast, query: str, budget: Budget) -> None:
     found = shop.recall(query, "shop", budget=budget)
     assert found.abstained and found.hits == ()
     assert len(found.misses) <= 3
@@ -100,7 +102,7 @@ def test_a_foreign_question_is_not_answered(shop: Holdfast, query: str, budget: 
     assert found.fallbacks == (() if budget is Budget.LOW else ("raw_grep", "clarification"))
 
 
-def test_suggestions_are_words_of_this_bank_alone(shop: Holdfast) -> None:
+def test_suggestions_come_from_words_of_this_bank_only(shop: Holdfast) -> None:
     ours = shop.recall("zymurgy", "shop").suggestions
     theirs = shop.recall("zymurgy", "farm").suggestions
     said = {word for turn in turns_of(shop, "shop") for word in words(turn)}
@@ -119,8 +121,6 @@ def turns_of(memory: Holdfast, bank: str) -> list[str]:
     ("query", "meant"),
     [("solarzed", "solarized"), ("invioce", "invoice"), ("about llammas", "llamas")],
 )
-def test_a_misspelled_word_gets_the_close_one_suggested(
-    shop: Holdfast, query: str, meant: str
-) -> None:
+def test_a_misspelled_word_gets_a_suggestion(shop: Holdfast, query: str, meant: str) -> None:
     found = shop.recall(query, "farm" if meant == "llamas" else "shop")
     assert found.abstained and found.suggestions[0] == meant

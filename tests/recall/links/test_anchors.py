@@ -46,7 +46,7 @@ def found(place: Place, kind: str = "exchange") -> Hit:
     return next(hit for hit in hits if hit.kind == kind)
 
 
-def test_what_nobody_touched_is_fresh_and_what_is_unknown_says_so(place: Place) -> None:
+def test_an_unchanged_file_is_fresh_and_an_unknown_one_is_reported(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "crane.py")
     assert (found(place).freshness, found(place).since) == (Freshness.FRESH, "")
@@ -54,7 +54,7 @@ def test_what_nobody_touched_is_fresh_and_what_is_unknown_says_so(place: Place) 
     assert found(place, "turn").freshness is Freshness.FRESH
 
 
-def test_a_file_that_no_history_knows_is_unknown(place: Place) -> None:
+def test_a_file_outside_the_git_history_is_unknown(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "untracked.py")
     assert found(place).freshness is Freshness.UNKNOWN
@@ -73,7 +73,7 @@ def test_later_commits_are_counted_with_their_lines(place: Place) -> None:
     assert found(place).freshness is Freshness.FRESH
 
 
-def test_what_its_own_session_committed_is_no_change_against_it(place: Place) -> None:
+def test_commits_of_the_records_own_session_do_not_make_it_stale(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "crane.py", commit="Lift the harbour crane")
     assert found(place).freshness is Freshness.FRESH
@@ -103,7 +103,7 @@ def test_a_renamed_file_is_followed_and_a_deleted_one_is_gone(place: Place) -> N
     assert (hit.freshness, hit.since) == (Freshness.GONE, "crane.py is gone since 2026-09-03")
 
 
-def test_several_files_are_summed_up(place: Place) -> None:
+def test_the_freshness_of_several_files_is_combined(place: Place) -> None:
     place.commit("Start", EARLIER, **{"a.py": BODY, "b.py": BODY + "b\n", "c.py": "c\n"})
     work_on(place, "a.py", "b.py", "c.py")
     place.commit("One", LATER, **{"a.py": BODY + "x\n", "b.py": "y\n" * 9})
@@ -114,7 +114,7 @@ def test_several_files_are_summed_up(place: Place) -> None:
     assert hit.since == "c.py is gone since 2026-09-03; 2 more of its files too"
 
 
-def test_the_disk_tells_what_history_cannot(place: Place) -> None:
+def test_uncommitted_changes_on_disk_are_noticed(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "crane.py")
     assert found(place).freshness is Freshness.FRESH
@@ -129,7 +129,7 @@ def test_the_disk_tells_what_history_cannot(place: Place) -> None:
     assert (found(place).freshness, found(place).since) == (Freshness.GONE, "crane.py is gone")
 
 
-def test_a_worktree_is_looked_at_by_those_who_stand_in_it(
+def test_a_worktree_is_examined_only_from_inside_it(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
@@ -143,7 +143,7 @@ def test_a_worktree_is_looked_at_by_those_who_stand_in_it(
     assert found(place).freshness is Freshness.GONE
 
 
-def test_what_is_astray_is_marked_and_ranks_lower(place: Place) -> None:
+def test_records_of_unmerged_commits_are_marked_and_rank_lower(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     place.git("checkout", "-q", "-b", "side")
     work_on(place, "crane.py", commit="Lift the harbour crane by hand")
@@ -174,7 +174,7 @@ def test_what_is_astray_is_marked_and_ranks_lower(place: Place) -> None:
     assert not commit("").astray
 
 
-def test_an_answer_tells_that_its_code_has_changed(place: Place) -> None:
+def test_an_answer_says_that_its_code_has_changed(place: Place) -> None:
     place.commit("Start", EARLIER, **{"crane.py": BODY})
     work_on(place, "crane.py")
     place.commit("One", LATER, **{"crane.py": "new\n" + BODY})

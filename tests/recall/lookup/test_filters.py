@@ -44,7 +44,7 @@ def memory(project: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-def test_what_touched_a_file_is_found_and_can_be_opened(memory: Holdfast) -> None:
+def test_work_on_a_file_is_found_and_can_be_opened(memory: Holdfast) -> None:
     found = memory.browse.find(file="retry.md", bank="all")
     (page,) = found.findings
     assert (page.kind, page.type, page.files, page.files_read) == (
@@ -70,7 +70,7 @@ def test_filters_combine(memory: Holdfast) -> None:
     assert memory.browse.find(type="bugfix", until="2026-09-01", bank="proj").findings == (fix,)
 
 
-def test_a_concept_is_found_in_any_form(memory: Holdfast) -> None:
+def test_a_concept_is_found_in_any_word_form(memory: Holdfast) -> None:
     found = [
         memory.browse.find(concept=form, bank="proj") for form in ("retry", "retries", "Retried")
     ]
@@ -78,12 +78,12 @@ def test_a_concept_is_found_in_any_form(memory: Holdfast) -> None:
     assert titles == [["What does the retrying page in docs say?"]] * 3
 
 
-def test_a_limit_says_that_there_is_more(memory: Holdfast) -> None:
+def test_a_reached_limit_says_that_there_is_more(memory: Holdfast) -> None:
     some, every = (memory.browse.find(since="2026-01", bank="proj", limit=n) for n in (1, 9))
     assert some.more and not every.more and some.findings == every.findings[:1]
 
 
-def test_an_absolute_path_is_told_as_the_project_tells_it(
+def test_an_absolute_path_is_matched_relative_to_the_project(
     memory: Holdfast, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "src")
@@ -93,7 +93,7 @@ def test_an_absolute_path_is_told_as_the_project_tells_it(
     assert memory.browse.find(file=f"{project}/src/").findings == relative.findings
 
 
-def test_the_files_that_were_meant_are_known_among_the_others() -> None:
+def test_a_path_filter_matches_whole_path_parts() -> None:
     for path in ("src/ui/rest.js", "src\\ui\\rest.js", "./src/ui/rest.js"):
         assert all(
             matches_path(path, file) for file in ("rest.js", "ui/rest.js", "src/", "src/ui/")
@@ -103,7 +103,7 @@ def test_the_files_that_were_meant_are_known_among_the_others() -> None:
         )
 
 
-def test_nothing_to_find_by_is_a_mistake() -> None:
+def test_a_search_without_any_filter_is_an_error() -> None:
     for given in ("", "  "):
         with pytest.raises(InputError, match="nothing to find by"):
             make_filter(file=given)
@@ -111,7 +111,7 @@ def test_nothing_to_find_by_is_a_mistake() -> None:
         make_filter(since="yesterday")
 
 
-def test_rebuilding_finds_the_same(project: Path) -> None:
+def test_a_rebuild_does_not_change_what_is_found(project: Path) -> None:
     with Holdfast(Settings(home=project.parent / "home", claude_dir=project.parent)) as memory:
         before = (
             memory.browse.find(file="src/", bank="all"),

@@ -80,14 +80,14 @@ def names(shown: Timeline) -> list[str]:
     ]
 
 
-def test_the_latest_are_told_without_an_anchor(memory: Holdfast) -> None:
+def test_the_latest_records_are_listed_without_an_anchor(memory: Holdfast) -> None:
     shown = memory.timeline(bank="harbour")
     assert names(shown) == ["d1", "x1", "c1", "x2"]
     assert (shown.bank, shown.anchor, shown.undated) == ("harbour", "", 1)
     assert names(memory.timeline(bank="harbour", before=1, after=1)) == ["c1", "x2"]
 
 
-def test_a_record_is_marked_among_its_neighbours(memory: Holdfast) -> None:
+def test_the_anchor_is_marked_among_its_neighbours(memory: Holdfast) -> None:
     assert names(memory.timeline("x1", bank="harbour")) == ["d1", "*x1", "c1", "x2"]
     assert names(memory.timeline("exchange/x1", bank="harbour", before=0, after=1)) == ["*x1", "c1"]
     shown = memory.timeline("c10", bank="harbour", before=1, after=0)
@@ -104,14 +104,14 @@ def test_every_kind_has_its_title_and_note(memory: Holdfast) -> None:
     assert (turn.title, turn.note, turn.anchor) == ("word 3", "user", True)
 
 
-def test_a_turn_lies_among_the_turns_of_its_session(memory: Holdfast) -> None:
+def test_a_turn_is_listed_among_the_turns_of_its_session(memory: Holdfast) -> None:
     shown = memory.timeline("t2", bank="harbour", before=3, after=3)
     assert names(shown) == ["d1", "x1", "t1", "*t2", "c1", "t3", "x2"]
     late = memory.timeline("t5", bank="harbour", before=1, after=3)
     assert names(late) == ["t4", "*t5", "s6"], "turns of one moment lie as they were spoken"
 
 
-def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Holdfast) -> None:
+def test_requested_kinds_are_all_that_is_listed_beside_the_anchor(memory: Holdfast) -> None:
     turns = memory.timeline("t2", bank="harbour", kinds=["turn"], before=1, after=1)
     assert names(turns) == ["t1", "*t2", "t3"]
     commits = memory.timeline("x2", bank="harbour", kinds=["commit"])
@@ -119,7 +119,7 @@ def test_kinds_that_are_asked_for_are_all_there_is_beside_the_anchor(memory: Hol
     assert "t1" in names(memory.timeline(bank="harbour", kinds=["turn"]))
 
 
-def test_a_date_lies_between_what_came_before_and_after(memory: Holdfast) -> None:
+def test_a_date_is_placed_between_earlier_and_later_records(memory: Holdfast) -> None:
     shown = memory.timeline("2026-03-01T12:30", bank="harbour", before=1, after=1)
     assert names(shown) == ["x1", "c1"] and shown.anchor == at(30)
     assert names(memory.timeline("2026-03-02", bank="harbour", before=1)) == ["x2"]
@@ -131,14 +131,14 @@ def test_all_banks_make_one_timeline(memory: Holdfast) -> None:
     assert names(memory.timeline("y1", bank="all", before=1, after=1)) == ["x1", "*y1", "c1"]
 
 
-def test_a_record_of_another_bank_brings_its_bank_along(memory: Holdfast) -> None:
+def test_a_record_of_another_bank_selects_that_bank(memory: Holdfast) -> None:
     shown = memory.timeline("y1")
     assert (shown.bank, names(shown)) == ("lighthouse", ["*y1"])
     with pytest.raises(NotFoundError):
         memory.timeline("y1", bank="harbour")
 
 
-def test_a_session_stands_where_its_digest_does(memory: Holdfast) -> None:
+def test_a_session_is_placed_at_its_digest(memory: Holdfast) -> None:
     shown = memory.timeline(f"session/{SESSION}", bank="harbour", before=1, after=1)
     assert names(shown) == ["*d1", "x1"]
     started = Session(BANK, "s2", "h2", "claude-code", started=at(30))
@@ -153,18 +153,18 @@ def test_the_best_hit_of_a_query_is_an_anchor(memory: Holdfast) -> None:
     assert names(turn)[-1] == "*s6", "where no exchange speaks of it, a turn may"
 
 
-def test_a_query_that_nothing_speaks_of_gives_nothing(memory: Holdfast) -> None:
+def test_a_query_without_a_match_gives_an_empty_timeline(memory: Holdfast) -> None:
     shown = memory.timeline(query="zymurgy", bank="harbour")
     assert shown.events == () and "Nothing in harbour speaks of 'zymurgy'." in shown.notes
 
 
-def test_what_has_no_time_is_no_anchor(memory: Holdfast) -> None:
+def test_a_record_without_a_time_is_not_an_anchor(memory: Holdfast) -> None:
     for anchor in ("x3", "session/silent"):
         with pytest.raises(InputError, match="has no time"):
             memory.timeline(anchor, bank="all")
 
 
-def test_neighbours_are_neighbours_both_ways(memory: Holdfast) -> None:
+def test_neighbours_are_symmetric(memory: Holdfast) -> None:
     """Whoever is next after a record has that record next before it."""
     kinds = ("digest", "exchange", "commit", "turn")
     everything = memory.timeline(bank="all", kinds=kinds, before=50).events
@@ -176,7 +176,7 @@ def test_neighbours_are_neighbours_both_ways(memory: Holdfast) -> None:
         assert [e.uri for e in before.events] == [one.uri, two.uri]
 
 
-def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Holdfast) -> None:
+def test_a_record_without_a_passage_is_still_an_anchor(memory: Holdfast) -> None:
     stray = replace(an_exchange("zz"), started=at(30))
     assert isinstance(stray, Exchange)
     shown = timeline(memory.reader, BANK, stray, before=1, after=1)
@@ -195,13 +195,13 @@ def test_a_record_whose_passage_is_not_there_is_still_an_anchor(memory: Holdfast
         ("2026-03-01T00:30+01:00", "2026-02-28T23:30:00.000Z", "2026-02-28T23:30:00.001Z"),
     ],
 )
-def test_a_date_covers_what_it_names(text: str, first: str, end: str) -> None:
+def test_a_date_covers_the_whole_period_it_names(text: str, first: str, end: str) -> None:
     assert read_iso_span(text) == IsoSpan(first, end)
 
 
 @pytest.mark.parametrize(
     "text", ["", "2026", "2026-13", "2026-02-30", "2026-03T12:00", "yesterday", "9999-12-31", "1-1"]
 )
-def test_what_is_no_date_is_said_to_be_none(text: str) -> None:
+def test_an_invalid_date_is_reported(text: str) -> None:
     with pytest.raises(InputError, match="is not a date"):
         read_iso_span(text)

@@ -40,7 +40,7 @@ from holdfast.recall.query.expansion import (
         ("UI", "user interface"),
     ],
 )
-def test_an_abbreviation_and_what_it_stands_for_find_each_other(said: str, added: str) -> None:
+def test_an_abbreviation_and_its_long_form_find_each_other(said: str, added: str) -> None:
     assert added in expand(said.split(), Expansion.MINIMAL)
     assert added in expand(said.split(), Expansion.FULL)
     assert expand(said.split(), Expansion.NONE) == ()
@@ -61,17 +61,17 @@ def test_an_abbreviation_and_what_it_stands_for_find_each_other(said: str, added
         ("directory", {"folder", "dir"}),
     ],
 )
-def test_synonyms_are_added_only_in_full(said: str, added: set[str]) -> None:
+def test_synonyms_are_added_only_by_full_expansion(said: str, added: set[str]) -> None:
     assert added <= set(expand([said], Expansion.FULL))
     assert not (added - {"dir"}) & set(expand([said], Expansion.MINIMAL))
 
 
 @pytest.mark.parametrize("said", ["api", "author", "set", "miss", "fold", "help", "type", "parser"])
-def test_a_word_that_only_shares_a_stem_or_needs_nothing_stays_as_it_is(said: str) -> None:
+def test_a_word_that_only_shares_a_stem_with_an_entry_is_not_expanded(said: str) -> None:
     assert expand([said], Expansion.FULL) == ()
 
 
-def test_what_is_there_already_under_its_stem_is_not_added() -> None:
+def test_a_term_whose_stem_is_already_present_is_not_added() -> None:
     assert expand(["db", "databases"], Expansion.FULL) == ()
     assert expand(["bug", "issues", "errors"], Expansion.FULL)[0] == "defect"
 
@@ -138,7 +138,7 @@ JAVASCRIPT = """TypeError: Cannot read properties of undefined (reading 'map')
         ("", ()),
     ],
 )  # fmt: skip
-def test_what_should_be_found_whole_is_named(query: str, expected: tuple[str, ...]) -> None:
+def test_exact_names_in_a_query_are_found(query: str, expected: tuple[str, ...]) -> None:
     assert exact_names(query) == expected
 
 
@@ -147,14 +147,14 @@ def test_a_long_quotation_is_cut_at_a_word() -> None:
     assert name == " ".join(["word"] * 24)
 
 
-def test_the_end_of_a_long_paste_is_where_its_exception_is() -> None:
+def test_the_exception_at_the_end_of_a_long_paste_is_found() -> None:
     paste = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n' * 2000
     assert exact_names(f"{paste}OSError: disk full")[0] == "OSError: disk full"
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\"'`\n ./:_aZError"))))
-def test_names_are_few_and_short_whatever_the_text(query: str) -> None:
+def test_exact_names_are_few_and_short_whatever_the_text(query: str) -> None:
     found = exact_names(query)
     assert len(found) <= MAX_NAMES
     assert all(0 < len(name) <= MAX_NAME_LENGTH and "\n" not in name for name in found)

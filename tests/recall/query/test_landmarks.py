@@ -23,14 +23,14 @@ from holdfast.recall.query.query import Landmark, LandmarkKind, is_version, read
         ("3f2a91c", Landmark(LandmarkKind.COMMIT, "3f2a91c")),
     ],
 )
-def test_the_name_of_a_landmark_is_read(said: str, mark: Landmark) -> None:
+def test_the_name_of_a_landmark_is_recognised(said: str, mark: Landmark) -> None:
     assert read_landmark(said) == mark
 
 
 @pytest.mark.parametrize(
     "said", ["", "last", "parser", "5", "defaced", "release parser", "session 2", "v2 of the api"]
 )
-def test_other_words_are_no_landmark(said: str) -> None:
+def test_other_words_are_not_landmarks(said: str) -> None:
     assert read_landmark(said) is None
 
 
@@ -47,5 +47,5 @@ def test_other_words_are_no_landmark(said: str) -> None:
         ("v1.0", "", False),
     ],
 )
-def test_a_tag_is_held_against_a_version(tag: str, version: str, same: bool) -> None:
+def test_a_tag_matches_the_version_it_names(tag: str, version: str, same: bool) -> None:
     assert is_version(tag, version) is same

@@ -68,7 +68,7 @@ def short(time: str) -> str:
         ("at the end of last week", "2026-11-12", "2026-11-16"),
     ],
 )
-def test_a_distance_in_words_is_read(query: str, start: str, end: str) -> None:
+def test_a_relative_time_in_words_is_parsed(query: str, start: str, end: str) -> None:
     when = read(query)
     assert when
     assert (short(when.start), short(when.end), when.only_time) == (start, end, True)
@@ -126,7 +126,7 @@ def test_a_distance_in_words_is_read(query: str, start: str, end: str) -> None:
         ("in the spring", "2026-03-01", "2026-06-01"),
     ],
 )
-def test_a_date_in_words_is_read(query: str, start: str, end: str) -> None:
+def test_a_date_in_words_is_parsed(query: str, start: str, end: str) -> None:
     when = read(query)
     assert when
     assert (short(when.start), short(when.end)) == (start, end)
@@ -169,7 +169,7 @@ def test_a_date_in_words_is_read(query: str, start: str, end: str) -> None:
         ("the week after v2", "2026-09-01", "2026-09-08"),
     ],
 )
-def test_a_range_is_read_and_a_landmark_is_asked_for(query: str, start: str, end: str) -> None:
+def test_a_range_is_parsed_and_a_landmark_is_looked_up(query: str, start: str, end: str) -> None:
     when = read(query)
     assert when
     assert (short(when.start), short(when.end)) == (start, end)
@@ -225,11 +225,11 @@ def test_a_range_is_read_and_a_landmark_is_asked_for(query: str, start: str, end
         "February 30, 2025",
     ],
 )
-def test_what_only_looks_like_a_time_is_none(query: str) -> None:
+def test_text_that_only_resembles_a_time_is_not_parsed(query: str) -> None:
     assert read(query) is None
 
 
-def test_the_words_of_the_time_are_told_apart_from_the_rest() -> None:
+def test_the_time_phrase_is_separated_from_the_rest_of_the_query() -> None:
     when = read("What did we decide about the parser last week, after v2?")
     assert when
     assert when.phrase == "last week after v2"
@@ -249,13 +249,13 @@ def test_the_words_of_the_time_are_told_apart_from_the_rest() -> None:
         ("retry wrapper last week", False),
     ],
 )
-def test_a_question_about_nothing_but_a_time_says_so(query: str, only: bool) -> None:
+def test_a_query_of_only_a_time_is_marked_as_such(query: str, only: bool) -> None:
     when = read(query)
     assert when
     assert when.only_time is only
 
 
-def test_days_are_those_of_the_askers_zone() -> None:
+def test_days_are_those_of_the_users_time_zone() -> None:
     when = read("yesterday", NOW.astimezone(timezone(timedelta(hours=10))))
     assert when
     # There it is the 19th already.
@@ -263,7 +263,7 @@ def test_days_are_those_of_the_askers_zone() -> None:
     assert read("yesterday", NOW.replace(tzinfo=None)) == read("yesterday")
 
 
-def test_an_hour_that_the_clock_shows_twice_does_not_turn_a_range_around() -> None:
+def test_an_hour_repeated_by_daylight_saving_does_not_reverse_a_range() -> None:
     marks = {
         "v1": datetime(2026, 10, 25, 0, 45, tzinfo=UTC),
         "v2": datetime(2026, 10, 25, 1, 15, tzinfo=UTC),
@@ -276,7 +276,7 @@ def test_an_hour_that_the_clock_shows_twice_does_not_turn_a_range_around() -> No
     assert read_time_range("since v3", now, marks.get) is None
 
 
-def test_a_time_holds_its_start_and_not_its_end() -> None:
+def test_a_time_range_includes_its_start_and_excludes_its_end() -> None:
     when = read("yesterday")
     assert when
     assert when.contains("2026-11-17T00:00:00.000Z")
@@ -286,7 +286,7 @@ def test_a_time_holds_its_start_and_not_its_end() -> None:
     assert since and since.contains("2030-01-01T00:00:00.000Z")
 
 
-def test_a_landmark_is_asked_for_by_its_own_words_the_longest_first() -> None:
+def test_a_landmark_is_looked_up_by_its_words_the_longest_first() -> None:
     asked: list[str] = []
     read_time_range("since the last release what changed in the parser?", NOW, asked.append)
     assert asked == ["last release"]
@@ -295,7 +295,7 @@ def test_a_landmark_is_asked_for_by_its_own_words_the_longest_first() -> None:
     assert asked == []
 
 
-def test_of_a_long_text_only_the_first_and_the_last_line_say_a_time() -> None:
+def test_in_a_long_text_only_the_first_and_last_line_are_read_for_a_time() -> None:
     log = "2025-01-01 on Monday it failed\n" * 3000
     assert read(f"look:\n{log}thanks") is None
     when = read(f"look:\n{log}did we see that last week?")
@@ -312,7 +312,7 @@ _WORDS = st.sampled_from(
 
 @settings(max_examples=400, deadline=None)
 @given(st.one_of(st.text(), st.lists(_WORDS, max_size=14).map(" ".join)))
-def test_no_text_is_too_strange_and_no_time_ends_before_it_starts(query: str) -> None:
+def test_any_text_is_parsed_and_no_range_ends_before_it_starts(query: str) -> None:
     when = read(query)
     asks_for_recent_work(query)
     if when is None:
@@ -326,7 +326,7 @@ def test_no_text_is_too_strange_and_no_time_ends_before_it_starts(query: str) ->
 @pytest.mark.parametrize(
     "word", ["since ", "early ", "first week of ", "from March to ", '"', "\n"]
 )
-def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> None:
+def test_a_long_text_is_read_no_further_than_two_lines(word: str) -> None:
     asked: list[str] = []
     read_time_range(word * (100_000 // len(word)), NOW, asked.append)
     asks_for_recent_work(word * (100_000 // len(word)))
@@ -365,7 +365,7 @@ def test_a_hundred_kilobytes_are_read_no_further_than_two_lines(word: str) -> No
         "what's my current task?",
     ],
 )
-def test_a_question_about_ones_own_latest_work_is_known(query: str) -> None:
+def test_a_question_about_the_users_latest_work_is_recognised(query: str) -> None:
     assert asks_for_recent_work(query)
 
 

@@ -56,11 +56,13 @@ def chained(folder: Path, *more: tuple[str, str, str]) -> Holdfast:
         ("show the invoices", None),
     ],
 )
-def test_the_way_a_question_looks(question: str, way: CauseDirection | None) -> None:
+def test_the_direction_of_a_cause_question_is_recognised(
+    question: str, way: CauseDirection | None
+) -> None:
     assert cause_direction(question) is way
 
 
-def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_it(
+def test_a_question_for_a_cause_finds_records_that_share_no_word_with_it(
     tmp_path: Path,
 ) -> None:
     with chained(tmp_path) as memory:
@@ -79,7 +81,7 @@ def test_a_question_for_a_cause_is_answered_by_records_that_share_no_word_with_i
         assert not any("host nine" in hit.text for hit in low.hits)
 
 
-def test_an_answer_tells_the_chain_with_a_citation_for_every_step(tmp_path: Path) -> None:
+def test_an_answer_gives_the_causal_chain_with_a_citation_for_every_step(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         answer = memory.ask("Why was AuthProvider moved?", "shop")
         lines = answer.answer.splitlines()
@@ -90,7 +92,7 @@ def test_an_answer_tells_the_chain_with_a_citation_for_every_step(tmp_path: Path
         assert any("No single record" in caveat for caveat in answer.caveats)
 
 
-def test_what_came_of_something_is_followed_the_other_way(tmp_path: Path) -> None:
+def test_a_question_for_effects_follows_the_links_in_the_other_direction(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         found = memory.search.recall_with_plan(
             "What did CronRunner lead to?", "shop", RecallPlan(budget=Budget.HIGH)
@@ -100,7 +102,7 @@ def test_what_came_of_something_is_followed_the_other_way(tmp_path: Path) -> Non
         assert any("AuthProvider was moved" in text for text in texts)
 
 
-def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
+def test_a_cycle_of_causes_ends(tmp_path: Path) -> None:
     round_about = (
         "2026-03-20",
         "And the clock?",
@@ -114,7 +116,7 @@ def test_a_circle_of_causes_ends(tmp_path: Path) -> None:
         assert len(steps) == len(set(steps)) == 3
 
 
-def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
+def test_a_forgotten_record_is_not_part_of_a_chain(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         plan = RecallPlan(budget=Budget.HIGH)
         before = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan)
@@ -132,7 +134,7 @@ def test_a_forgotten_record_is_no_step_of_a_chain(tmp_path: Path) -> None:
         assert [h.uri for h in again.hits] == [h.uri for h in before.hits]
 
 
-def test_links_of_a_kind_and_their_turn(tmp_path: Path) -> None:
+def test_a_cause_link_has_a_matching_link_in_the_other_direction(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         bank = memory.context.bank_id("shop")
         assert bank is not None

@@ -67,7 +67,7 @@ def order_of(pool: Pool) -> list[tuple[PassageKey, float]]:
 
 
 @pytest.mark.parametrize("weights", [DEFAULT_WEIGHTS, words_only()])
-def test_all_the_evidence_together_is_one(weights: RankingWeights) -> None:
+def test_the_shares_of_all_evidence_sum_to_one(weights: RankingWeights) -> None:
     assert evidence_shares(weights) == pytest.approx(1.0)
 
 
@@ -99,7 +99,7 @@ def above(ranked: list[tuple[PassageKey, float]], key: PassageKey) -> int:
 @settings(deadline=None)
 @given(results_by_retriever(), st.data())
 @pytest.mark.parametrize("fuse", [scored, placed])
-def test_the_order_of_retrievers_and_finds_does_not_matter(
+def test_the_order_of_retrievers_and_results_does_not_matter(
     fuse: Callable[[Results], Pool], results: Results, data: st.DataObject
 ) -> None:
     retrievers = data.draw(st.permutations(RETRIEVERS))
@@ -111,7 +111,7 @@ def test_the_order_of_retrievers_and_finds_does_not_matter(
     assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
-def test_the_same_places_are_worth_the_same_whichever_retriever_gave_them() -> None:
+def test_the_same_ranks_give_the_same_score_whichever_retriever_gave_them() -> None:
     for places in product(range(1, 6), repeat=3):
         equal = [Candidate(passage(0)) for _ in permutations(places)]
         for candidate, order in zip(equal, permutations(places), strict=True):
@@ -122,9 +122,7 @@ def test_the_same_places_are_worth_the_same_whichever_retriever_gave_them() -> N
 
 @settings(deadline=None)
 @given(results_by_retriever(), st.floats(-2, 60), st.floats(0, 60))
-def test_scores_lie_between_nothing_and_all(
-    results: Results, lowest: float, highest: float
-) -> None:
+def test_scores_are_between_zero_and_one(results: Results, lowest: float, highest: float) -> None:
     pool = Pool()
     for retriever, found in results.items():
         add_results(pool, retriever, found, lowest, highest)
@@ -137,7 +135,7 @@ def test_scores_lie_between_nothing_and_all(
 
 @settings(deadline=None)
 @given(results_by_retriever())
-def test_neighbours_and_sessions_only_add_and_only_so_much(results: Results) -> None:
+def test_neighbours_and_sessions_add_a_bounded_bonus_only(results: Results) -> None:
     for fuse in (scored, placed):
         pool = fuse(results)
         bare = {c.key: c.score for c in pool}
@@ -148,7 +146,7 @@ def test_neighbours_and_sessions_only_add_and_only_so_much(results: Results) -> 
             assert bare[c.key] <= smoothed[c.key] <= c.score <= DEFAULT_WEIGHTS.highest + 0.07
 
 
-def test_the_best_of_a_retriever_is_one_and_the_rest_are_shares_of_it() -> None:
+def test_the_best_result_of_a_retriever_scores_one_and_the_rest_a_fraction() -> None:
     pool = admitted(
         {"direct_fts": [ScoredPassage(passage(0), 8.0), ScoredPassage(passage(1), 2.0)]}
     )
@@ -156,7 +154,7 @@ def test_the_best_of_a_retriever_is_one_and_the_rest_are_shares_of_it() -> None:
     assert [c.ranks["direct_fts"] for c in pool] == [1, 2]
 
 
-def test_what_a_retriever_gives_to_anything_counts_for_nothing() -> None:
+def test_the_lowest_score_of_a_retriever_counts_as_zero() -> None:
     pool = Pool()
     add_results(
         pool,
@@ -167,7 +165,7 @@ def test_what_a_retriever_gives_to_anything_counts_for_nothing() -> None:
     assert [c.scores["semantic"] for c in pool] == [1.0, 0.0]
 
 
-def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -> None:
+def test_a_match_found_twice_counts_once_and_a_synonym_match_a_little_less() -> None:
     both = Candidate(passage(0), scores={"direct_fts": 1.0, "expanded_fts": 1.0, "summaries": 1.0})
     other = Candidate(passage(1), scores={"expanded_fts": 1.0})
     fuse_by_scores([both, other], words_only())
@@ -175,7 +173,7 @@ def test_words_found_twice_count_once_and_other_words_for_them_a_little_less() -
     assert 0.5 < other.score < 1.0
 
 
-def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
+def test_a_turn_gains_score_only_from_neighbours_in_its_session() -> None:
     def turn(session: str, seq: int, score: float) -> ScoredPassage:
         return ScoredPassage(
             Passage("b", "turn", f"{session}{seq}", session, "", "x", seq=seq), score
@@ -191,7 +189,7 @@ def test_a_turn_takes_from_those_beside_it_in_its_session_only() -> None:
     assert gained["s4"] == gained["s5"] > gained["t5"] == 0
 
 
-def test_words_are_trusted_more_the_more_of_the_question_they_cover() -> None:
+def test_word_scores_weigh_more_the_more_of_the_query_they_cover() -> None:
     shares = [weights_for_coverage(covered).words for covered in (0.0, 0.8, 0.9, 1.0)]
     assert shares == sorted(shares) and shares[0] == shares[1] < shares[2] < shares[3]
     for covered in (0.0, 0.85, 1.0):

@@ -18,7 +18,7 @@ def candidates(*bodies: str) -> list[Candidate]:
 
 @settings(deadline=None)
 @given(st.lists(TEXTS, max_size=15), st.integers(0, 400), st.integers(1, 10), st.booleans())
-def test_what_is_packed_fits_is_whole_and_in_order(
+def test_packed_hits_fit_the_budget_whole_and_in_order(
     bodies: list[str], budget: int, limit: int, repeats: bool
 ) -> None:
     ranked = candidates(*bodies)
@@ -30,17 +30,17 @@ def test_what_is_packed_fits_is_whole_and_in_order(
     assert bool(packed) == bool(ranked) and packed[:1] == ranked[:1]
 
 
-def test_a_first_hit_over_the_budget_is_given_alone_and_whole() -> None:
+def test_a_first_hit_over_the_budget_is_returned_alone_and_whole() -> None:
     ranked = candidates("word " * 5000, "short", "another")
     assert pack(ranked, 100, 10) == ranked[:1]
 
 
-def test_what_does_not_fit_makes_room_for_what_does() -> None:
+def test_a_hit_that_does_not_fit_makes_room_for_one_that_does() -> None:
     ranked = candidates("a first answer", "filling " * 500, "the third thing")
     assert pack(ranked, 120, 10) == [ranked[0], ranked[2]]
 
 
-def test_as_many_as_fit_to_the_token() -> None:
+def test_as_many_hits_are_packed_as_fit_to_the_token() -> None:
     ranked = candidates("red fox", "blue owl", "green elk")
     exact = sum(map(hit_tokens, ranked))
     assert pack(ranked, exact, 10) == ranked
@@ -56,14 +56,14 @@ def test_as_many_as_fit_to_the_token() -> None:
         "every row twice",
     ],
 )
-def test_what_only_repeats_another_is_left_out_unless_wanted(again: str) -> None:
+def test_hits_that_only_repeat_another_are_left_out_unless_requested(again: str) -> None:
     ranked = candidates("The import loads every row twice after a timeout", again, "All else.")
     assert pack(ranked, 1000, 10) == [ranked[0], ranked[2]]
     assert ranked[1].notes["repeats"] == 1.0
     assert pack(ranked, 1000, 10, include_repeats=True) == ranked
 
 
-def test_what_says_more_than_another_is_no_repeat() -> None:
+def test_a_hit_that_says_more_than_another_is_not_a_repeat() -> None:
     ranked = candidates("every row twice", "The import loads every row twice after a timeout")
     assert pack(ranked, 1000, 10) == ranked
 
@@ -74,5 +74,5 @@ def test_texts_without_words_do_not_repeat_each_other() -> None:
 
 
 @given(st.text())
-def test_a_text_costs_about_a_quarter_of_its_letters(text: str) -> None:
+def test_a_text_costs_about_one_token_per_four_characters(text: str) -> None:
     assert len(text) / 4 <= estimate_tokens(text) <= len(text) / 4 + 1

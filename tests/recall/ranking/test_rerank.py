@@ -102,7 +102,7 @@ def judged(reranker: Reranker, question: str, *candidates: Candidate) -> Sequenc
     return values
 
 
-def test_the_close_look_prefers_what_holds_the_words_or_near_ones(
+def test_the_soft_matcher_prefers_exact_words_and_then_similar_ones(
     shipped: ModelSemanticSearch,
 ) -> None:
     exact, near, far = judged(
@@ -115,7 +115,7 @@ def test_the_close_look_prefers_what_holds_the_words_or_near_ones(
     assert exact > near > far
 
 
-def test_the_close_look_discounts_length_and_counts_what_stood_before(
+def test_the_soft_matcher_discounts_length_and_counts_preceding_context(
     shipped: ModelSemanticSearch,
 ) -> None:
     long, short, bare, placed = judged(
@@ -129,7 +129,7 @@ def test_the_close_look_discounts_length_and_counts_what_stood_before(
     assert short > long and short > placed > bare
 
 
-def test_the_close_look_prefers_words_that_stand_together(shipped: ModelSemanticSearch) -> None:
+def test_the_soft_matcher_prefers_adjacent_words(shipped: ModelSemanticSearch) -> None:
     together, scattered = judged(
         SoftMatcher(shipped),
         "the harbour master",
@@ -141,7 +141,7 @@ def test_the_close_look_prefers_words_that_stand_together(shipped: ModelSemantic
     assert together > scattered
 
 
-def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path) -> None:
+def test_a_cross_encoder_reads_the_context_and_then_the_start_of_the_text(tmp_path: Path) -> None:
     model = FixedReranker([1.0, 2.0])
     meaning = ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, model))
     both = candidate("a", "Green.", context="Which colour?"), candidate("b", FILLER, context="x")
@@ -150,7 +150,7 @@ def test_a_cross_encoder_reads_the_start_after_what_stood_before(tmp_path: Path)
     assert model.read[1].startswith(f"[8 May 2026] {FILLER[:20]}")
 
 
-def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path: Path) -> None:
+def test_a_cross_encoder_reads_a_long_text_around_the_query_terms(tmp_path: Path) -> None:
     fixed = FixedReranker([1.0])
     reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
     answer = "The retry limit of the queue is five."
@@ -163,7 +163,7 @@ def test_of_a_long_text_a_cross_encoder_reads_where_the_question_is_met(tmp_path
     assert elsewhere.startswith("[8 May 2026] We talked about the weather")
 
 
-def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path) -> None:
+def test_the_token_limit_of_a_cross_encoder_grows_with_the_number_of_texts(tmp_path: Path) -> None:
     fixed = FixedReranker([1.0])
     reading = CrossEncoder(ModelSemanticSearch(tmp_path, SemanticModels(None, None, None, fixed)))
     reading.judge(asked("x"), [candidate("a", "a")] * 3, float("inf"))
@@ -172,13 +172,13 @@ def test_a_cross_encoder_may_read_as_much_as_many_short_texts_are(tmp_path: Path
     assert fixed.tokens == 5000
 
 
-def test_what_was_not_looked_at_keeps_its_score() -> None:
+def test_a_candidate_that_was_not_reranked_keeps_its_score() -> None:
     pool = pool_of(*(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2))))
     strategy = rerank(FixedReranker([0.0, 9.0]), asked("x"), pool, 3, 1.0, blend_into_scores)
     assert (strategy.found, order(pool), pool.ranked()[2].score) == (2, ["b", "a", "c"], 2)
 
 
-def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
+def test_only_the_best_candidates_are_reranked_and_the_rest_keep_their_scores() -> None:
     pool = pool_of(
         *(candidate(id, id, score) for id, score in (("a", 4), ("b", 3), ("c", 2), ("d", 1)))
     )
@@ -192,7 +192,7 @@ def test_only_the_best_are_judged_and_the_rest_keep_their_scores() -> None:
     ("reranker", "timed_out", "problem"),
     [(FixedReranker(None), True, ""), (Failing(), False, "The model broke.")],
 )
-def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
+def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_reported(
     reranker: Reranker, timed_out: bool, problem: str
 ) -> None:
     pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
@@ -201,20 +201,20 @@ def test_a_reranker_that_is_late_or_fails_leaves_the_order_and_is_named(
     assert [one.score for one in pool.ranked()] == [2, 1]
 
 
-def test_as_evidence_values_wait_for_the_fusion() -> None:
+def test_reranker_values_used_as_evidence_do_not_change_scores_before_fusion() -> None:
     pool = pool_of(candidate("a", "a", 2), candidate("b", "b", 1))
     rerank(FixedReranker([0.25, 1.0]), asked("x"), pool, 2, 1.0, add_as_evidence)
     assert [(one.score, one.scores["soft"]) for one in pool.ranked()] == [(2, 0.25), (1, 1.0)]
 
 
-def test_for_the_close_look_the_best_match_is_the_measure(shipped: ModelSemanticSearch) -> None:
+def test_the_soft_matcher_scales_scores_to_the_best_match(shipped: ModelSemanticSearch) -> None:
     some = [candidate("a", "Lunch is at noon."), candidate("b", "A boat, one boat.")]
     assert max(judged(SoftMatcher(shipped), "which boat", *some)) == pytest.approx(1.0)
     assert judged(SoftMatcher(shipped), "", *some) == [0.0, 0.0]
 
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
-def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
+def test_blended_scores_stay_in_range_and_keep_an_order_that_both_agree_on(
     scores: list[tuple[float, float]],
 ) -> None:
     some = [candidate(str(n), "x", score) for n, (score, _) in enumerate(scores)]
@@ -227,7 +227,7 @@ def test_a_blend_keeps_within_the_span_and_follows_where_both_agree(
                 assert one.score >= other.score - 1e-9
 
 
-def test_who_speaks_still_counts_after_a_blend() -> None:
+def test_the_speaker_factor_still_applies_after_blending() -> None:
     some = [candidate("a", "x", 1.0), candidate("b", "x", 0.5), candidate("c", "x", 0.1)]
     some[1].factor = 0.5
     blend_into_scores(some, [3.0, 3.0, 0.0])
@@ -235,7 +235,7 @@ def test_who_speaks_still_counts_after_a_blend() -> None:
 
 
 @pytest.mark.parametrize(("length", "gains"), [(10, True), (900, False)])
-def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gains: bool) -> None:
+def test_a_short_turn_gains_from_highly_ranked_neighbours(length: int, gains: bool) -> None:
     """Two that are judged alike: one stands beside the best, the other far from it."""
     turns = [("best", 7), ("near", 8), ("far", 30), ("worst", 40)]
     some = [candidate(id, "x" * length, 0.5) for id, _ in turns]
@@ -246,7 +246,7 @@ def test_a_short_turn_gains_by_what_is_said_of_those_beside_it(length: int, gain
     assert (some[1].score > some[2].score) is gains
 
 
-def test_a_session_that_speaks_of_the_matter_speaks_for_its_turns() -> None:
+def test_a_session_with_relevant_turns_raises_its_other_turns() -> None:
     some = [candidate(id, "x" * 900, 0.5) for id in ("a", "b", "c", "alone")]
     some[0].score = 1.0
     some[3].passage = some[3].passage._replace(session="other")

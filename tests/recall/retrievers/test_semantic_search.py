@@ -67,7 +67,9 @@ def names(found: RetrieverResult) -> list[str]:
     return [find.passage.id for find in found.passages]
 
 
-def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path: Path) -> None:
+def test_the_nearest_passages_come_first_with_their_cosines(
+    store: SqliteStore, tmp_path: Path
+) -> None:
     embedder = BagOfWords(dimension=256)
     embed_pending(store, embedder)
     query = "paint the buoy"
@@ -81,7 +83,7 @@ def test_the_nearest_come_first_with_their_cosines(store: SqliteStore, tmp_path:
     assert len(semantics(tmp_path, embedder).nearest(store, BANK, query, 2).passages) == 2
 
 
-def test_without_a_bank_all_are_looked_through(store: SqliteStore, tmp_path: Path) -> None:
+def test_without_a_bank_all_banks_are_searched(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords(dimension=256)
     embed_pending(store, embedder)
     meaning = semantics(tmp_path, embedder)
@@ -129,9 +131,7 @@ def test_similarities_are_the_cosines_of_what_is_stored(store: SqliteStore, tmp_
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 3e38, 5.0])
-def test_a_vector_that_no_model_gives_is_as_good_as_none(
-    store: SqliteStore, tmp_path: Path, value: float
-) -> None:
+def test_an_invalid_vector_is_ignored(store: SqliteStore, tmp_path: Path, value: float) -> None:
     embedder = BagOfWords(dimension=64)
     torn, short, whole = (passage(id, f"{id} buoy") for id in ("torn", "short", "whole"))
     data = np.full(64, value, np.float32).tobytes()
@@ -145,7 +145,7 @@ def test_a_vector_that_no_model_gives_is_as_good_as_none(
     assert names(meaning.nearest(store, BANK, "buoy", 10)) == ["whole"]
 
 
-def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
+def test_many_turns_do_not_crowd_out_the_requested_layer(
     store: SqliteStore, tmp_path: Path
 ) -> None:
     turns = [passage(f"t{n}", f"buoy red {n}")._replace(kind="turn") for n in range(60)]
@@ -164,7 +164,7 @@ def test_many_turns_do_not_crowd_out_the_layer_that_is_asked(
     assert meaning.nearest(store, BANK, "buoy red", 20, [Layer.TEAM]).passages == []
 
 
-def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path) -> None:
+def test_without_an_embedder_nothing_is_found(store: SqliteStore, tmp_path: Path) -> None:
     embed_pending(store, BagOfWords())
     meaning = semantics(tmp_path, None)
     assert meaning.nearest(store, None, "buoy", 10) == RetrieverResult(())
@@ -173,7 +173,7 @@ def test_without_an_embedder_nothing_is_near(store: SqliteStore, tmp_path: Path)
     assert not meaning.has_reranker and meaning.rerank("buoy", ["buoy"], 0.0, 9) is None
 
 
-def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_repeated_query_is_embedded_once(store: SqliteStore, tmp_path: Path) -> None:
     embedder = BagOfWords()
     embed_pending(store, embedder)
     embedder.asked.clear()
@@ -188,9 +188,7 @@ def test_the_same_question_is_embedded_once(store: SqliteStore, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kept", [3, MAX_UNWRITTEN - 500])
-def test_what_is_deleted_is_not_found_any_more(
-    store: SqliteStore, tmp_path: Path, kept: int
-) -> None:
+def test_deleted_passages_are_not_found(store: SqliteStore, tmp_path: Path, kept: int) -> None:
     said = [passage(f"p{n}", f"word{n} buoy") for n in range(MAX_UNWRITTEN + 100)]
     with store.transaction():
         store.derived.put(BANK, SESSION, said)
@@ -208,7 +206,7 @@ def test_what_is_deleted_is_not_found_any_more(
         assert set(names(asked.nearest(store, BANK, "buoy", 5000))) == wanted
 
 
-def test_the_same_words_match_wholly(words: ModelSemanticSearch) -> None:
+def test_identical_words_match_completely(words: ModelSemanticSearch) -> None:
     weight = {"retry": 2.0, "wrapper": 1.0, "parsehttprequest": 0.5}
     texts = ["the retry wrapper calls parsehttprequest", "retry", "zebra crossing", ""]
     whole, part, strange, nothing = words.soft_coverage(weight, [(text,) for text in texts])
@@ -216,13 +214,13 @@ def test_the_same_words_match_wholly(words: ModelSemanticSearch) -> None:
     assert 1 > part > strange >= nothing >= 0
 
 
-def test_a_text_in_stretches_is_one_text(words: ModelSemanticSearch) -> None:
+def test_a_text_given_in_parts_is_matched_as_one_text(words: ModelSemanticSearch) -> None:
     weight = {"retry": 2.0, "wrapper": 1.0}
     apart, one = words.soft_coverage(weight, [("the retry", "wrapper"), ("the retry wrapper",)])
     assert apart == one == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_near_word_counts_for_part(words: ModelSemanticSearch) -> None:
+def test_a_similar_word_counts_in_part(words: ModelSemanticSearch) -> None:
     near, far = words.soft_coverage(
         {"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)]
     )

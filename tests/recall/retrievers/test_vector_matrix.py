@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sqlite3
 import stat
 import struct
 import threading
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreCorruptError
 from holdfast.model.bank import Bank
 from holdfast.recall.retrievers.vector_matrix import (
     MAX_UNWRITTEN,
@@ -23,7 +24,7 @@ from holdfast.recall.retrievers.vector_matrix import (
     VectorMatrix,
     remove_stale_files,
 )
-from holdfast.store.index.vectors import StoredVector, VectorSpan
+from holdfast.store.index.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
 
 Floats = npt.NDArray[np.float32]
@@ -124,9 +125,7 @@ def test_a_scan_stays_within_its_bank(store: SqliteStore, folder: Path) -> None:
     assert len(list(folder.iterdir())) == 2
 
 
-def test_new_vectors_are_found_without_writing_the_file_again(
-    store: SqliteStore, folder: Path
-) -> None:
+def test_new_vectors_are_found_without_rewriting_the_file(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
     searched = matrix(folder)
     is_exact(store, searched)
@@ -155,7 +154,7 @@ def test_what_another_process_adds_is_seen_through_a_fresh_reader(
         put(store, 3, seed)
 
 
-def test_refresh_writes_only_what_is_worth_a_file(store: SqliteStore, folder: Path) -> None:
+def test_refresh_writes_a_file_only_when_it_is_worthwhile(store: SqliteStore, folder: Path) -> None:
     put(store, MAX_UNWRITTEN)
     assert not matrix(folder).refresh(store) and not folder.exists()
     put(store, 1, seed=1)
@@ -205,7 +204,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_damaged_file_gives_no_wrong_answer_and_is_made_again(
+def test_a_damaged_file_gives_no_wrong_result_and_is_rewritten(
     store: SqliteStore, folder: Path, damage: Callable[[Path], object]
 ) -> None:
     put(store, MANY)
@@ -216,7 +215,7 @@ def test_a_damaged_file_gives_no_wrong_answer_and_is_made_again(
     assert the_file(folder).read_bytes() == whole
 
 
-def test_rounding_over_many_rows_is_no_damage(store: SqliteStore, folder: Path) -> None:
+def test_rounding_over_many_rows_is_not_taken_for_damage(store: SqliteStore, folder: Path) -> None:
     put(store, 60_000)
     searched = matrix(folder)
     is_exact(store, searched, queries=1)
@@ -240,9 +239,7 @@ def test_a_file_of_another_memory_is_not_used(
 
 
 @pytest.mark.parametrize("count", [5, MANY])
-def test_a_vector_that_is_not_whole_is_as_good_as_none(
-    store: SqliteStore, folder: Path, count: int
-) -> None:
+def test_a_truncated_vector_is_ignored(store: SqliteStore, folder: Path, count: int) -> None:
     broken = (b"", b"\0" * (DIMENSION * 4 - 1), b"\0" * (DIMENSION * 4 + 4))
     unsound = tuple(
         np.full(DIMENSION, value, np.float32).tobytes() for value in (np.nan, np.inf, 3e38, 5.0)
@@ -257,16 +254,14 @@ def test_a_vector_that_is_not_whole_is_as_good_as_none(
     assert is_exact(store, matrix(folder))
 
 
-def test_vectors_of_which_none_is_whole_find_nothing(store: SqliteStore, folder: Path) -> None:
+def test_only_truncated_vectors_find_nothing(store: SqliteStore, folder: Path) -> None:
     with store.transaction():
         store.vectors.put(BANK, MODEL, [(f"h{n}", 0, b"half") for n in range(MAX_UNWRITTEN + 1)])
     scanned = matrix(folder).scan(store, made_up(1)[0], 5)
     assert scanned == ScanResult([], 0.0, 0.0, skipped=MAX_UNWRITTEN + 1)
 
 
-def test_damaged_vectors_are_counted_and_told_by_their_hashes(
-    store: SqliteStore, folder: Path
-) -> None:
+def test_damaged_vectors_are_counted_and_listed_by_hash(store: SqliteStore, folder: Path) -> None:
     for count in (5, MANY):
         put(store, count, seed=count)
         assert not matrix(folder).skips(store) and matrix(folder).damaged(store) == []
@@ -278,7 +273,7 @@ def test_damaged_vectors_are_counted_and_told_by_their_hashes(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_done_without(store: SqliteStore, folder: Path) -> None:
+def test_search_works_without_a_writable_folder(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
     folder.mkdir()
     folder.chmod(0o500)
@@ -290,7 +285,7 @@ def test_a_folder_that_cannot_be_written_is_done_without(store: SqliteStore, fol
 
 
 @pytest.mark.parametrize("in_the_way", ["a file for the folder", "a folder for the file"])
-def test_what_stands_in_the_way_of_the_file_is_done_without(
+def test_search_works_when_something_else_has_the_path_of_the_file(
     store: SqliteStore, folder: Path, in_the_way: str
 ) -> None:
     put(store, MANY)
@@ -309,7 +304,7 @@ def test_what_stands_in_the_way_of_the_file_is_done_without(
     assert not folder.is_dir() or [p.name[0] for p in folder.iterdir()] != ["."]
 
 
-def test_only_what_nobody_needs_is_swept_away(store: SqliteStore, folder: Path) -> None:
+def test_only_stale_files_are_removed(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
     kept, gone = matrix(folder), VectorMatrix(folder, BANK, "an older model", DIMENSION)
     assert kept.refresh(store)
@@ -323,7 +318,7 @@ def test_only_what_nobody_needs_is_swept_away(store: SqliteStore, folder: Path) 
     remove_stale_files(folder / "not there", [kept])
 
 
-def test_only_its_owner_may_read_the_file(store: SqliteStore, folder: Path) -> None:
+def test_only_the_owner_may_read_the_file(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
     is_exact(store, matrix(folder))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -349,7 +344,7 @@ def test_two_processes_may_write_the_file_at_once(
     while any(other.is_alive() for other in others):
         assert is_exact(store, matrix(folder), queries=1)
     for other in others:
-        other.join(30)
+        other.join(60)
         assert other.exitcode == 0
     assert is_exact(store, matrix(folder))
     assert the_file(folder).suffix == ".vectors"
@@ -364,27 +359,36 @@ def test_two_threads_may_write_the_file_at_once(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert is_exact(store, matrix(folder))
     assert the_file(folder).suffix == ".vectors"
 
 
-def test_a_store_that_breaks_off_leaves_no_half_file(
-    store: SqliteStore, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_store_that_fails_midway_leaves_no_partial_file(
+    store: SqliteStore, folder: Path, tmp_path: Path
 ) -> None:
-    def interrupt(*given: object) -> list[StoredVector]:
-        raise StoreError("interrupted")
-
     put(store, MANY)
-    breaking = SqliteStore(tmp_path / "home" / "memory.db")
-    monkeypatch.setattr(breaking.vectors, "after", interrupt)
-    with closing(breaking), pytest.raises(StoreError):
-        matrix(folder).scan(breaking, made_up(1)[0], 5)
-    assert list(folder.iterdir()) == []
+    database = tmp_path / "home" / "memory.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((size,),) = connection.execute("PRAGMA page_size")
+    last = database.read_bytes().index(made_up(MANY)[-1].tobytes()) // size * size
+    with database.open("r+b") as file:
+        file.seek(last)
+        sound = file.read(size)
+        file.seek(last)
+        file.write(bytes(size))
+        file.flush()
+        with closing(SqliteStore(database)) as breaking, pytest.raises(StoreCorruptError):
+            matrix(folder).scan(breaking, made_up(1)[0], 5)
+        assert list(folder.iterdir()) == []
+        file.seek(last)
+        file.write(sound)
     assert is_exact(store, matrix(folder))
+    assert the_file(folder).suffix == ".vectors"
 
 
-def test_a_file_with_much_that_is_gone_is_made_again(store: SqliteStore, folder: Path) -> None:
+def test_a_file_with_many_deleted_rows_is_rewritten(store: SqliteStore, folder: Path) -> None:
     put(store, MANY, seed=1, bank=OTHER)
     put(store, 2 * MANY)
     searched = matrix(folder)

@@ -19,7 +19,6 @@ from holdfast.app.ingest.executors import is_cluster, open_executors, worker_ver
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
-from holdfast.refine.sessions import parallel_derive
 from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_parallel
 from holdfast.settings import Settings
 from tests.refine.ingest.test_ingest_crash import make_corpus
@@ -174,7 +173,7 @@ def test_a_session_that_changes_after_its_snapshot_is_derived_again(tmp_path: Pa
 
 
 def test_long_and_continued_sessions_are_derived_in_the_main_process(
-    tmp_path: Path, corpus: Path, alone: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
     out: list[SessionSnapshot] = []
 
@@ -186,15 +185,30 @@ def test_long_and_continued_sessions_are_derived_in_the_main_process(
                 out.append(item)
                 yield item, do(item)
 
-    monkeypatch.setattr(parallel_derive, "MAX_SNAPSHOT_CHARACTERS", 10)
-    assert ingest(tmp_path, corpus, Watching()) == alone
-    assert out == []
-    monkeypatch.undo()
-    with open_at(tmp_path) as memory:
+    home = tmp_path / "home"
+    assert ingest(home, corpus, Watching()) == alone
+    assert len(out) >= 10
+    out.clear()
+    with open_at(home) as memory:
         with memory.store.transaction():
             memory.store.derived.drop_all()
-        assert derive_in_parallel(Watching(), memory.store) >= 10
-    assert len(out) >= 10
+        assert derive_in_parallel(Watching(), memory.store, max_characters=10) >= 10
+        memory.ingestion.update()
+    assert out == [] and dump(home / "memory.db") == alone
+
+    script = Script("22222222-0000-4000-8000-000000000001")
+    sent: list[list[str]] = []
+    with open_at(home) as memory:
+        for request in ("Please rename the ketch to mizzen.", "And paint it blue."):
+            script.user(request)
+            script.assistant("It is done, and the harbour master was told.")
+            path = script.write(tmp_path / "more")
+            memory.ingestion.ingest(memory.ingestion.find([path]), executor=Watching())
+            sent.append([snapshot.id for snapshot in out])
+            out.clear()
+        (session,) = (s for s in memory.reader.sessions.latest(None) if s.id == script.session)
+        assert len(memory.reader.sessions.exchanges(session.bank, session.id)) == 2
+    assert sent == [[script.session], []]
 
 
 def test_vectors_from_processes_are_the_same(tmp_path: Path) -> None:

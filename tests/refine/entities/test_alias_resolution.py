@@ -36,7 +36,7 @@ def decided(action: Action, one: Spelling, other: Spelling) -> Curation:
     return Curation(1, "b", "", action, uri("entity", one.id), uri("entity", other.id))
 
 
-def test_a_component_is_its_file_and_what_prose_calls_it() -> None:
+def test_a_component_is_joined_with_its_file_and_its_name_in_prose() -> None:
     given = spelled(
         (SpellingSource.NAME, "AuthProvider"),
         (SpellingSource.PHRASE, "auth provider"),
@@ -90,7 +90,7 @@ def test_a_renamed_file_is_one_under_its_latest_name() -> None:
     assert one.entity.name == "lib/c.py" and set(one.entity.aliases) == {"a.py", "b.py"}
 
 
-def test_people_by_address_and_by_a_first_name_that_only_one_has() -> None:
+def test_people_are_joined_by_address_and_by_a_unique_first_name() -> None:
     given = spelled(
         (SpellingSource.PERSON, "Ann Ex"),
         (SpellingSource.PERSON, "ann@x.org"),

@@ -69,7 +69,7 @@ def the_bank(memory: Holdfast) -> str:
     return bank
 
 
-def test_one_component_under_all_its_names(tmp_path: Path) -> None:
+def test_one_component_is_found_under_all_its_names(tmp_path: Path) -> None:
     moved = script(1, "Please move AuthProvider, the auth provider is too deep.")
     path = "/home/dev/proj/src/AuthProvider.tsx"
     moved.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
@@ -190,7 +190,7 @@ def test_forgetting_removes_mentions_and_links_and_restoring_brings_them_back(
         assert graph(memory) == before
 
 
-def test_purging_and_scrubbing_leave_no_name_behind(tmp_path: Path) -> None:
+def test_purging_and_scrubbing_leave_no_name(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "The secret_xebec holds.", "Look at KetchLoader."))
         memory.ingestion.update()
@@ -252,7 +252,7 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
         assert one == memory.browse.entity("a/ketch.py", "proj") and one.mentions >= 2
 
 
-def test_contradictory_decisions_about_names_end_and_are_undone_exactly(tmp_path: Path) -> None:
+def test_contradictory_merges_and_splits_terminate_and_are_undone_exactly(tmp_path: Path) -> None:
     one, other, third = "AuthProvider", "TokenCache", "SessionGuard"
     text = f"Look at {one}, {other} and {third}."
     with open_at(tmp_path) as memory:

@@ -38,7 +38,7 @@ def found(text: str) -> set[tuple[str, str]]:
         ("the `index` and `main` and `test`", set[tuple[str, str]]()),
     ],
 )  # fmt: skip
-def test_names_in_texts(text: str, named: set[tuple[str, str]]) -> None:
+def test_names_are_found_in_texts(text: str, named: set[tuple[str, str]]) -> None:
     assert found(text) == named
 
 
@@ -50,7 +50,7 @@ def test_a_name_has_one_key_in_every_spelling(spelling: str) -> None:
     assert fold_name(spelling) == "authprovider"
 
 
-def test_endings_that_are_no_plural_stay() -> None:
+def test_endings_that_are_not_plurals_are_kept() -> None:
     assert (
         fold_name("class") == "class"
         and fold_name("status") == "status"
@@ -58,14 +58,14 @@ def test_endings_that_are_no_plural_stay() -> None:
     )
 
 
-def test_packages_of_a_command() -> None:
+def test_packages_are_found_in_install_commands() -> None:
     named = [
         m.text for m in find_packages("pip install -U 'httpx>=2' rich && npm i @types/node -D")
     ]
     assert named == ["httpx", "rich", "@types/node"]
 
 
-def test_renames_of_a_command() -> None:
+def test_renames_are_found_in_commands() -> None:
     assert list(find_renames("cd x && git mv -f src/old.py src/new.py")) == [
         ProvenAlias(SpellingSource.FILE, "src/old.py", "src/new.py")
     ]
@@ -75,7 +75,7 @@ def test_renames_of_a_command() -> None:
     assert list(find_renames("git mv *.py lib/; git mv folder other")) == []
 
 
-def test_people_of_a_message_and_no_robots() -> None:
+def test_people_are_found_in_commit_messages_and_bots_are_not() -> None:
     message = "Fix\n\nCo-authored-by: Ann Ex <ann@x.org>\nSigned-off-by: Bo <bo@x.org>"
     assert list(find_people(message)) == [("Ann Ex", "ann@x.org"), ("Bo", "bo@x.org")]
     assert (
@@ -109,7 +109,9 @@ def test_people_of_a_message_and_no_robots() -> None:
         ("A token is needed for the upload.", "enables", "A token", "the upload"),
     ],
 )  # fmt: skip
-def test_relations_in_a_sentence(sentence: str, how: str, first: str, then: str) -> None:
+def test_causal_relations_are_found_in_sentences(
+    sentence: str, how: str, first: str, then: str
+) -> None:
     relations = [r for r in causal_relations(sentence) if r.how == how]
     assert [(r.first, r.then) for r in relations] == [(first, then)]
 
@@ -126,7 +128,7 @@ def test_relations_in_a_sentence(sentence: str, how: str, first: str, then: str)
         "The lock does not prevent a second run.",
     ],
 )
-def test_what_only_looks_like_a_purpose(sentence: str) -> None:
+def test_sentences_that_only_look_like_a_purpose_give_no_relation(sentence: str) -> None:
     assert [r.how for r in causal_relations(sentence) if r.how != "causes"] == []
 
 

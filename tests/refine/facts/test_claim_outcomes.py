@@ -95,7 +95,9 @@ def final_status(memory: Holdfast) -> Status:
         ("Please sort the imports.", Status.HYPOTHESIS),
     ],
 )
-def test_a_persons_yes_verifies_the_last_guess(tmp_path: Path, said: str, status: Status) -> None:
+def test_a_yes_of_the_user_verifies_the_last_guess(
+    tmp_path: Path, said: str, status: Status
+) -> None:
     script = session_on("2026-09-01", 1)
     script.user("The export crashes. Why?")
     script.assistant("I suspect the export crashes because of the missing locale file.")
@@ -117,7 +119,7 @@ def test_a_yes_after_a_disproof_does_not_bring_the_guess_back(tmp_path: Path) ->
         assert final_status(memory) is Status.RETRACTED
 
 
-def test_a_guess_that_its_own_exchange_proves_is_verified(tmp_path: Path) -> None:
+def test_a_guess_proven_in_its_own_exchange_is_verified(tmp_path: Path) -> None:
     script = session_on("2026-09-01", 1)
     script.user("The export crashes. Why?")
     script.assistant("Probably the export crashes because of the missing locale file.")

@@ -154,7 +154,7 @@ def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -
         ("Always make sure that it works.", JunkReason.SHORT),
     ],
 )
-def test_the_junk_filter_drops_what_nobody_could_act_on(text: str, why: JunkReason | None) -> None:
+def test_statements_that_nobody_could_act_on_are_dropped(text: str, why: JunkReason | None) -> None:
     assert junk_reason(a_claim(text)) is why
 
 

@@ -262,7 +262,7 @@ def test_a_forgotten_fact_is_in_no_answer_and_what_it_superseded_holds_again(
         )
 
 
-def test_forgetting_the_exchange_removes_the_fact_and_purging_leaves_no_word(
+def test_forgetting_the_exchange_removes_the_fact_and_purging_leaves_no_text(
     tmp_path: Path,
 ) -> None:
     with open_filled(

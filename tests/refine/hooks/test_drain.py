@@ -147,7 +147,7 @@ def test_empty_events_are_drained_at_once_if_only_names_are_captured(tmp_path: P
     assert (done.waiting, done.events, list(done.sessions)) == (0, 1, [SESSION])
 
 
-def test_a_clock_set_back_a_day_delays_nothing(tmp_path: Path) -> None:
+def test_a_clock_set_back_a_day_does_not_delay_draining(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.put("Stop", b'{"session_id')
     home.prompt("hello")
@@ -241,7 +241,7 @@ def deep(levels: int) -> object:
     return value
 
 
-def test_events_left_from_before_there_was_memory_are_drained_too(tmp_path: Path) -> None:
+def test_events_left_before_the_inbox_existed_are_drained_too(tmp_path: Path) -> None:
     home = Home(tmp_path)
     before = home.places.home / "inbox"
     before.mkdir()

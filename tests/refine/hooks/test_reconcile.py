@@ -180,7 +180,7 @@ def test_a_secret_in_a_call_does_not_make_it_two_calls(tmp_path: Path) -> None:
         assert len(home.said()) == 2, first
 
 
-def test_a_prompt_given_twice_and_in_the_transcript_once_is_stored_twice(tmp_path: Path) -> None:
+def test_a_prompt_given_twice_but_once_in_the_transcript_is_stored_twice(tmp_path: Path) -> None:
     home = Home(tmp_path)
     script = Script(SESSION)
     script.user("continue")

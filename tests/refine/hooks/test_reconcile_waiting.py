@@ -109,7 +109,7 @@ def test_a_session_that_goes_on_after_its_end_is_not_over(tmp_path: Path, event:
     assert not has_ended(home.places, SESSION, home.now, home.now)
 
 
-def test_what_comes_late_does_not_undo_the_end_of_a_session(tmp_path: Path) -> None:
+def test_a_late_event_does_not_reopen_an_ended_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     speak(home)
     home.stop("One more word.")
@@ -119,7 +119,7 @@ def test_what_comes_late_does_not_undo_the_end_of_a_session(tmp_path: Path) -> N
     assert home.reconcile().journals.lines == 4
 
 
-def test_a_transcript_that_is_read_already_is_not_read_again(tmp_path: Path) -> None:
+def test_a_transcript_that_was_read_is_not_read_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(home, SESSION, "Why do rows double?")
     home.ingest(path)

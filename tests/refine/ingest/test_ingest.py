@@ -14,7 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreFullError
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role
-from holdfast.refine.sessions import exchanges
+from holdfast.refine.sessions.exchanges import LIMITS
 from holdfast.settings import Settings
 from tests.support.transcripts import Script, bug_hunt
 
@@ -79,22 +79,28 @@ def rowids(folder: Path) -> dict[str, int]:
 
 
 def test_an_exchange_too_large_for_memory_is_still_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    limits = exchanges.LIMITS._replace(group_characters=3000)
-    monkeypatch.setattr(exchanges, "LIMITS", limits)
+    moon = "the moon pulls at the sea. "
     script = Script()
     script.user("Tell me everything about the tides")
     for number in range(20):
-        script.assistant(f"Chapter {number}: " + "the moon pulls at the sea. " * 40)
-    script.assistant("We decided to write the chapters in the order of the harbours. " * 20)
+        script.assistant(
+            f"Chapter {number}: " + moon * (LIMITS.group_characters // 20 // len(moon))
+        )
+    decided = "We decided to write the chapters in the order of the harbours. "
+    script.assistant(
+        decided * (LIMITS.turn_start_characters // len(decided) + 1) + "Not the coast."
+    )
     with open_at(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path)]))
         (session,) = memory.reader.sessions.latest(None)
         (exchange,) = memory.reader.sessions.exchanges(session.bank, session.id)
         turns = memory.reader.turns.of_session(session.bank, session.id)
     assert "order of the harbours" in exchange.summary
-    assert all(len(turn.text) > 1000 for turn in turns[1:]), "what is kept is whole"
+    assert "order of the harbours" in exchange.details and "Not the coast" not in exchange.details
+    assert sum(len(turn.text) for turn in turns) > LIMITS.group_characters
+    assert turns[-1].text.endswith("Not the coast."), "what is kept is whole"
 
 
 def test_a_title_after_skipped_lines_is_stored_the_same_in_one_run_or_two(

@@ -58,7 +58,7 @@ def test_other_sentences_are_no_conventions(text: str) -> None:
     assert [c for c in find_conventions(text) if not c.about] == []
 
 
-def test_a_rule_is_written_without_its_lead_in() -> None:
+def test_a_rule_is_written_without_its_introduction() -> None:
     assert as_rule("No, please use pnpm instead of npm") == "Use pnpm instead of npm."
     assert as_rule("from now on, endpoints page by cursor.") == "Endpoints page by cursor."
     assert as_rule("pytest.ini is the only place for options") == (
@@ -66,7 +66,7 @@ def test_a_rule_is_written_without_its_lead_in() -> None:
     )
 
 
-def test_the_domains_are_those_of_the_table() -> None:
+def test_the_words_of_a_rule_decide_its_domain() -> None:
     domains = {
         "Mock nothing; use a fixture.": "testing",
         "Every endpoint checks its request.": "api",
@@ -102,7 +102,7 @@ def test_identical_statements_of_unspecific_words_are_the_same() -> None:
     assert len(make_patterns("b", [stated(1, "Always fix issues."), stated(2, "Fix issues.")])) == 2
 
 
-def test_means_in_an_order_support_a_pattern_and_are_none_alone() -> None:
+def test_methods_named_in_an_order_support_a_pattern_but_are_none_alone() -> None:
     found = find_conventions("Create a plan and implement it with Okapi 5 as a subagent.")
     assert [c.about for c in found] == ["Okapi 5 as a subagent."]
     alone = [stated(n, "x", about="Okapi 5 as a subagent") for n in range(3)]
@@ -111,7 +111,7 @@ def test_means_in_an_order_support_a_pattern_and_are_none_alone() -> None:
     assert found.occurrences == 4 and found.content == "Use okapi 5 as subagents."
 
 
-def test_statements_from_outside_are_listed_but_not_counted() -> None:
+def test_external_statements_are_listed_but_not_counted() -> None:
     text = "Always use okapi fixtures for parsers."
     outside = [stated(n, text, trust=Trust.EXTERNAL) for n in range(5)]
     (found,) = make_patterns("b", outside)

@@ -48,7 +48,7 @@ def looked(*uris: str, given: Mapping[str, Any] | None = None) -> LookupTools:
     return lookups
 
 
-def test_a_sentence_stays_with_the_records_that_bear_it_out() -> None:
+def test_a_sentence_keeps_the_citations_that_support_it() -> None:
     said = [Sentence("The retry wrapper ran load() twice.", (PUMP,)),
             Sentence("SQLite is easy to back up.", ("[turn/bb]",))]  # fmt: skip
     checked = check_answer(said, looked(PUMP, VALVE), opened, TOLD, Redactor())
@@ -69,7 +69,7 @@ def test_a_sentence_stays_with_the_records_that_bear_it_out() -> None:
         Sentence("Rows were doubled by `drop_tables()` twice.", (PUMP,)),
     ],
 )
-def test_what_no_cited_record_bears_out_is_dropped_and_counted(wrong: Sentence) -> None:
+def test_sentences_without_support_are_dropped_and_counted(wrong: Sentence) -> None:
     good = Sentence("The nightly import doubled its rows.", (PUMP,))
     checked = check_answer([good, wrong], looked(PUMP, VALVE), opened, TOLD, Redactor())
     assert checked.dropped == 1 and wrong.text not in checked.answer.answer
@@ -85,7 +85,7 @@ def test_a_record_that_was_not_shown_or_is_gone_cannot_be_cited() -> None:
     assert check_answer(said, looked(PUMP), lambda uri: None, TOLD, Redactor()).dropped == 1
 
 
-def test_secrets_do_not_leave_in_an_answer() -> None:
+def test_secrets_are_redacted_from_an_answer() -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     TEXTS["holdfast://turn/cc"] = f"The import uses the token {key} for the nightly rows."
     said = [Sentence(f"The import uses the token {key}.", ("holdfast://turn/cc",))]
@@ -93,7 +93,7 @@ def test_secrets_do_not_leave_in_an_answer() -> None:
     assert key not in checked.answer.answer
 
 
-def test_all_from_outside_is_said() -> None:
+def test_an_answer_from_external_sources_only_says_so() -> None:
     def outside(uri: str) -> tuple[Hit, Citation] | None:
         hit = Hit(uri, "turn", Layer.TEAM, 0, TEXTS[uri], "", "", "b", trust=Trust.EXTERNAL)
         return hit, Citation(0, uri, Layer.TEAM, "", "")
@@ -103,7 +103,7 @@ def test_all_from_outside_is_said() -> None:
     assert any("outside the project" in caveat for caveat in answer.caveats)
 
 
-def test_there_is_an_end_to_what_is_shown() -> None:
+def test_the_text_shown_to_the_model_is_limited() -> None:
     rows = [{"uri": f"holdfast://turn/{n}", "text": "x" * 900} for n in range(500)]
     lookups = LookupTools(lambda n, a: {"results": rows}, unnoticed, lambda: False)
     given = [lookups.look_up("search", {}) for _ in range(20)]
@@ -113,7 +113,7 @@ def test_there_is_an_end_to_what_is_shown() -> None:
     assert 0 < len(first) < 500 and all(len(row["text"]) == 900 for row in first)
 
 
-def test_what_a_tool_refuses_is_told_to_the_model() -> None:
+def test_a_tool_error_is_reported_to_the_model() -> None:
     def refuse(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError("There is no tool 'Bash'.", "Use search.")
 
@@ -121,7 +121,7 @@ def test_what_a_tool_refuses_is_told_to_the_model() -> None:
     assert lookups.look_up("Bash", {}) == "There is no tool 'Bash'. Use search."
 
 
-def test_a_talk_that_was_stopped_looks_up_nothing() -> None:
+def test_a_stopped_conversation_looks_up_nothing() -> None:
     calls: list[str] = []
 
     def call(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,19 +132,19 @@ def test_a_talk_that_was_stopped_looks_up_nothing() -> None:
     assert lookups.look_up("search", {}) == "Stopped." and not calls
 
 
-def test_a_follow_up_tells_what_was_asked_before() -> None:
+def test_a_follow_up_includes_the_earlier_questions() -> None:
     box = looked(PUMP).toolbox([Tool("search", "", {})])
     asked = question_for("And who found it?", ["Why were rows doubled?"], box)
     assert "Why were rows doubled?" in asked.text and asked.text.endswith("And who found it?")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sentences": "so"}'])
-def test_an_answer_of_another_form_is_told_to_the_model(text: str) -> None:
+def test_an_answer_in_a_wrong_format_is_reported_to_the_model(text: str) -> None:
     with pytest.raises(ModelAnswerError):
         read_sentences(text)
 
 
-def test_small_faults_of_an_answer_are_mended() -> None:
+def test_small_errors_in_an_answer_are_corrected() -> None:
     told: dict[str, list[Any]] = {
         "sentences": [{"text": "So."}, {"cites": []}, 3, {"text": "Yes.", "cites": "turn/a"}]
     }

@@ -37,7 +37,7 @@ def reversal(tmp_path: Path) -> Iterator[Holdfast]:
         yield memory
 
 
-def test_each_sentence_of_an_answer_has_a_citation_that_holds_it(tmp_path: Path) -> None:
+def test_each_sentence_of_an_answer_has_a_citation_that_contains_it(tmp_path: Path) -> None:
     with open_with(tmp_path, bug_hunt()) as memory:
         answer = memory.ask("What was the root cause of the doubled rows?", bank="all")
         assert "retry wrapper" in answer.answer and not answer.abstained
@@ -49,7 +49,7 @@ def test_each_sentence_of_an_answer_has_a_citation_that_holds_it(tmp_path: Path)
         assert [c.number for c in answer.citations] == list(range(1, len(answer.citations) + 1))
 
 
-def test_the_later_of_two_decisions_stands_first(reversal: Holdfast) -> None:
+def test_the_later_of_two_decisions_comes_first(reversal: Holdfast) -> None:
     answer = reversal.ask("Where do we keep the session tokens?", bank="all")
     first, second = answer.answer.split("\n")[:2]
     assert "Postgres" in first and first.startswith("1 Sep 2026")
@@ -62,7 +62,7 @@ def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:
     assert "Where do we keep" not in answer.answer.split("\n")[0]
 
 
-def test_nothing_known_is_said_plainly(reversal: Holdfast) -> None:
+def test_an_unknown_subject_is_reported_plainly(reversal: Holdfast) -> None:
     answer = reversal.ask("Which charting library draws the tide tables?", bank="all")
     assert answer.abstained and answer.confidence is Confidence.NONE
     assert answer.citations == () and answer.answer.startswith("Not known")
@@ -75,7 +75,7 @@ def test_confidence_is_high_only_with_two_independent_records(reversal: Holdfast
     assert one.confidence is not Confidence.HIGH
 
 
-def test_old_evidence_is_called_old(tmp_path: Path) -> None:
+def test_old_evidence_is_marked_as_old(tmp_path: Path) -> None:
     old = Script("cccccccc-0000-4000-8000-000000000001")
     old.start = datetime(2025, 1, 1, tzinfo=UTC)
     old.user("Remember: the staging password rotates on Mondays")
@@ -85,7 +85,7 @@ def test_old_evidence_is_called_old(tmp_path: Path) -> None:
     assert "One source only." in answer.caveats
 
 
-def test_text_from_outside_is_marked_as_such(tmp_path: Path) -> None:
+def test_external_text_is_marked_as_external(tmp_path: Path) -> None:
     script = Script("dddddddd-0000-4000-8000-000000000001")
     script.tool("WebFetch", "ok", url="https://example.com/zebra", prompt="zebra stripe count")
     with open_with(tmp_path, script) as memory:
@@ -93,7 +93,7 @@ def test_text_from_outside_is_marked_as_such(tmp_path: Path) -> None:
     assert any("outside the project" in caveat for caveat in answer.caveats)
 
 
-def test_a_citation_leads_to_its_page(reversal: Holdfast) -> None:
+def test_a_citation_links_to_its_page(reversal: Holdfast) -> None:
     answer = reversal.ask("Where do we keep the session tokens?", bank="all")
     for citation in answer.citations:
         assert citation.browse_url.startswith("/sessions/")

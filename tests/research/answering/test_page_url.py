@@ -10,7 +10,7 @@ from holdfast.settings import Settings
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
 
 
-def test_a_record_of_a_subagent_has_the_address_of_its_own_page(tmp_path: Path) -> None:
+def test_a_record_of_a_subagent_links_to_the_page_of_its_session(tmp_path: Path) -> None:
     memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
     memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
     reader = memory.reader
@@ -21,7 +21,7 @@ def test_a_record_of_a_subagent_has_the_address_of_its_own_page(tmp_path: Path) 
         assert reader.sessions.named(told.split("/")[2].partition("#")[0]) == [session]
 
 
-def test_a_record_that_is_gone_has_the_address_of_the_page_that_says_so(tmp_path: Path) -> None:
+def test_a_deleted_record_links_to_a_page_that_says_so(tmp_path: Path) -> None:
     memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
     memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
     session = memory.reader.sessions.latest(None, 1)[0]

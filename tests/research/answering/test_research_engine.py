@@ -49,7 +49,7 @@ def events(memory: Holdfast, question: str, budget: Budget = Budget.MID) -> list
     return list(steps(memory.context, memory.search, AskOptions(question, "all", budget=budget)))
 
 
-def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -> None:
+def test_a_fact_that_needs_two_records_is_found_by_a_follow_up_search(memory: Holdfast) -> None:
     assert "heron" not in memory.ask(ASKED, "all", budget=Budget.LOW).answer
     answer = memory.ask(ASKED, "all")
     first, second, *_ = answer.answer.split("\n")
@@ -60,7 +60,7 @@ def test_what_two_records_say_together_is_found_by_asking_on(memory: Holdfast) -
     assert all(memory.show(c.uri).raw is not None for c in answer.citations)
 
 
-def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None:
+def test_every_step_is_reported_and_the_last_has_the_answer(memory: Holdfast) -> None:
     told = events(memory, ASKED)
     stages = [event.stage for event in told]
     assert stages[:4] == [
@@ -84,14 +84,16 @@ def test_each_step_is_told_and_the_last_has_the_answer(memory: Holdfast) -> None
         "On which floor does the mailer that Maria wrote run?",
     ],
 )
-def test_asking_on_makes_no_answer_of_none(memory: Holdfast, question: str) -> None:
+def test_further_rounds_do_not_turn_an_abstention_into_an_answer(
+    memory: Holdfast, question: str
+) -> None:
     first = memory.ask(question, "all", budget=Budget.LOW)
     whole = memory.ask(question, "all", budget=Budget.HIGH)
     assert "heron" not in whole.answer
     assert (whole.abstained, whole.confidence) == (first.abstained, first.confidence)
 
 
-def test_what_the_first_look_answers_well_is_answered_by_it_alone(memory: Holdfast) -> None:
+def test_a_good_first_answer_ends_the_investigation(memory: Holdfast) -> None:
     question = "Where does tidegauge run from Monday on?"
     told = events(memory, question)
     assert [event.stage for event in told if event.stage is ResearchStage.SEARCHING] == [
@@ -102,7 +104,7 @@ def test_what_the_first_look_answers_well_is_answered_by_it_alone(memory: Holdfa
     assert told[-1].answer.answer == first.answer and "heron-04" in first.answer
 
 
-def test_three_records_make_a_chain(tmp_path: Path) -> None:
+def test_three_records_form_a_chain(tmp_path: Path) -> None:
     port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
     with read_in(tmp_path, *said) as memory:
@@ -112,18 +114,18 @@ def test_three_records_make_a_chain(tmp_path: Path) -> None:
         assert "7431" in answer.answer and len(answer.citations) >= 3
 
 
-def test_what_was_forgotten_links_nothing(memory: Holdfast) -> None:
+def test_forgotten_records_are_not_used_as_links(memory: Holdfast) -> None:
     cited = memory.ask(ASKED, "all").citations
     memory.forget(cited[1].uri)
     assert "heron" not in memory.ask(ASKED, "all").answer
 
 
-def test_looking_back_leaves_out_what_came_later(memory: Holdfast) -> None:
+def test_an_as_of_date_leaves_out_later_records(memory: Holdfast) -> None:
     assert "heron" not in memory.ask(ASKED, "all", as_of="2026-04-01T00:00:00.000Z").answer
     assert "heron" in memory.ask(ASKED, "all", as_of="2026-07-01T00:00:00.000Z").answer
 
 
-def test_what_was_said_elsewhere_in_a_session_belongs_to_it(tmp_path: Path) -> None:
+def test_distant_parts_of_one_session_are_combined(tmp_path: Path) -> None:
     long = talk(
         1, "2026-03-02", "The ferry timetable is printed twice now.", "I look into it.",
         "Please also rename the harbour table.", "Renamed.", "And the crane list?", "Sorted.",
@@ -138,7 +140,7 @@ def test_what_was_said_elsewhere_in_a_session_belongs_to_it(tmp_path: Path) -> N
         assert "nine seconds" in answer.answer and "printed twice" in answer.answer
 
 
-def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
+def test_the_first_answer_is_returned_when_the_time_is_up(memory: Holdfast) -> None:
     clock = iter(range(0, 1000, 10))
     way = AskRequest(None, ASKED, memory.now)
 
@@ -153,6 +155,6 @@ def test_out_of_time_the_first_answer_stands(memory: Holdfast) -> None:
 
 
 @pytest.mark.parametrize("question", ["🙂🙂🙂", "?", "the of and", "x" * 1_000_000, "\ud800 \x00"])
-def test_any_text_is_answered_or_refused_in_time(memory: Holdfast, question: str) -> None:
+def test_any_text_is_answered_or_rejected_in_time(memory: Holdfast, question: str) -> None:
     answer = memory.ask(question, "all", budget=Budget.HIGH)
     assert answer.abstained or answer.citations

@@ -74,7 +74,7 @@ def test_recent_work_counts_more_than_old(history: History) -> None:
     assert sum(expert.share for expert in found) == pytest.approx(1, abs=0.01)
 
 
-def test_a_file_and_a_folder_ask_for_those_who_changed_it(history: History) -> None:
+def test_experts_on_a_file_or_folder_are_those_who_changed_it(history: History) -> None:
     history.commit(ANN, "2026-09-01", "One", "pay/card.py", 30)
     history.commit(BEN, "2026-09-01", "Two", "ui/page.py", 300)
     assert names(history.who("pay/card.py")) == ["Ann Ex"]
@@ -82,7 +82,7 @@ def test_a_file_and_a_folder_ask_for_those_who_changed_it(history: History) -> N
     assert history.who("ui/")[0].areas == ("ui/",)
 
 
-def test_the_mailmap_is_honoured_and_one_name_is_one_person(history: History) -> None:
+def test_the_mailmap_is_applied_and_one_name_is_one_person(history: History) -> None:
     history.commit(("annie", "annie@home"), "2026-09-01", "Payments one", "a.py", 3)
     history.commit(ANN, "2026-09-02", "Payments two", "b.py", 3)
     history.commit(("Ann Ex", "ann@new.org"), "2026-09-03", "Payments three", "c.py", 3)
@@ -91,7 +91,7 @@ def test_the_mailmap_is_honoured_and_one_name_is_one_person(history: History) ->
     assert (only.name, only.commits) == ("Ann Ex", 3)
 
 
-def test_programs_stand_apart_and_reviews_count(history: History) -> None:
+def test_bots_are_listed_separately_and_reviews_count(history: History) -> None:
     bot = ("dependabot[bot]", "49699333+dependabot[bot]@users.noreply.github.com")
     for day in range(1, 9):
         history.commit(bot, f"2026-09-0{day}", f"Bump payments to {day}", "a.py", day)
@@ -104,7 +104,7 @@ def test_programs_stand_apart_and_reviews_count(history: History) -> None:
     assert all(expert.is_bot and not expert.share for expert in found[2:])
 
 
-def test_nobody_is_named_where_no_commit_speaks_of_it(history: History) -> None:
+def test_no_expert_is_named_without_a_commit_on_the_subject(history: History) -> None:
     history.commit(ANN, "2026-09-01", "One", "a.py", 3)
     assert history.who("kubernetes") == [] and history.who("") == []
 
@@ -122,11 +122,11 @@ def test_nobody_is_named_where_no_commit_speaks_of_it(history: History) -> None:
         ("who?", ""),
     ],
 )
-def test_questions_for_people_are_told_from_others(question: str, topic: str) -> None:
+def test_questions_about_people_are_recognised(question: str, topic: str) -> None:
     assert expert_topic(question) == topic
 
 
-def test_who_merges_knows_nothing_by_that_alone(history: History) -> None:
+def test_merging_alone_is_no_expertise(history: History) -> None:
     history.commit(ANN, "2026-09-01", "Build the harbour", "a.txt", 3)
     history.git(ANN, "2026-09-02", "checkout", "-q", "-b", "cranes")
     history.commit(ANN, "2026-09-02", "Build the cranes", "cranes.py", 9)

@@ -81,13 +81,13 @@ def ask(history: History, question: str) -> Answer:
         ("🙂", None),
     ],
 )
-def test_the_form_of_a_question_tells_what_it_digs_for(
+def test_the_form_of_a_question_decides_what_history_is_searched(
     question: str, dig: HistoryQuestion | None
 ) -> None:
     assert read_history_question(question) == dig
 
 
-def test_a_revert_is_told_with_both_commits(history: History) -> None:
+def test_a_revert_is_answered_with_both_commits(history: History) -> None:
     answer = ask(history, "Was caching the tide tables ever reverted?")
     first, second = answer.answer.split("\n")
     assert "was reverted: Cache tide tables in memory (Ben Wu)" in first
@@ -96,18 +96,18 @@ def test_a_revert_is_told_with_both_commits(history: History) -> None:
     assert all(citation.uri.startswith("holdfast://commit/") for citation in answer.citations)
 
 
-def test_what_was_not_reverted_is_said_with_care(history: History) -> None:
+def test_an_unreverted_change_is_reported_with_a_caveat(history: History) -> None:
     answer = ask(history, "Was the ferry timetable parser ever reverted?")
     assert "not reverted, as far as the history tells" in answer.answer
     assert answer.confidence is Confidence.MEDIUM
     assert any("by hand" in caveat for caveat in answer.caveats)
 
 
-def test_a_revert_of_what_nobody_did_is_not_known(history: History) -> None:
+def test_a_revert_of_an_unknown_change_is_not_answered(history: History) -> None:
     assert ask(history, "Was the GraphQL gateway ever reverted?").abstained
 
 
-def test_a_revert_that_came_later_had_not_happened(history: History) -> None:
+def test_a_revert_after_the_as_of_date_is_ignored(history: History) -> None:
     question = "Was caching the tide tables ever reverted?"
     answer = history.memory.ask(question, as_of="2024-06-05T00:00:00.000Z")
     assert "was reverted: " not in answer.answer
@@ -125,7 +125,7 @@ def test_who_reviewed_is_answered_by_reviewers(history: History) -> None:
     assert "Ben Wu" in line and "1 review" in line
 
 
-def test_when_a_file_came_and_was_last_changed(history: History) -> None:
+def test_the_first_and_last_change_of_a_file_are_answered(history: History) -> None:
     first = ask(history, "When was src/ferry.py introduced?")
     assert first.answer.startswith("1 Mar 2024: first: Add the ferry timetable parser (Ann Ex")
     last = ask(history, "When did we last change src/ferry.py?")
@@ -133,19 +133,19 @@ def test_when_a_file_came_and_was_last_changed(history: History) -> None:
     assert last.confidence is Confidence.HIGH
 
 
-def test_what_changed_in_a_file_since_a_day(history: History) -> None:
+def test_changes_of_a_file_since_a_day_are_answered(history: History) -> None:
     whole = ask(history, "What changed in src/ferry.py?")
     assert len(whole.citations) == 2 and any("2 commits by 2 people" in c for c in whole.caveats)
     since = ask(history, "What changed in src/ferry.py since January 2025?")
     assert [line[:10] for line in since.answer.split("\n")] == ["1 Feb 2025"]
 
 
-def test_a_reason_in_a_message_is_given(history: History) -> None:
+def test_a_reason_in_a_commit_message_is_quoted(history: History) -> None:
     answer = ask(history, "Why did we fix the crane crash?")
     assert "because the brake was late" in answer.answer
 
 
-def test_a_reason_that_only_the_session_gives_is_found_through_the_commit(tmp_path: Path) -> None:
+def test_a_reason_that_only_the_session_states_is_found_through_the_commit(tmp_path: Path) -> None:
     made = History(tmp_path)
     sha = made.commit_id(BEN, "2026-04-02", "Switch the pager to syslog", "src/pager.py", 9)
     session = talk(
@@ -164,7 +164,7 @@ def test_a_reason_that_only_the_session_gives_is_found_through_the_commit(tmp_pa
     assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
 
 
-def test_who_decided_is_told_by_who_said_so(tmp_path: Path) -> None:
+def test_a_question_who_decided_names_the_speaker(tmp_path: Path) -> None:
     made = History(tmp_path)
     talk(1, "2026-03-01", "We decided to keep the tide tables in SQLite.", "Noted.",
          cwd=str(made.top)).write(tmp_path / "p")  # fmt: skip
@@ -174,7 +174,7 @@ def test_who_decided_is_told_by_who_said_so(tmp_path: Path) -> None:
     assert answer.answer.startswith("1 Mar 2026: the user: We decided to keep the tide tables")
 
 
-def test_the_team_is_asked_for_answer_records_and_people(history: History) -> None:
+def test_a_team_query_returns_an_answer_records_and_people(history: History) -> None:
     found = history.memory.answers.team_query("What changed in src/ferry.py?", limit=1)
     assert found.answer.answer.startswith("1 Feb 2025") and len(found.answer.citations) == 1
     assert len(found.evidence) <= 1 and {p.name for p in found.people} == {"Ann Ex", "Ben Wu"}
@@ -182,7 +182,7 @@ def test_the_team_is_asked_for_answer_records_and_people(history: History) -> No
     assert nothing.answer.abstained and nothing.people == ()
 
 
-def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
+def test_an_answer_names_the_pattern_it_supports(tmp_path: Path) -> None:
     made = History(tmp_path)
     for number in (1, 2, 3):
         said = "Always run the harbour linter before you push a branch."
@@ -196,7 +196,7 @@ def test_an_answer_tells_which_pattern_it_bears_out(tmp_path: Path) -> None:
         assert pattern.occurrences == 3, "asking counts nothing"
 
 
-def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_path: Path) -> None:
+def test_the_session_of_a_commit_answers_the_rest_of_a_question(tmp_path: Path) -> None:
     made = History(tmp_path)
     sha = made.commit_id(BEN, "2026-04-02", "Switch the pager to syslog", "src/pager.py", 9)
     session = talk(7, "2026-04-02", "The vendor Okapi raised its fee to ninety crowns.", "I see.",
@@ -217,7 +217,7 @@ def test_what_was_said_in_making_a_commit_answers_the_rest_of_a_question(tmp_pat
     assert any("ninety crowns" in one.text for one in found)
 
 
-def test_a_folder_is_asked_for_with_or_without_its_last_sign(history: History) -> None:
+def test_a_folder_is_found_with_or_without_a_trailing_slash(history: History) -> None:
     history.commit(BEN, "2025-07-01", "Weigh", "src/deep/scale.py", 3)
     history.memory.ingestion.ingest_git(history.top, "harbour")
     for folder in ("src/deep/", "src/deep"):
@@ -228,7 +228,7 @@ def test_a_folder_is_asked_for_with_or_without_its_last_sign(history: History) -
         assert found.title == "Weigh"
 
 
-def test_another_release_is_another_matter(history: History) -> None:
+def test_a_question_about_one_version_is_not_answered_by_another(history: History) -> None:
     said = "Keep our own reader\n\nSo that we can drop Python 3.10 easily when we drop it."
     history.commit(BEN, "2025-08-01", said, "src/compat.py", 3)
     history.commit(ANN, "2025-09-01", "Drop Python 3.6", "setup.cfg", 3)
@@ -241,7 +241,7 @@ def test_another_release_is_another_matter(history: History) -> None:
     assert ask(history, "Was Python 3.7 ever reverted?").abstained
 
 
-def test_the_last_change_is_the_last_whatever_its_message_says(history: History) -> None:
+def test_the_last_change_is_the_latest_whatever_its_message_says(history: History) -> None:
     history.commit(BEN, "2025-08-01", "Change the ferry fares", "src/ferry.py", 3)
     history.commit(ANN, "2025-09-01", "Round up", "src/ferry.py", 4)
     history.memory.ingestion.ingest_git(history.top, "harbour")
@@ -249,7 +249,7 @@ def test_the_last_change_is_the_last_whatever_its_message_says(history: History)
         assert ask(history, question).answer.startswith("1 Sep 2025: last: Round up"), question
 
 
-def test_what_git_tells_is_told_without_a_word_on_its_age(history: History) -> None:
+def test_answers_from_git_have_no_caveat_about_age(history: History) -> None:
     for question in ("Who knows about the ferry?", "When was src/ferry.py introduced?"):
         caveats = " ".join(ask(history, question).caveats)
         assert "since [1]" not in caveats and "days old" not in caveats, question

@@ -15,7 +15,7 @@ from holdfast.sources.tool_mapping import edits_of_patch
 from tests.support.agent_samples import conversation, copy, remember, sessions, turns
 
 
-def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -50,7 +50,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     ]
 
 
-def test_results_are_joined_to_their_calls_and_failures_say_why(tmp_path: Path) -> None:
+def test_results_are_joined_to_their_calls_and_failures_have_a_reason(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -67,7 +67,7 @@ def test_results_are_joined_to_their_calls_and_failures_say_why(tmp_path: Path) 
     assert trusts["Bash"] is Trust.TOOL
 
 
-def test_a_session_knows_its_branch_its_version_and_who_started_it(tmp_path: Path) -> None:
+def test_a_session_has_its_branch_version_and_parent(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -79,7 +79,7 @@ def test_a_session_knows_its_branch_its_version_and_who_started_it(tmp_path: Pat
     assert asked.trust is Trust.ASSISTANT
 
 
-def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
+def test_only_appended_lines_are_read(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     path = max(folder.rglob("*T09*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
@@ -96,13 +96,13 @@ def test_what_is_appended_is_read_and_nothing_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["sessions", "archived_sessions"])
-def test_its_home_may_be_anywhere(tmp_path: Path, name: str) -> None:
+def test_its_home_can_be_set_by_a_variable(tmp_path: Path, name: str) -> None:
     where = UserEnvironment(tmp_path, {"CODEX_HOME": str(tmp_path / "elsewhere")}, "linux")
 
     assert tmp_path / "elsewhere" / name in AGENT.folders(where)
 
 
-def test_a_line_of_a_kind_nobody_knows_is_counted_as_such(tmp_path: Path) -> None:
+def test_a_line_of_an_unknown_kind_is_counted_as_such(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     path = max(folder.rglob("*T09*.jsonl"))
     strange = {"timestamp": "2026-06-18T09:59:00Z", "type": "response_item"}
@@ -114,7 +114,7 @@ def test_a_line_of_a_kind_nobody_knows_is_counted_as_such(tmp_path: Path) -> Non
         assert (memory.inventory.balance().skipped or {})["unknown-type"] == 1
 
 
-def test_a_patch_tells_of_each_file_that_it_changes() -> None:
+def test_a_patch_lists_each_file_it_changes() -> None:
     patch = (
         "*** Begin Patch\n*** Delete File: old.py\n*** Update File: a.py\n*** Move to: b.py\n"
         "@@ def f\n context\n-x\n+y\n*** End Patch"

@@ -10,7 +10,7 @@ from holdfast.sources.agents.copilot import AGENT
 from tests.support.agent_samples import copy, read, remember, sessions
 
 
-def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     found, tools, trusts = read("copilot", tmp_path)
 
     assert found == [
@@ -33,7 +33,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     assert trusts["wiki-ask"] is Trust.EXTERNAL
 
 
-def test_a_session_knows_its_title_branch_and_subagents(tmp_path: Path) -> None:
+def test_a_session_has_its_title_branch_and_subagents(tmp_path: Path) -> None:
     folder = copy("copilot", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -47,7 +47,7 @@ def test_a_session_knows_its_title_branch_and_subagents(tmp_path: Path) -> None:
     assert (inner.id, inner.host, inner.parent) == (f"{main.id}:c6", main.id, main.id)
 
 
-def test_its_home_may_be_anywhere(tmp_path: Path) -> None:
+def test_its_home_can_be_set_by_a_variable(tmp_path: Path) -> None:
     where = UserEnvironment(tmp_path, {"COPILOT_HOME": str(tmp_path / "c")}, "linux")
 
     assert AGENT.folders(where) == [tmp_path / "c" / "session-state"]

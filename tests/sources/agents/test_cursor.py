@@ -26,7 +26,7 @@ def change(database: Path, key: str, **changed: object) -> None:
         connection.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", row)
 
 
-def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     found, tools, trusts = read("cursor", tmp_path)
 
     assert found == [
@@ -52,7 +52,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     assert trusts["mcp_wiki_ask"] is Trust.EXTERNAL
 
 
-def test_sessions_know_title_branch_and_parent(tmp_path: Path) -> None:
+def test_sessions_have_title_branch_and_parent(tmp_path: Path) -> None:
     folder = copy("cursor", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -62,7 +62,7 @@ def test_sessions_know_title_branch_and_parent(tmp_path: Path) -> None:
     assert (edited.id, edited.title, edited.branch) == (CONVERSATION, "Run the tests", "fix/tabs")
 
 
-def test_what_is_being_written_waits_and_what_comes_is_read_alone(tmp_path: Path) -> None:
+def test_an_unfinished_message_waits_and_only_new_ones_are_read(tmp_path: Path) -> None:
     database = copy("cursor", tmp_path) / "User" / "globalStorage" / "state.vscdb"
     composer = f"composerData:{CONVERSATION}"
     now = round(time() * 1000)
@@ -83,7 +83,7 @@ def test_what_is_being_written_waits_and_what_comes_is_read_alone(tmp_path: Path
         assert conversation(memory)[-1] == ("assistant", "And done.")
 
 
-def test_a_transcript_of_a_conversation_that_the_database_has_is_passed_over(
+def test_a_transcript_that_is_also_in_the_database_is_skipped(
     tmp_path: Path,
 ) -> None:
     sample = copy("cursor", tmp_path)
@@ -103,7 +103,7 @@ def test_a_transcript_of_a_conversation_that_the_database_has_is_passed_over(
     assert len(found) == 3
 
 
-def test_its_database_lies_where_each_system_keeps_such_things() -> None:
+def test_its_database_is_found_on_every_system() -> None:
     home = Path("/home/dev")
     assert [
         str(AGENT.folders(UserEnvironment(home, {}, system))[0].relative_to(home))

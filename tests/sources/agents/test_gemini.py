@@ -13,7 +13,7 @@ from holdfast.sources.agents.gemini import AGENT
 from tests.support.agent_samples import copy, read, remember, sessions, turns
 
 
-def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     found, tools, trusts = read("gemini", tmp_path)
 
     assert found == [
@@ -40,7 +40,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     assert trusts["mcp_wiki_ask"] is Trust.EXTERNAL
 
 
-def test_a_session_knows_its_title_and_who_started_it(tmp_path: Path) -> None:
+def test_a_session_has_its_title_and_parent(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -50,7 +50,7 @@ def test_a_session_knows_its_title_and_who_started_it(tmp_path: Path) -> None:
     assert (inner.host, inner.parent, inner.subagent) == (main.id, main.id, "subagent")
 
 
-def test_a_document_that_is_written_anew_with_every_message_is_kept_once(tmp_path: Path) -> None:
+def test_a_document_rewritten_with_every_message_is_stored_once(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
     (path,) = folder.rglob("*.json")
     whole = json.loads(path.read_text())
@@ -87,7 +87,7 @@ def test_a_call_that_was_still_running_gets_its_result_later(tmp_path: Path) -> 
         assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [True]
 
 
-def test_half_a_document_is_told_of_and_read_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_truncated_document_is_reported_and_read_when_it_is_complete(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
     (path,) = folder.rglob("*.json")
     whole = path.read_bytes()
@@ -102,7 +102,7 @@ def test_half_a_document_is_told_of_and_read_when_it_is_whole(tmp_path: Path) ->
         assert len(turns(memory)) == 3
 
 
-def test_a_project_that_is_only_known_by_its_hash_is_found_in_the_list(tmp_path: Path) -> None:
+def test_a_project_known_only_by_its_hash_is_looked_up(tmp_path: Path) -> None:
     project = "/home/dev/other"
     named = hashlib.sha256(project.encode()).hexdigest()
     chats = tmp_path / ".gemini" / "tmp" / named / "chats"

@@ -37,7 +37,7 @@ def add_message(database: Path, id: str, text: str, done: bool, updated: float) 
     )
 
 
-def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -> None:
+def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     found, tools, trusts = read("opencode", tmp_path)
 
     assert found == [
@@ -62,7 +62,7 @@ def test_what_was_said_and_done_is_told_in_the_words_of_memory(tmp_path: Path) -
     assert trusts["wiki_ask"] is Trust.EXTERNAL
 
 
-def test_sessions_know_title_version_and_parent(tmp_path: Path) -> None:
+def test_sessions_have_title_version_and_parent(tmp_path: Path) -> None:
     folder = copy("opencode", tmp_path)
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
@@ -73,7 +73,7 @@ def test_sessions_know_title_version_and_parent(tmp_path: Path) -> None:
     assert (third.id, third.title) == (SESSION, "Run the tests")
 
 
-def test_a_session_of_the_database_is_a_source_of_its_own(tmp_path: Path) -> None:
+def test_every_session_of_the_database_is_a_source(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     with remember(tmp_path) as memory:
         (found,) = memory.ingestion.find([database])
@@ -88,7 +88,7 @@ def test_a_session_of_the_database_is_a_source_of_its_own(tmp_path: Path) -> Non
         assert len(turns(memory)) == 3
 
 
-def test_what_comes_later_is_read_alone_and_what_is_being_written_waits(tmp_path: Path) -> None:
+def test_only_new_messages_are_read_and_an_unfinished_one_waits(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     now = time()
     with remember(tmp_path) as memory:
@@ -115,7 +115,7 @@ def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> Non
         assert conversation(memory)[-1] == ("assistant", "Cut off here")
 
 
-def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Path) -> None:
+def test_changed_messages_are_read_again_without_duplicates(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     with remember(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([database]))
@@ -135,7 +135,7 @@ def test_what_was_changed_behind_is_read_anew_and_nothing_is_twice(tmp_path: Pat
         assert balance.lines == balance.accounted
 
 
-def test_a_database_of_another_make_is_refused_with_a_word(tmp_path: Path) -> None:
+def test_a_database_of_another_format_is_refused_with_a_reason(tmp_path: Path) -> None:
     database = tmp_path / "opencode.db"
     change(database, "CREATE TABLE other (id)")
     problems: list[str] = []

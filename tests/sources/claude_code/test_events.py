@@ -35,22 +35,22 @@ def content_of(event: str, **payload: Any) -> EventContent:
         (7, SkipReason.EMPTY),
     ],
 )
-def test_a_prompt_that_nobody_wrote_is_none(prompt: object, skip: SkipReason) -> None:
+def test_machine_text_is_not_a_prompt(prompt: object, skip: SkipReason) -> None:
     assert content_of("UserPromptSubmit", prompt=prompt).skip is skip
 
 
 @pytest.mark.parametrize("prompt", ["/hey there", "/etc/hosts is wrong", "fix it"])
-def test_what_a_person_typed_is_a_prompt(prompt: str) -> None:
+def test_typed_text_is_a_prompt(prompt: str) -> None:
     turn = content_of("UserPromptSubmit", prompt=prompt).turn
     assert turn is not None and (turn.text, turn.trust) == (prompt, Trust.USER)
 
 
-def test_words_from_inside_a_subagent_are_not_the_users() -> None:
+def test_text_from_inside_a_subagent_is_not_the_users() -> None:
     turn = content_of("UserPromptSubmit", prompt="look", agent_id="a1").turn
     assert turn is not None and turn.trust is Trust.ASSISTANT
 
 
-def test_what_a_person_answered_is_kept() -> None:
+def test_a_persons_answer_to_a_question_is_kept() -> None:
     response: dict[str, Any] = {"questions": [], "answers": {"Which one?": "the blue one"}}
     given = {"questions": [{"question": "Which one?"}]}
     result = content_of(
@@ -59,7 +59,7 @@ def test_what_a_person_answered_is_kept() -> None:
     assert result is not None and result.result == '"Which one?"="the blue one"'
 
 
-def test_a_failure_of_the_service_and_a_summary_are_not_words() -> None:
+def test_an_api_error_and_a_summary_are_not_messages() -> None:
     failed = content_of("StopFailure", error="rate_limit", last_assistant_message="API Error: 429")
     compacted = content_of("PostCompact", trigger="auto", compact_summary="All of it again.")
     assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
@@ -72,7 +72,7 @@ def line(**fields: Any) -> dict[str, Any]:
     return {"v": 1, "id": "1.Stop.s1.7@8", "event": "Stop", "time": TIME, "session": "s1", **fields}
 
 
-def test_a_turn_is_read_back_as_it_was_spelled() -> None:
+def test_a_turn_survives_a_round_trip() -> None:
     payload = {"tool_name": "Edit", "tool_use_id": "toolu_1"}
     payload |= {"tool_input": {"file_path": "/home/dev/proj/a.py", "old_string": "x"}}
     kept = content_of("PostToolUse", **payload)
@@ -102,7 +102,7 @@ def test_a_turn_is_read_back_as_it_was_spelled() -> None:
         ({"role": "user", "trust": "user", "text": 7}, LineOutcome.SKIPPED, "empty"),
     ],
 )
-def test_every_line_has_a_fate(fields: dict[str, Any], fate: LineOutcome, reason: str) -> None:
+def test_every_line_has_an_outcome(fields: dict[str, Any], fate: LineOutcome, reason: str) -> None:
     reading = read_record(line(**fields), FILE)
     assert (reading.outcome, reading.reason) == (fate, reason)
 

@@ -16,7 +16,7 @@ from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_promp
         ("Explain what Stop hook feedback: means", "Explain what Stop hook feedback: means"),
     ],
 )
-def test_a_persons_words_are_taken_as_they_stand(text: str, words: str) -> None:
+def test_a_persons_text_is_kept_unchanged(text: str, words: str) -> None:
     assert read_prompt(text) == Prompt(words)
 
 
@@ -32,7 +32,7 @@ def test_a_persons_words_are_taken_as_they_stand(text: str, words: str) -> None:
         "holdfast-brief",
     ],
 )
-def test_what_the_machine_put_around_the_words_is_taken_off(tag: str) -> None:
+def test_text_added_by_the_program_is_removed(tag: str) -> None:
     machine = f"<{tag}>\nnot <b>said</b>\nby anyone</{tag}>"
 
     assert read_prompt(f"{machine}\nFix it.") == Prompt("Fix it.")
@@ -44,12 +44,12 @@ def test_what_the_machine_put_around_the_words_is_taken_off(tag: str) -> None:
     assert read_prompt("word " * 100 + machine).text == ("word " * 100).strip()
 
 
-def test_a_person_may_speak_of_a_tag() -> None:
+def test_a_person_may_mention_a_tag() -> None:
     words = "Explain what the <system-reminder> tag does, then fix the parser."
     assert read_prompt(words) == Prompt(words)
 
 
-def test_an_own_brief_alone_is_injected_and_other_machine_text_alone_is_the_machines() -> None:
+def test_a_brief_alone_is_skipped_as_injected_and_other_added_text_as_machine() -> None:
     assert read_prompt("<holdfast-brief>old</holdfast-brief>").skip is SkipReason.INJECTED
     assert read_prompt("<system-reminder>x</system-reminder>").skip is SkipReason.MACHINE
 
@@ -67,13 +67,13 @@ def test_an_own_brief_alone_is_injected_and_other_machine_text_alone_is_the_mach
         "<system-reminder>x</system-reminder>\n<task-notification>x</task-notification>",
     ],
 )
-def test_machine_text_posing_as_a_prompt_is_not_one(text: str) -> None:
+def test_machine_text_in_the_form_of_a_prompt_is_not_a_prompt(text: str) -> None:
     prompt = read_prompt(text)
 
     assert (prompt.text, prompt.skip) == ("", SkipReason.MACHINE)
 
 
-def test_a_compaction_summary_is_no_prompt_even_unmarked() -> None:
+def test_a_compaction_summary_is_not_a_prompt_even_if_unmarked() -> None:
     start = "This session is being continued from a previous conversation that ran out of context."
 
     assert read_prompt(start).skip is SkipReason.COMPACTION
@@ -83,7 +83,7 @@ def test_a_compaction_summary_is_no_prompt_even_unmarked() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<bash-input> </bash-input>"])
-def test_no_words_are_empty(text: str) -> None:
+def test_blank_text_is_skipped_as_empty(text: str) -> None:
     assert read_prompt(text) == Prompt("", skip=SkipReason.EMPTY)
 
 
@@ -110,7 +110,7 @@ def test_a_slash_command_is_its_name_and_arguments(name: str, arguments: str, wo
 
 
 @pytest.mark.parametrize("name", ["/clear", "/compact", "/model", "/exit", "/login", "/mcp"])
-def test_a_command_to_the_program_itself_is_not_a_request(name: str) -> None:
+def test_a_command_to_the_program_itself_is_not_a_prompt(name: str) -> None:
     text = f"<command-name>{name}</command-name>\n<command-args>x</command-args>"
 
     assert read_prompt(text).skip is SkipReason.MACHINE
@@ -126,7 +126,7 @@ def test_a_note_to_remember_is_kept() -> None:
     assert read_prompt(text) == Prompt("Remember: use tabs")
 
 
-def test_a_teammates_words_carry_his_name() -> None:
+def test_a_teammates_message_has_his_name() -> None:
     text = (
         '<teammate-message teammate_id="tester" color="blue">\nAll green.\n</teammate-message>\n'
         '<teammate-message teammate_id="tester">Anything else?</teammate-message>'
@@ -135,18 +135,18 @@ def test_a_teammates_words_carry_his_name() -> None:
     assert read_prompt(text) == Prompt("All green.\n\nAnything else?", speaker="tester")
 
 
-def test_a_teammates_protocol_is_the_machines() -> None:
+def test_protocol_messages_of_teammates_are_machine_text() -> None:
     text = '<teammate-message teammate_id="a">{"type":"idle_notification"}</teammate-message>'
 
     assert read_prompt(text).skip is SkipReason.MACHINE
 
 
-def test_an_interruption_is_kept_as_a_sign_of_how_it_ended() -> None:
+def test_an_interruption_is_kept() -> None:
     assert read_prompt(f"{INTERRUPTED}]").text == "[Request interrupted by user]"
     assert read_prompt(f"{INTERRUPTED} for tool use]").skip is None
 
 
-def test_an_own_brief_cut_off_far_down_is_still_taken_out() -> None:
+def test_a_truncated_brief_is_still_removed() -> None:
     text = "word " * 100 + "<holdfast-brief>what we knew"
 
     assert "what we knew" not in read_prompt(text).text

@@ -86,7 +86,7 @@ def test_lines_about_the_program_itself_are_housekeeping(kind: str) -> None:
     assert fate(line(kind)) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
 
 
-def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
+def test_an_unknown_type_is_skipped_under_its_name() -> None:
     assert fate(line("brand-new")) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
     assert fate({}) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
 
@@ -104,7 +104,7 @@ def test_a_type_that_nobody_knows_is_skipped_by_that_name() -> None:
         (b'{"type":"custom-title","customTitle":"T"}', False),
     ],
 )
-def test_housekeeping_is_told_from_the_first_bytes(data: bytes, expected: bool) -> None:
+def test_housekeeping_is_recognised_by_its_first_bytes(data: bytes, expected: bool) -> None:
     assert (skip_unparsed(data) is SkipReason.HOUSEKEEPING) is expected
 
 
@@ -149,7 +149,7 @@ def test_housekeeping_is_told_from_the_first_bytes(data: bytes, expected: bool) 
         ),
     ],
 )
-def test_what_no_one_said_is_skipped_for_the_right_reason(
+def test_lines_without_a_message_are_skipped_for_the_right_reason(
     record: dict[str, Any], reason: SkipReason
 ) -> None:
     assert fate(record) == (LineOutcome.SKIPPED, reason)
@@ -157,12 +157,12 @@ def test_what_no_one_said_is_skipped_for_the_right_reason(
 
 @pytest.mark.parametrize("content", [None, 5, True, {"a": 1}])
 @pytest.mark.parametrize("kind", ["user", "assistant"])
-def test_a_message_of_the_wrong_shape_is_a_failure(kind: str, content: object) -> None:
+def test_a_message_of_the_wrong_shape_fails(kind: str, content: object) -> None:
     assert fate(line(kind, message={"content": content})) == (LineOutcome.FAILED, "wrong-shape")
     assert fate(line(kind)) == (LineOutcome.FAILED, "wrong-shape")
 
 
-def test_a_prompt_is_the_users_turn() -> None:
+def test_a_prompt_becomes_a_turn_of_the_user() -> None:
     reading = read_record(user("  Fix the parser.\n"), FILE)
 
     turn = only_turn(reading)
@@ -171,13 +171,13 @@ def test_a_prompt_is_the_users_turn() -> None:
     assert (reading.session, reading.branch, reading.ref) == ("s1", "main", "u1")
 
 
-def test_an_answer_is_the_assistants_turn() -> None:
+def test_an_answer_becomes_a_turn_of_the_assistant() -> None:
     turn = only_turn(read_record(assistant({"type": "text", "text": "Fixed. "}), FILE))
 
     assert (turn.role, turn.trust, turn.text) == (Role.ASSISTANT, Trust.ASSISTANT, "Fixed.")
 
 
-def test_every_block_of_an_old_line_gives_its_turn_and_thinking_none() -> None:
+def test_every_block_of_an_old_line_becomes_a_turn_except_thinking() -> None:
     record = assistant(
         {"type": "thinking", "thinking": "secret thoughts"},
         {"type": "text", "text": "First."},
@@ -195,7 +195,7 @@ def test_every_block_of_an_old_line_gives_its_turn_and_thinking_none() -> None:
     assert len({turn.key for turn in turns}) == 3
 
 
-def test_an_image_leaves_its_mark_and_not_its_data() -> None:
+def test_an_image_leaves_a_placeholder_and_not_its_data() -> None:
     image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
 
     turns = read_record(user([{"type": "text", "text": "See"}, image]), FILE).turns
@@ -217,14 +217,14 @@ def test_a_command_typed_while_the_agent_was_busy_is_captured() -> None:
     assert (turn.role, turn.trust, turn.text) == (Role.USER, Trust.USER, "Also add a test.")
 
 
-def test_a_queued_notification_is_not_a_persons_word() -> None:
+def test_a_queued_notification_is_not_a_prompt() -> None:
     by_mode = attachment("queued_command", prompt="Agent done", commandMode="task-notification")
     by_text = attachment("queued_command", prompt="<task-notification>x</task-notification>")
 
     assert fate(by_mode) == fate(by_text) == (LineOutcome.SKIPPED, SkipReason.MACHINE)
 
 
-def test_a_queued_command_with_an_image_is_its_words() -> None:
+def test_a_queued_command_with_an_image_keeps_its_text() -> None:
     blocks = [
         {"type": "text", "text": "Like this picture."},
         {"type": "image", "source": {"type": "base64", "data": "AAAA"}},
@@ -247,7 +247,7 @@ def test_a_subagents_lines_are_a_session_of_their_own_with_the_parents_host() ->
     assert only_turn(reading).trust is Trust.ASSISTANT
 
 
-def test_a_sidechain_of_an_old_version_is_kept_apart_from_its_parent() -> None:
+def test_a_sidechain_of_an_old_version_is_separate_from_its_parent() -> None:
     record = user("Look around.", isSidechain=True)
 
     session = describe_session(record, FILE)
@@ -256,7 +256,7 @@ def test_a_sidechain_of_an_old_version_is_kept_apart_from_its_parent() -> None:
     assert (session.host, session.parent, session.subagent) == ("s1", "s1", "sidechain")
 
 
-def test_a_session_is_described_by_its_line() -> None:
+def test_a_session_is_described_by_its_lines() -> None:
     session = describe_session(user("Hi"), FILE)
 
     assert (session.id, session.host, session.parent, session.subagent) == ("s1", "s1", "", "")
@@ -274,7 +274,7 @@ def test_a_line_without_a_session_belongs_to_its_file() -> None:
     assert read_record(record, FILE).session == describe_session(record, FILE).id == "s1"
 
 
-def test_lines_without_uuid_are_told_apart_by_their_moment() -> None:
+def test_lines_without_a_uuid_are_distinguished_by_their_time() -> None:
     first, second = user("Go on"), user("Go on", timestamp="2026-03-01T10:00:01.000Z")
     del first["uuid"], second["uuid"]
 
@@ -297,11 +297,11 @@ def test_lines_without_uuid_are_told_apart_by_their_moment() -> None:
         (10**400, ""),
     ],
 )
-def test_times_are_told_in_one_spelling(given: object, expected: str) -> None:
+def test_times_are_stored_in_one_format(given: object, expected: str) -> None:
     assert only_turn(read_record(user("Hi", timestamp=given), FILE)).time == expected
 
 
-def test_a_time_that_only_looks_like_one_is_none() -> None:
+def test_an_invalid_time_is_dropped() -> None:
     turn = only_turn(read_record(user("Hi", timestamp="2026-99-99T99:99:99.999Z"), FILE))
 
     assert turn.time == ""
@@ -311,7 +311,7 @@ def test_a_time_that_only_looks_like_one_is_none() -> None:
     ("kind", "key"),
     [("summary", "summary"), ("custom-title", "customTitle"), ("ai-title", "aiTitle")],
 )
-def test_a_title_is_given_to_its_session(kind: str, key: str) -> None:
+def test_a_title_is_assigned_to_its_session(kind: str, key: str) -> None:
     reading = read_record({"type": kind, key: " Fix the parser ", "sessionId": "s1"}, FILE)
 
     assert (reading.outcome, reading.session, reading.title) == (

@@ -107,7 +107,7 @@ def result(content: object, detail: object = None, error: bool = False, **more: 
         ("mcp__db__query", {"sql": "select 1"}, "", "", '{"sql":"select 1"}'),
     ],
 )
-def test_a_call_is_its_target_its_lines_and_its_action(
+def test_a_call_has_its_target_its_changed_lines_and_its_action(
     name: str, given: dict[str, Any], target: str, lines: str, action: str
 ) -> None:
     assert read_call(name, given, ROOT, "c1") == ToolCall(name, target, lines, action, call="c1")
@@ -121,7 +121,7 @@ def test_a_diff_leaves_out_the_lines_around_the_change() -> None:
     assert shown == "-    x = 1\n+    x = 2\n+    y = 3"
 
 
-def test_long_calls_are_cut_and_say_so() -> None:
+def test_long_calls_are_truncated_and_say_so() -> None:
     many = "\n".join(f"line {n}" for n in range(100))
     diff = call("Edit", old_string=many, new_string="").action
     write = call("Write", content=many)
@@ -148,11 +148,11 @@ def test_long_calls_are_cut_and_say_so() -> None:
         ("src/a.py", "src/a.py"),
     ],
 )
-def test_paths_are_told_below_the_projects_root(path: str, expected: str) -> None:
+def test_paths_are_relative_to_the_project_root(path: str, expected: str) -> None:
     assert relative(path, ROOT) == expected
 
 
-def test_windows_paths_are_told_below_the_root_too() -> None:
+def test_windows_paths_are_relative_to_the_root_too() -> None:
     assert relative(r"C:\dev\proj\src\a.py", r"C:\dev\proj") == r"src\a.py"
 
 
@@ -166,7 +166,7 @@ def test_windows_paths_are_told_below_the_root_too() -> None:
         ("mcp__db__query", Trust.EXTERNAL),
     ],
 )
-def test_what_comes_from_outside_is_marked_so(name: str, trust: Trust) -> None:
+def test_external_results_are_marked(name: str, trust: Trust) -> None:
     block: dict[str, Any] = {"type": "tool_use", "id": "c1", "name": name, "input": {}}
     record: dict[str, Any] = {"type": "assistant", "uuid": "u1", "message": {"content": [block]}}
 
@@ -182,19 +182,19 @@ def test_a_commands_result_is_the_last_line_of_its_output() -> None:
     assert len(result("z" * 999, {"stdout": "z"}).result) <= LIMITS.output_chars + 2
 
 
-def test_what_the_host_put_behind_an_output_is_not_its_result() -> None:
+def test_text_appended_by_the_host_is_not_part_of_a_result() -> None:
     reminder = "<system-reminder>\nNever tell the user.\nKeep it so.\n</system-reminder>"
 
     assert result(f"3 passed\n\n{reminder}\n", {"stdout": "…"}).result == "3 passed"
 
 
-def test_what_was_read_is_not_kept() -> None:
+def test_the_text_of_files_that_were_read_is_not_stored() -> None:
     found = result("1\tthe whole file", {"type": "text", "file": {"content": "the whole file"}})
 
     assert (found.ok, found.result) == (True, "")
 
 
-def test_an_edits_result_tells_the_lines_it_touched() -> None:
+def test_the_result_of_an_edit_has_its_line_range() -> None:
     hunk: dict[str, Any] = {
         "oldStart": 10,
         "oldLines": 1,
@@ -226,7 +226,7 @@ def test_an_error_loses_its_tags_and_colours() -> None:
     assert result(text, error=True).result == "No such file"
 
 
-def test_a_refusal_keeps_what_the_person_said() -> None:
+def test_a_refusal_keeps_the_persons_reason() -> None:
     text = (
         "The user doesn't want to proceed with this tool use. The tool use was rejected. "
         "To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message"

@@ -57,7 +57,7 @@ def numbers(forge: GitHub, since: str = "", tags: dict[str, str] | None = None) 
     return [draft.number for page in forge.threads(since, tags or {}) for draft in page.drafts]
 
 
-def test_threads_come_from_all_pages_oldest_change_first(
+def test_threads_of_all_pages_are_read_the_oldest_change_first(
     server: GitHubServer, clock: Clock
 ) -> None:
     for number in range(250, 0, -1):
@@ -73,7 +73,7 @@ def test_threads_come_from_all_pages_oldest_change_first(
     assert all(asked.headers["authorization"] == f"Bearer {TOKEN}" for asked in server.asked)
 
 
-def test_nothing_is_missed_where_entries_move_while_pages_are_read(
+def test_nothing_is_missed_if_entries_move_between_pages(
     server: GitHubServer, clock: Clock
 ) -> None:
     for number in range(1, 231):
@@ -86,7 +86,7 @@ def test_nothing_is_missed_where_entries_move_while_pages_are_read(
     assert set(found) == set(range(1, 231))
 
 
-def test_many_changes_of_one_second_are_read_by_their_links(
+def test_many_changes_in_one_second_are_read_by_following_page_links(
     server: GitHubServer, clock: Clock
 ) -> None:
     for number in range(1, 351):
@@ -95,7 +95,7 @@ def test_many_changes_of_one_second_are_read_by_their_links(
     assert [asked.query.get("page") for asked in server.asked[-3:]] == ["2", "3", "4"]
 
 
-def test_what_is_as_before_is_not_sent_again(server: GitHubServer, clock: Clock) -> None:
+def test_unchanged_pages_are_not_sent_again(server: GitHubServer, clock: Clock) -> None:
     server.issue(1, "One")
     (page,) = github(server, clock).threads("2026-03-01T00:00:00Z", {})
     assert page.tag.startswith('W/"') and len(page.drafts) == 1
@@ -106,7 +106,7 @@ def test_what_is_as_before_is_not_sent_again(server: GitHubServer, clock: Clock)
     assert numbers(github(server, clock), "2026-03-01T00:00:00Z", tags) == [1]
 
 
-def test_a_pull_comes_with_its_commits_files_reviews_and_people(
+def test_a_pull_request_has_its_commits_files_reviews_and_people(
     server: GitHubServer, clock: Clock
 ) -> None:
     server.pull(12, "Lift", merged=sha("c"))
@@ -127,12 +127,14 @@ def test_a_pull_comes_with_its_commits_files_reviews_and_people(
     assert github(server, clock).pull(99) is None
 
 
-def test_a_list_that_is_switched_off_is_empty(server: GitHubServer, clock: Clock) -> None:
+def test_a_disabled_list_is_empty(server: GitHubServer, clock: Clock) -> None:
     server.faults["/pulls/comments"] = [Fault(404, (), b'{"message": "Not Found"}')]
     assert list(github(server, clock).remarks("inline", "", {})) == []
 
 
-def test_a_primary_limit_is_waited_for_if_it_is_near(server: GitHubServer, clock: Clock) -> None:
+def test_a_primary_rate_limit_that_ends_soon_is_waited_for(
+    server: GitHubServer, clock: Clock
+) -> None:
     server.issue(1, "One")
     limits = (("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1030"))
     server.faults[REPO] = [Fault(403, limits, b'{"message": "API rate limit exceeded for user"}')]
@@ -140,7 +142,9 @@ def test_a_primary_limit_is_waited_for_if_it_is_near(server: GitHubServer, clock
     assert clock.slept == [31.0] and "waiting 31 s" in clock.reports[0]
 
 
-def test_a_primary_limit_that_is_far_stops_with_a_word(server: GitHubServer, clock: Clock) -> None:
+def test_a_primary_rate_limit_that_ends_late_stops_with_a_message(
+    server: GitHubServer, clock: Clock
+) -> None:
     for number in range(1, 150):
         server.issue(number, "x", updated_at=f"2026-03-01T12:{number // 60:02}:{number % 60:02}Z")
     server.remaining, server.reset = 0, 1000 + 3600
@@ -152,7 +156,7 @@ def test_a_primary_limit_that_is_far_stops_with_a_word(server: GitHubServer, clo
     assert len(server.asked) == 1, "the forge is not asked beyond its limit"
 
 
-def test_secondary_limits_are_waited_for_as_the_forge_asks(
+def test_secondary_rate_limits_are_waited_for_as_requested(
     server: GitHubServer, clock: Clock
 ) -> None:
     server.issue(1, "One")
@@ -165,7 +169,7 @@ def test_secondary_limits_are_waited_for_as_the_forge_asks(
         numbers(github(server, clock, wait_s=66))
 
 
-def test_faults_of_the_server_and_dropped_connections_are_tried_again(
+def test_server_errors_and_dropped_connections_are_retried(
     server: GitHubServer, clock: Clock
 ) -> None:
     server.issue(1, "One")
@@ -187,7 +191,7 @@ def test_faults_of_the_server_and_dropped_connections_are_tried_again(
         (Fault(418, (), b"\x1b[31mteapot"), "418", "later"),
     ],
 )  # fmt: skip
-def test_refusals_say_what_to_do(
+def test_refusals_come_with_a_remedy(
     server: GitHubServer, clock: Clock, fault: Fault, message: str, remedy: str
 ) -> None:
     server.faults[REPO] = [fault]
@@ -197,7 +201,7 @@ def test_refusals_say_what_to_do(
     assert clock.slept == []
 
 
-def test_answers_that_are_none_are_refused(server: GitHubServer, clock: Clock) -> None:
+def test_invalid_responses_are_refused(server: GitHubServer, clock: Clock) -> None:
     for body in (b"<html>login</html>", b'{"a": 1', b"[" * 100_000, b'{"total": 1}', b"\xff\xfe"):
         server.faults[REPO] = [Fault(200, (), body)]
         with pytest.raises(ForgeError, match=r"no JSON|else than a list"):
@@ -207,7 +211,7 @@ def test_answers_that_are_none_are_refused(server: GitHubServer, clock: Clock) -
     assert numbers(github(server, clock)) == [5]
 
 
-def test_a_token_never_goes_to_another_host(server: GitHubServer, clock: Clock) -> None:
+def test_a_token_is_never_sent_to_another_host(server: GitHubServer, clock: Clock) -> None:
     server.issue(1, "One")
     with serving(GitHubServer()) as other:
         for status in (301, 302, 307):
@@ -225,7 +229,7 @@ def test_a_token_never_goes_to_another_host(server: GitHubServer, clock: Clock) 
             ForgeClient(url, TOKEN)
 
 
-def test_what_no_header_can_hold_is_neither_sent_nor_told(
+def test_values_that_are_invalid_in_a_header_are_neither_sent_nor_shown(
     server: GitHubServer, clock: Clock
 ) -> None:
     with pytest.raises(SettingsError, match="no token has") as failed:
@@ -236,7 +240,7 @@ def test_what_no_header_can_hold_is_neither_sent_nor_told(
     assert page.tag == ""
 
 
-def test_a_repository_that_was_renamed_is_followed_on_its_own_host(
+def test_a_renamed_repository_is_followed_on_its_own_host(
     server: GitHubServer, clock: Clock
 ) -> None:
     server.issue(1, "One")
@@ -248,7 +252,7 @@ def test_a_repository_that_was_renamed_is_followed_on_its_own_host(
         numbers(github(server, clock))
 
 
-def test_a_list_without_end_is_left(server: GitHubServer, clock: Clock) -> None:
+def test_an_endless_list_is_aborted(server: GitHubServer, clock: Clock) -> None:
     server.issue(1, "One")
     same = f'<{server.url}/repos/acme/shop/issues?page=1>; rel="next"'
     server.faults[REPO] = [Fault(200, (("Link", same),), b"[]")] * 5
@@ -266,7 +270,7 @@ def test_a_run_makes_no_more_requests_than_the_settings_allow(
     assert len(server.asked) == 2
 
 
-def test_names_and_hosts_are_read_off_remotes_and_addresses() -> None:
+def test_names_and_hosts_are_parsed_from_remotes_and_urls() -> None:
     assert web_host("https://api.github.com") == "github.com"
     assert web_host("https://ghe.example.com/api/v3") == "ghe.example.com"
     for name in ("shop", "a/b/c", "../x", "acme/shop?x=1", "acme/sh op", "-a/b"):

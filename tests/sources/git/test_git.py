@@ -28,7 +28,7 @@ def read_commits(top: Path, bank: str) -> Iterator[Commit]:
     return (replace(c, files=names.get(c.id, ())) for c in commits)
 
 
-def test_commits_come_newest_first_with_all_their_parts(tmp_path: Path) -> None:
+def test_commits_are_read_newest_first_with_all_their_parts(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     first = commit(top, "Add a", **{"a.txt": "1"})
     second = commit(
@@ -46,7 +46,7 @@ def test_commits_come_newest_first_with_all_their_parts(tmp_path: Path) -> None:
     assert (newest.bank, newest.trust) == ("bank1", Trust.TEAM)
 
 
-def test_names_of_any_script_and_with_odd_signs_survive(tmp_path: Path) -> None:
+def test_names_in_any_script_and_with_special_characters_are_preserved(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     names = {"grüße 中.txt": "1", 'quote".txt': "1", "tab\there.txt": "1"}
     commit(top, "Füge hinzu 😀", author="Zoë Ødegård <z@x.org>", **names)
@@ -75,7 +75,7 @@ def test_a_merge_has_two_parents_and_no_files_of_its_own(tmp_path: Path) -> None
     assert commits["side"].files == ("b.txt",)
 
 
-def test_a_commit_without_files_or_body_is_a_commit(tmp_path: Path) -> None:
+def test_a_commit_without_files_or_body_is_read(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "Nothing changed")
 
@@ -84,7 +84,7 @@ def test_a_commit_without_files_or_body_is_a_commit(tmp_path: Path) -> None:
     assert (only.subject, only.body, only.files) == ("Nothing changed", "", ())
 
 
-def test_long_bodies_and_long_lists_of_files_are_bounded(tmp_path: Path) -> None:
+def test_long_bodies_and_file_lists_are_truncated(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     many = {f"f{n:04}.txt": "1" for n in range(MAX_FILES + 50)}
     commit(top, "Much\n\n" + "word " * MAX_BODY_CHARS, **many)
@@ -100,7 +100,9 @@ def test_a_repository_without_commits_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "missing"])
-def test_what_is_no_repository_is_an_input_error_with_a_remedy(tmp_path: Path, name: str) -> None:
+def test_a_folder_that_is_not_a_repository_is_an_error_with_a_remedy(
+    tmp_path: Path, name: str
+) -> None:
     (tmp_path / "plain").mkdir()
 
     with pytest.raises(InputError, match="cannot be read") as caught:
@@ -110,7 +112,7 @@ def test_what_is_no_repository_is_an_input_error_with_a_remedy(tmp_path: Path, n
     assert caught.value.remedy
 
 
-def test_a_missing_git_is_an_input_error_with_a_remedy(
+def test_a_missing_git_program_is_an_error_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -121,9 +123,7 @@ def test_a_missing_git_is_an_input_error_with_a_remedy(
     assert "Install git" in caught.value.remedy
 
 
-def test_a_git_dir_in_the_environment_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_git_dir_variable_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top, other = make_repository(tmp_path / "r"), make_repository(tmp_path / "other")
     commit(top, "ours")
     commit(other, "theirs")
@@ -132,7 +132,7 @@ def test_a_git_dir_in_the_environment_is_ignored(
     assert [item.subject for item in read_commits(top, "b")] == ["ours"]
 
 
-def test_reading_may_stop_early(tmp_path: Path) -> None:
+def test_reading_can_stop_early(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     for number in range(3):
         commit(top, f"c{number}")
@@ -144,7 +144,7 @@ def test_reading_may_stop_early(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sign", ["\x1e", "\x1f"])
-def test_a_control_sign_in_a_message_costs_no_commit(tmp_path: Path, sign: str) -> None:
+def test_a_control_character_in_a_message_loses_no_commit(tmp_path: Path, sign: str) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, f"Odd\n\nbefore{sign}after", **{"a.txt": "1"})
 
@@ -153,7 +153,7 @@ def test_a_control_sign_in_a_message_costs_no_commit(tmp_path: Path, sign: str) 
     assert (only.subject, only.files) == ("Odd", ("a.txt",))
 
 
-def test_a_repository_is_known_by_its_top(tmp_path: Path) -> None:
+def test_only_the_top_folder_of_a_repository_is_a_repository(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     (top / "src").mkdir()
     git(tmp_path, "init", "-q", "--bare", "bare.git")
@@ -170,7 +170,7 @@ def patch_of(top: Path, id: str = "HEAD") -> Patch:
     return only
 
 
-def test_a_patch_tells_what_became_of_each_file(tmp_path: Path) -> None:
+def test_a_patch_has_the_change_of_each_file(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     body = "".join(f"line {n}\n" for n in range(20))
     commit(top, "start", **{"old.py": body, "gone.py": "x\n", "kept.py": "a\nb\n"})
@@ -189,7 +189,7 @@ def test_a_patch_tells_what_became_of_each_file(tmp_path: Path) -> None:
     assert changes["data.bin"].binary and changes["data.bin"].fate == "A"
 
 
-def test_hunks_name_their_file_and_what_they_stand_in(tmp_path: Path) -> None:
+def test_hunks_name_their_file_and_enclosing_function(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     code = "def load(rows):\n    first = 1\n    second = 2\n    return rows\n"
     commit(top, "start", **{"a.py": code, "yarn.lock": "1\n"})
@@ -200,7 +200,7 @@ def test_hunks_name_their_file_and_what_they_stand_in(tmp_path: Path) -> None:
     assert diff == "@@ a.py def load(rows):\n-    second = 2\n+    second = 3"
 
 
-def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:
+def test_changed_lines_that_look_like_headers_are_read_as_lines(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     sly = f"{'a' * 40}\ndiff --git a/x b/x\n@@ -1 +1 @@\n-- a/x\n++ b/x\n:100644 100644 a b M\ty\n"
     commit(top, "start", **{"a.txt": "1\n"})
@@ -214,21 +214,21 @@ def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_a_huge_change_is_counted_and_not_quoted(tmp_path: Path) -> None:
+def test_a_huge_change_is_counted_but_its_text_is_not_stored(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "huge", **{"a.txt": "line\n" * 5000})
     (change,) = patch_of(top).changes
     assert change.added == 5000 and patch_of(top).diff == ""
 
 
-def test_names_that_git_quotes_are_taken_as_they_are(tmp_path: Path) -> None:
+def test_names_that_git_quotes_are_unquoted(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     names = {'quote".txt': "1\n", "tab\there.txt": "1\n", "new\nline.txt": "1\n", "ü.txt": "1\n"}
     commit(top, "odd", **names)
     assert {change.path for change in patch_of(top).changes} == set(names)
 
 
-def test_nothing_in_a_repository_is_run(tmp_path: Path) -> None:
+def test_no_program_configured_in_a_repository_is_run(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "start", **{"a.txt": "1\n"})
     ran = tmp_path / "ran"
@@ -246,7 +246,7 @@ def test_nothing_in_a_repository_is_run(tmp_path: Path) -> None:
     assert not ran.exists()
 
 
-def test_names_of_commits_are_followed(tmp_path: Path) -> None:
+def test_branches_tags_and_commit_names_are_resolved(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     first = commit(top, "one")
     git(top, "tag", "v1")

@@ -25,7 +25,7 @@ def agrees(top: Path, common: Path | None = None) -> bool:
     )
 
 
-def test_files_tell_what_git_tells(tmp_path: Path) -> None:
+def test_branch_tips_read_from_files_equal_those_of_git(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     assert agrees(top)  # before the first commit
     commit(top, "start", **{"a.txt": "1\n"})
@@ -42,7 +42,7 @@ def test_files_tell_what_git_tells(tmp_path: Path) -> None:
     assert agrees(top)
 
 
-def test_a_clone_and_a_worktree_have_heads_of_their_own(tmp_path: Path) -> None:
+def test_a_clone_and_a_worktree_have_their_own_heads(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "start", **{"a.txt": "1\n"})
     git(tmp_path, "clone", "-q", str(top), "clone")
@@ -56,7 +56,7 @@ def test_a_clone_and_a_worktree_have_heads_of_their_own(tmp_path: Path) -> None:
     assert agrees(top)
 
 
-def test_what_is_odd_is_left_to_git(tmp_path: Path) -> None:
+def test_invalid_refs_are_left_to_git(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "r")
     commit(top, "start", **{"a.txt": "1\n"})
     assert tips_from_files(tmp_path / "nothing", None) is None
@@ -64,7 +64,7 @@ def test_what_is_odd_is_left_to_git(tmp_path: Path) -> None:
     assert tips_from_files(top / ".git", top) is None
 
 
-def test_names_in_a_reftable_are_left_to_git(tmp_path: Path) -> None:
+def test_refs_in_a_reftable_are_left_to_git(tmp_path: Path) -> None:
     try:
         git(tmp_path, "init", "-q", "--ref-format=reftable", "r")
     except subprocess.CalledProcessError:

@@ -36,7 +36,7 @@ def adding(path: str, text: bytes) -> Callable[[Files], Files]:
     return change
 
 
-def test_writing_touches_neither_files_nor_index_nor_branches(tmp_path: Path) -> None:
+def test_writing_shares_changes_neither_files_nor_index_nor_branches(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
     (top / "a.py").write_text("changed\n")
     (top / "new.py").write_text("new\n")
@@ -55,13 +55,13 @@ def test_writing_touches_neither_files_nor_index_nor_branches(tmp_path: Path) ->
         git(top, "merge-base", "main", "holdfast-shared")
 
 
-def test_what_is_shared_is_no_history_of_the_code(tmp_path: Path) -> None:
+def test_the_share_branch_is_not_part_of_the_code_history(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
     ShareBranch(top).write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
     assert read_tips(Git(top)).all == (git(top, "rev-parse", "main"),)
 
 
-def test_what_others_keep_on_the_branch_stays(tmp_path: Path) -> None:
+def test_files_of_others_on_the_branch_are_kept(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
     shelf = ShareBranch(top)
     shelf.write(adding("people/ann-1.jsonl", b"x\n"), "Share", ANN)
@@ -81,7 +81,7 @@ def test_what_others_keep_on_the_branch_stays(tmp_path: Path) -> None:
     assert shelf.read() == {"people/ann-1.jsonl": b"x\ny\n"}, "a link is no file of a person"
 
 
-def test_two_who_share_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_two_concurrent_shares_lose_nothing(tmp_path: Path) -> None:
     top = repository(tmp_path / "one")
     shelf, other = ShareBranch(top), ShareBranch(top)
     meanwhile = [b"z\n"]
@@ -95,7 +95,7 @@ def test_two_who_share_at_once_lose_nothing(tmp_path: Path) -> None:
     assert shelf.read() == {"people/ann-1.jsonl": b"x\nz\n"}
 
 
-def test_a_push_that_comes_late_is_merged_and_tried_again(tmp_path: Path) -> None:
+def test_a_rejected_push_is_merged_and_retried(tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     git(tmp_path, "init", "-q", "--bare", str(bare))
     one, two = repository(tmp_path / "one"), repository(tmp_path / "two")
@@ -116,7 +116,7 @@ def test_a_push_that_comes_late_is_merged_and_tried_again(tmp_path: Path) -> Non
     ]
 
 
-def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_an_unusable_repository_remote_or_branch_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a git repository"):
         ShareBranch(tmp_path)
     top = repository(tmp_path / "one")
@@ -132,7 +132,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
         shelf.read()
 
 
-def test_who_pushes_while_another_does_is_turned_down_and_comes_back(tmp_path: Path) -> None:
+def test_a_push_during_another_is_rejected_and_retried(tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     git(tmp_path, "init", "-q", "--bare", str(bare))
     one, two = repository(tmp_path / "one"), repository(tmp_path / "two")

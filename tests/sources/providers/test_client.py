@@ -34,7 +34,7 @@ def ask(found: Providers) -> list[PluginText]:
     return found.ask(found.named("wiki"), "when do retries stop")
 
 
-def test_a_server_of_the_official_library_is_asked_over_its_streams(tmp_path: Path) -> None:
+def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) -> None:
     tools = ["mcp__main__search_pages", "mcp__main__page_by_title"]
     plugin = make_plugin(tmp_path / "wiki", official(), tools)
     found = providers_for(tmp_path, plugin)
@@ -63,35 +63,33 @@ def test_a_server_of_the_official_library_is_asked_over_its_streams(tmp_path: Pa
         ("nonsense", "none of its allowed tools is a search"),
     ],
 )
-def test_a_provider_that_misbehaves_is_told_of_and_gone(
-    tmp_path: Path, mode: str, why: str
-) -> None:
+def test_a_misbehaving_provider_is_reported_and_ended(tmp_path: Path, mode: str, why: str) -> None:
     with pytest.raises(ProviderError, match=why):
         ask(meet(tmp_path, mode))
     assert not any(map(is_alive, processes_of(tmp_path / "notes")))
 
 
 @pytest.mark.parametrize("mode", ["hangs", "hangs-later"])
-def test_a_provider_that_hangs_is_given_up_in_time_and_ended(tmp_path: Path, mode: str) -> None:
+def test_a_provider_that_hangs_is_ended_in_time(tmp_path: Path, mode: str) -> None:
     with pytest.raises(ProviderError, match="it did not answer within 1 s"):
         ask(meet(tmp_path, mode, SOON_S))
     assert not any(map(is_alive, processes_of(tmp_path / "notes")))
 
 
 @pytest.mark.parametrize("mode", ["stubborn", "parent"])
-def test_everything_that_a_provider_started_goes_with_it(tmp_path: Path, mode: str) -> None:
+def test_all_processes_of_a_provider_end_with_it(tmp_path: Path, mode: str) -> None:
     assert len(ask(meet(tmp_path, mode))) == 1
     left = processes_of(tmp_path / "notes")
     assert len(left) == 3
     wait_until_gone(left)
 
 
-def test_a_provider_that_lies_about_ids_is_heard_only_where_it_answers(tmp_path: Path) -> None:
+def test_responses_with_wrong_ids_are_ignored(tmp_path: Path) -> None:
     [result] = ask(meet(tmp_path, "lies"))
     assert result.text == "Retries of the importer stop after five attempts."
 
 
-def test_a_provider_gets_nothing_from_us_but_signs_of_life(tmp_path: Path) -> None:
+def test_only_pings_of_a_provider_are_answered(tmp_path: Path) -> None:
     ask(meet(tmp_path, "asks"))
     noted = (tmp_path / "notes").read_text().splitlines()
     replies = [json.loads(line) for line in noted if line.startswith("{")]
@@ -99,7 +97,7 @@ def test_a_provider_gets_nothing_from_us_but_signs_of_life(tmp_path: Path) -> No
     assert replies[1]["id"] == "b" and "error" in replies[1]
 
 
-def test_only_allowed_tools_are_called_whatever_is_offered(tmp_path: Path) -> None:
+def test_only_allowed_tools_are_called_whatever_is_listed(tmp_path: Path) -> None:
     found = meet(tmp_path, "more")
     ask(found)
     assert [offer.name for offer in found.tools()] == ["mcp__main__search"]
@@ -110,13 +108,13 @@ def test_only_allowed_tools_are_called_whatever_is_offered(tmp_path: Path) -> No
     assert called == ['called search {"query": "when do retries stop"}']
 
 
-def test_a_tool_that_changes_something_is_never_chosen_by_itself(tmp_path: Path) -> None:
+def test_a_tool_that_writes_is_never_chosen_automatically(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="none of its allowed tools is a search"):
         ask(meet(tmp_path, "more", tool="delete"))
     assert "called" not in (tmp_path / "notes").read_text()
 
 
-def test_floods_of_texts_and_long_texts_are_cut(tmp_path: Path) -> None:
+def test_many_texts_and_long_texts_are_truncated(tmp_path: Path) -> None:
     assert len(ask(meet(tmp_path, "many"))) == 10
     [long] = ask(meet(tmp_path, "long"))
     assert len(long.text) <= 2000 and long.text.endswith("…")
@@ -124,19 +122,19 @@ def test_floods_of_texts_and_long_texts_are_cut(tmp_path: Path) -> None:
         ask(meet(tmp_path, "endless"))  # the same page over and over
 
 
-def test_a_list_in_an_answer_is_as_many_texts(tmp_path: Path) -> None:
+def test_a_json_list_in_a_result_is_split_into_texts(tmp_path: Path) -> None:
     texts = [result.text for result in ask(meet(tmp_path, "list"))]
     assert texts[0] == "title: Retries 0\nbody: stop\nurl: x" and len(texts) == 3
 
 
-def test_what_is_told_has_no_secret_and_nothing_a_terminal_obeys(tmp_path: Path) -> None:
+def test_secrets_and_terminal_codes_are_removed_from_results(tmp_path: Path) -> None:
     [secret] = ask(meet(tmp_path, "secret"))
     assert "ghp_" not in secret.text and "[redacted:github-token]" in secret.text
     [orders] = ask(meet(tmp_path, "orders"))
     assert "\x1b" not in orders.text and "\x07" not in orders.text
 
 
-def test_a_question_leaves_without_secrets(tmp_path: Path) -> None:
+def test_secrets_are_removed_from_a_question_before_it_is_sent(tmp_path: Path) -> None:
     found = meet(tmp_path, "good")
     key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     found.ask(found.named("wiki"), f"why does {key} fail {'x ' * 3000}")
@@ -146,7 +144,7 @@ def test_a_question_leaves_without_secrets(tmp_path: Path) -> None:
     assert len(noted) < 2000
 
 
-def test_a_provider_is_given_a_plain_environment(
+def test_a_provider_gets_a_minimal_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ANTHROPIC_API_KEY", "GITHUB_TOKEN", "CLAUDE_CODE_SESSION_ID"):
@@ -157,14 +155,14 @@ def test_a_provider_is_given_a_plain_environment(
     assert given["PATH"] == os.environ["PATH"] and given["HOLDFAST_PROVIDERS"] == "off"
 
 
-def test_complaints_of_a_provider_are_shown_to_nobody(
+def test_the_error_output_of_a_provider_is_not_shown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert len(ask(meet(tmp_path, "complains"))) == 1
     assert "COMPLAINT" not in "".join(capfd.readouterr())
 
 
-def test_a_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_in_a_sentence(tmp_path: Path) -> None:
     plugin = make_plugin(tmp_path / "wiki", {"command": "no-such-program-at-all"})
     found = providers_for(tmp_path, plugin)
     with pytest.raises(ProviderError, match="its program is not there"):

@@ -42,7 +42,7 @@ def roots(claude: Path, folder: Path | None = None) -> dict[str, Path]:
     return {plugin.id: plugin.root for plugin in find_plugins(claude, folder).found}
 
 
-def test_what_claude_code_itself_installed_and_enabled_is_found(tmp_path: Path) -> None:
+def test_plugins_installed_and_enabled_in_claude_code_are_found(tmp_path: Path) -> None:
     program = find_claude()
     if program is None:
         pytest.skip("no Claude Code here")
@@ -95,7 +95,7 @@ def test_an_installed_copy_is_used_where_the_marketplace_is_not_a_folder(tmp_pat
     assert roots(user(tmp_path, {"wiki@m": True}, older)) == {"wiki@m": copy}
 
 
-def test_a_project_may_switch_off_and_on_only_what_the_user_installed(tmp_path: Path) -> None:
+def test_a_project_can_only_enable_or_disable_plugins_the_user_installed(tmp_path: Path) -> None:
     market, project = tmp_path / "market", tmp_path / "proj"
     wiki = make_plugin(market / "wiki", SERVER)
     make_plugin(market / "evil", SERVER)
@@ -113,7 +113,7 @@ def test_a_project_may_switch_off_and_on_only_what_the_user_installed(tmp_path: 
     assert set(roots(user(tmp_path, {"evil@m": True}, {}, known))) == {"evil@m"}
 
 
-def test_a_marketplace_cannot_point_out_of_itself(tmp_path: Path) -> None:
+def test_a_marketplace_cannot_point_outside_itself(tmp_path: Path) -> None:
     market = tmp_path / "market"
     make_plugin(tmp_path / "elsewhere", SERVER)
     listed = {"plugins": [{"name": "wiki", "source": "./../elsewhere"}]}
@@ -123,7 +123,7 @@ def test_a_marketplace_cannot_point_out_of_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("junk", ["", "[]", "{", "null", '{"plugins": 7}', "\x00", "[" * 100_000])
-def test_files_that_are_not_in_order_are_told_of_and_passed_over(tmp_path: Path, junk: str) -> None:
+def test_invalid_files_are_reported_and_skipped(tmp_path: Path, junk: str) -> None:
     claude = user(tmp_path, {"wiki@m": True})
     for name in ("installed_plugins.json", "known_marketplaces.json"):
         write(claude / "plugins" / name, junk)
@@ -131,7 +131,7 @@ def test_files_that_are_not_in_order_are_told_of_and_passed_over(tmp_path: Path,
     assert found.found == () and found.problems
 
 
-def test_a_plugin_is_given_by_its_folder(tmp_path: Path) -> None:
+def test_a_plugin_can_be_given_by_its_folder(tmp_path: Path) -> None:
     plugin = make_plugin(tmp_path / "wiki", SERVER)
     found = providers_for(tmp_path, plugin)
     assert [(p.name, p.id) for p in found.found] == [("wiki", "wiki@inline")]
@@ -141,7 +141,7 @@ def test_a_plugin_is_given_by_its_folder(tmp_path: Path) -> None:
         found.named("other")
 
 
-def test_two_plugins_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_two_plugins_with_one_name_are_distinguished(tmp_path: Path) -> None:
     copy = make_plugin(tmp_path / "copy" / "wiki", SERVER)
     inline = make_plugin(tmp_path / "own" / "wiki", SERVER)
     user(tmp_path, {"wiki@m": True}, {"wiki@m": [{"installPath": str(copy)}]})
@@ -161,7 +161,7 @@ def problem(root: Path, **variables: str) -> str:
     return found.problem
 
 
-def test_servers_may_stand_in_any_of_the_places(tmp_path: Path) -> None:
+def test_servers_can_be_declared_in_any_supported_file(tmp_path: Path) -> None:
     root = make_plugin(tmp_path / "wiki", None)
     assert problem(root) == "it has no MCP server"
     about = {"name": "wiki", "mcpServers": {"main": SERVER}}
@@ -208,7 +208,7 @@ def test_tools_are_allowed_by_their_full_names(tmp_path: Path) -> None:
         (["'a b; rm'"], "a name that is none"),
     ],
 )
-def test_what_is_allowed_must_be_clear(tmp_path: Path, names: list[str], why: str) -> None:
+def test_ambiguous_tool_permissions_are_refused(tmp_path: Path, names: list[str], why: str) -> None:
     assert why in problem(make_plugin(tmp_path / "wiki", SERVER, names))
 
 
@@ -227,14 +227,14 @@ def test_what_is_allowed_must_be_clear(tmp_path: Path, names: list[str], why: st
         ("# " + "x" * 300_000, "is larger than"),
     ],
 )
-def test_a_manifest_that_is_half_one_is_told_of(tmp_path: Path, text: str, why: str) -> None:
+def test_an_incomplete_manifest_is_reported(tmp_path: Path, text: str, why: str) -> None:
     root = make_plugin(tmp_path / "wiki", SERVER)
     write(root / "han-plugin.yml", text)
     assert why in problem(root)
     assert not (tmp_path / "owned").exists()
 
 
-def test_a_plugin_that_does_not_offer_it_is_no_provider(tmp_path: Path) -> None:
+def test_a_plugin_that_does_not_declare_itself_is_not_a_provider(tmp_path: Path) -> None:
     root = make_plugin(tmp_path / "wiki", SERVER)
     write(root / "han-plugin.yml", "hooks: {}\n")
     assert read(root) is None
@@ -255,12 +255,12 @@ def test_a_plugin_that_does_not_offer_it_is_no_provider(tmp_path: Path) -> None:
         ({"command": "${HOME}/x", "env": {"K": "${SECRET}"}}, "wants SECRET, HOME"),
     ],
 )
-def test_a_server_that_cannot_be_reached_is_told_of(tmp_path: Path, server: Json, why: str) -> None:
+def test_an_unreachable_server_is_reported(tmp_path: Path, server: Json, why: str) -> None:
     result = problem(make_plugin(tmp_path / "wiki", server))
     assert why in result or "wants HOME, SECRET" in result
 
 
-def test_variables_are_those_of_the_plugin_and_those_handed_over(tmp_path: Path) -> None:
+def test_only_variables_of_the_plugin_and_allowed_ones_are_expanded(tmp_path: Path) -> None:
     server = {
         "command": "${CLAUDE_PLUGIN_ROOT}/run",
         "args": ["${CLAUDE_PLUGIN_DATA}", "${PORT:-80}"],

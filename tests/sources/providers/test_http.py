@@ -106,13 +106,13 @@ def ask(found: Providers) -> list[str]:
     return [result.text for result in found.ask(found.named("wiki"), "retry policy")]
 
 
-def test_a_server_of_the_official_library_is_asked_over_http(tmp_path: Path) -> None:
+def test_a_server_of_the_official_library_is_queried_over_http(tmp_path: Path) -> None:
     with official_server() as url:
         [result] = ask(reach(tmp_path, url))
     assert result.startswith("Retries of the payment importer")
 
 
-def test_json_and_streams_are_understood_and_headers_sent(tmp_path: Path) -> None:
+def test_json_and_event_streams_are_read_and_headers_are_sent(tmp_path: Path) -> None:
     seen: list[tuple[str, str]] = []
 
     def handle(handler: BaseHTTPRequestHandler, message: dict[str, Any]) -> None:
@@ -140,7 +140,7 @@ def test_json_and_streams_are_understood_and_headers_sent(tmp_path: Path) -> Non
         (200, "it closed the connection without an answer"),
     ],
 )
-def test_refusals_are_told(tmp_path: Path, status: int, why: str) -> None:
+def test_http_errors_are_reported(tmp_path: Path, status: int, why: str) -> None:
     with (
         server(lambda handler, message: reply(handler, b"<html>", "text/html", status)) as url,
         pytest.raises(ProviderError, match=why),
@@ -148,7 +148,7 @@ def test_refusals_are_told(tmp_path: Path, status: int, why: str) -> None:
         ask(reach(tmp_path, url))
 
 
-def test_a_server_that_is_not_there_or_floods_is_told_of(tmp_path: Path) -> None:
+def test_an_unreachable_or_flooding_server_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="it cannot be reached"):
         ask(reach(tmp_path, "http://127.0.0.1:9/mcp"))
     with (
@@ -158,7 +158,7 @@ def test_a_server_that_is_not_there_or_floods_is_told_of(tmp_path: Path) -> None
         ask(reach(tmp_path, url))
 
 
-def test_a_certificate_that_is_not_trusted_is_named_together_with_what_to_do(
+def test_an_untrusted_certificate_is_reported_with_a_remedy(
     tmp_path: Path,
 ) -> None:
     key = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=wiki"
@@ -179,7 +179,7 @@ def test_a_certificate_that_is_not_trusted_is_named_together_with_what_to_do(
     assert "SSL_CERT_FILE" in told
 
 
-def test_a_server_that_trickles_is_cut_off_in_time(tmp_path: Path) -> None:
+def test_a_server_that_sends_too_slowly_is_cut_off_in_time(tmp_path: Path) -> None:
     over = threading.Event()
 
     def handle(handler: BaseHTTPRequestHandler, message: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from holdfast.sources.providers.reliability import (
 NOON = "2026-03-01T12:00:00.000Z"
 
 
-def test_success_and_speed_make_the_score() -> None:
+def test_the_score_combines_success_and_speed() -> None:
     swift = after_success(Reliability(), 100.0, NOON)
     slow = after_success(Reliability(), 4000.0, NOON)
     torn = after_failure(swift, "it hangs", NOON)
@@ -25,7 +25,7 @@ def test_success_and_speed_make_the_score() -> None:
     assert swift.ms == 100.0 and after_success(swift, 200.0, NOON).ms == 130.0
 
 
-def test_one_failure_is_forgiven_and_more_are_rested_ever_longer() -> None:
+def test_one_failure_is_forgiven_and_repeated_ones_pause_ever_longer() -> None:
     standing, until = Reliability(), list[str]()
     for _ in range(12):
         standing = after_failure(standing, "it hangs", NOON)
@@ -42,7 +42,7 @@ def test_one_failure_is_forgiven_and_more_are_rested_ever_longer() -> None:
     assert (again.failures, again.resting_until, again.problem) == (0, "", "")
 
 
-def test_the_book_is_its_owners_alone_and_loses_nothing(tmp_path: Path) -> None:
+def test_the_reliability_file_is_private_and_concurrent_updates_are_kept(tmp_path: Path) -> None:
     book = ReliabilityFile(tmp_path / "home")
     threads = [
         threading.Thread(target=book.record, args=(f"p{n % 2}", NOON, 10.0)) for n in range(20)
@@ -58,7 +58,7 @@ def test_the_book_is_its_owners_alone_and_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("junk", ["", "{", "[]", '{"providers": {"a": {"no": 1}}}', "[" * 99_999])
-def test_a_book_that_is_not_in_order_knows_nothing(tmp_path: Path, junk: str) -> None:
+def test_an_invalid_reliability_file_is_treated_as_empty(tmp_path: Path, junk: str) -> None:
     (tmp_path / "providers.json").write_text(junk)
     book = ReliabilityFile(tmp_path)
     assert book.read() == {}
@@ -66,7 +66,7 @@ def test_a_book_that_is_not_in_order_knows_nothing(tmp_path: Path, junk: str) ->
     assert book.read()["wiki@m"].problem == "it hangs"
 
 
-def test_a_book_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+def test_an_unwritable_reliability_file_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     book = ReliabilityFile(tmp_path / "home")
     assert book.record("wiki@m", NOON, 10.0) == Reliability() and book.read() == {}

@@ -60,7 +60,7 @@ def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> No
 
 @given(JSON, JSON)
 @settings(deadline=None)
-def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
+def test_any_list_of_tools_is_parsed_or_refused(tools: Any, cursor: Any) -> None:
     answer = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
     with ProviderClient(Parrot({"id": 1, "result": answer}), Deadline(60)) as client:
         offered = client.tools()
@@ -70,7 +70,7 @@ def test_any_offer_is_read_or_refused(tools: Any, cursor: Any) -> None:
 
 @given(JSON)
 @settings(deadline=None)
-def test_any_answer_is_a_result_or_an_error_of_ours(value: Any) -> None:
+def test_any_response_is_a_result_or_a_known_error(value: Any) -> None:
     usable = isinstance(value, dict) and cast("Object", value).get("isError") is not True
     with ProviderClient(Parrot({"id": 1, "result": value}), Deadline(60)) as client:
         if usable:
@@ -82,7 +82,7 @@ def test_any_answer_is_a_result_or_an_error_of_ours(value: Any) -> None:
 
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 @settings(deadline=None)
-def test_any_line_is_messages_or_none(line: bytes) -> None:
+def test_any_line_parses_to_messages_or_nothing(line: bytes) -> None:
     for message in parse_messages(line):
         owed = reply_to(message)
         assert owed is None or owed["id"] == message["id"]

@@ -360,7 +360,7 @@ def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
 
         thread = threading.Thread(target=ask)
         thread.start()
-        thread.join(30)
+        thread.join(60)
         assert found in ([], [["p"]]), f"another thread was given {found}"
         expect(_waiting(store), {"p"}, "the store after another was closed")
 
@@ -385,7 +385,7 @@ def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
                         another.passages.search(None, ["anchor", "anchor anchor anchor"], limit=200)
                 except HoldfastError as error:
                     broken.append(error)
-                    calm.wait(30)
+                    calm.wait(60)
                     expect(
                         len(another.passages.search(None, ["anchor"], limit=3)),
                         3,
@@ -395,13 +395,13 @@ def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
 
         thread = threading.Thread(target=ask)
         thread.start()
-        ready.wait(30)
+        ready.wait(60)
         # An interruption between two questions breaks off neither, so one may not be enough.
         while thread.is_alive() and opened and not broken:
             opened[0].interrupt()
             thread.join(0.005)
         calm.set()
-        thread.join(30)
+        thread.join(60)
         if opened:
             expect(len(broken), 2, "the number of breaks, and of answers after it")
 

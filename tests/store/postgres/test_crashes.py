@@ -113,9 +113,7 @@ def test_the_extension_of_this_machine_is_tried_at_most_once(tmp_path: Path) -> 
                 assert server.crashes == before + 1
 
 
-def test_a_question_that_crashes_the_server_is_not_asked_again_by_anybody(
-    crashing: Server, worked: str
-) -> None:
+def test_a_query_that_crashes_the_server_is_never_repeated(crashing: Server, worked: str) -> None:
     before = crashing.crashes
     with closing(PostgresStore(worked)) as store, closing(PostgresStore(worked)) as other:
         assert other.vectors.problem() == ""
@@ -134,7 +132,7 @@ def test_a_question_that_crashes_the_server_is_not_asked_again_by_anybody(
     ]
 
 
-def test_a_process_that_knew_the_extension_to_work_does_not_ask_after_a_crash_elsewhere(
+def test_a_process_stops_using_the_extension_after_a_crash_in_another(
     crashing: Server, worked: str
 ) -> None:
     with closing(PostgresStore(f"{worked}&connections=5")) as other:
@@ -147,7 +145,7 @@ def test_a_process_that_knew_the_extension_to_work_does_not_ask_after_a_crash_el
         assert crashing.crashes == before
 
 
-def test_many_who_ask_at_once_lose_the_server_once(crashing: Server, worked: str) -> None:
+def test_concurrent_queries_crash_the_server_only_once(crashing: Server, worked: str) -> None:
     before = crashing.crashes
     answers: list[object] = []
     with closing(PostgresStore(worked)) as store:
@@ -173,7 +171,7 @@ def run_all(threads: Sequence[threading.Thread]) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_and_a_member_write_down_that_the_server_crashed(crashing: Server) -> None:
+def test_reader_and_member_roles_record_that_the_server_crashed(crashing: Server) -> None:
     for opened in (PostgresReadStore, PostgresStore):
         url = once_worked(crashing)
         member, before = crashing.member(url), crashing.crashes
@@ -186,7 +184,7 @@ def test_a_reader_and_a_member_write_down_that_the_server_crashed(crashing: Serv
         assert crashing.crashes == before + 1
 
 
-def test_who_may_only_read_a_bank_is_told_but_cannot_try_it_again(
+def test_a_reader_of_one_bank_sees_the_crash_but_cannot_try_again(
     crashing: Server, worked: str
 ) -> None:
     before = crashing.crashes
@@ -198,7 +196,7 @@ def test_who_may_only_read_a_bank_is_told_but_cannot_try_it_again(
     assert crashing.crashes == before + 1
 
 
-def test_a_role_that_may_not_write_remembers_the_crash_itself(
+def test_a_role_without_write_access_remembers_the_crash_itself(
     crashing: Server, worked: str
 ) -> None:
     member, before = crashing.member(worked), crashing.crashes
@@ -212,7 +210,7 @@ def test_a_role_that_may_not_write_remembers_the_crash_itself(
     assert crashing.run(worked, _TRIED) == [("",)]
 
 
-def test_an_index_that_cannot_be_built_leaves_vectors_to_the_matrix(
+def test_if_an_index_cannot_be_built_the_vector_matrix_is_used(
     crashing: Server, worked: str, tmp_path: Path
 ) -> None:
     before = crashing.crashes
@@ -228,7 +226,7 @@ def test_an_index_that_cannot_be_built_leaves_vectors_to_the_matrix(
     assert crashing.crashes == before + 1
 
 
-def test_vectors_that_crash_an_index_are_stored_by_the_same_transaction(
+def test_vectors_that_crash_an_index_are_stored_in_the_same_transaction(
     crashing: Server,
 ) -> None:
     url = crashing.database()
@@ -248,7 +246,7 @@ def test_vectors_that_crash_an_index_are_stored_by_the_same_transaction(
     assert crashing.crashes == before + 1
 
 
-def test_erasing_says_that_an_index_cannot_be_written_anew(
+def test_erasing_reports_that_an_index_cannot_be_rebuilt(
     crashing: Server,
 ) -> None:
     url = crashing.database()
@@ -265,7 +263,7 @@ def test_erasing_says_that_an_index_cannot_be_written_anew(
     assert crashing.crashes == before
 
 
-def test_a_trial_that_did_not_end_is_not_repeated(crashing: Server) -> None:
+def test_an_unfinished_trial_is_not_repeated(crashing: Server) -> None:
     url = crashing.database()
     crashing.run(
         url,
@@ -280,7 +278,7 @@ def test_a_trial_that_did_not_end_is_not_repeated(crashing: Server) -> None:
     assert crashing.crashes == before
 
 
-def test_a_connection_that_the_server_ends_says_nothing_about_the_extension(
+def test_a_connection_ended_by_the_server_is_not_taken_for_a_crash(
     crashing: Server, worked: str
 ) -> None:
     """A question waits for a table that another has locked, and an administrator ends it."""
@@ -306,7 +304,7 @@ def test_a_connection_that_the_server_ends_says_nothing_about_the_extension(
 
 
 @pytest.mark.slow
-def test_a_server_that_stays_away_after_the_crash_is_told_and_then_not_asked_again() -> None:
+def test_a_server_that_stays_down_after_a_crash_is_reported_and_not_queried_again() -> None:
     with closing(Server(vector=CRASHING)) as server:
         url = f"{once_worked(server)}&wait_s=0.5"
         server.run(server.url("postgres"), "ALTER SYSTEM SET restart_after_crash = off")
@@ -331,7 +329,7 @@ def unhealthy(settings: Settings) -> dict[str, Check]:
 
 
 @pytest.mark.slow
-def test_recall_answers_and_says_that_the_server_does_not_compare_vectors(
+def test_recall_answers_and_reports_that_the_server_does_not_compare_vectors(
     crashing: Server, tmp_path: Path
 ) -> None:
     url = once_worked(crashing)
@@ -352,7 +350,7 @@ def test_recall_answers_and_says_that_the_server_does_not_compare_vectors(
     assert crashing.crashes == before + 1
 
 
-def test_the_doctor_says_it_and_tries_again_when_it_is_told_to(
+def test_the_doctor_reports_the_crash_and_tries_again_on_request(
     crashing: Server, tmp_path: Path
 ) -> None:
     url = once_worked(crashing)
@@ -382,7 +380,7 @@ def tried(settings: Settings) -> str:
     return said
 
 
-def test_the_doctor_on_the_command_line_names_what_to_do(crashing: Server, tmp_path: Path) -> None:
+def test_the_doctor_on_the_command_line_prints_a_remedy(crashing: Server, tmp_path: Path) -> None:
     env = {**os.environ, "HOME": str(tmp_path), "HOLDFAST_STORE": crashing.database()}
     command = [sys.executable, "-m", "holdfast", "doctor", "--json"]
     before = crashing.crashes
@@ -394,7 +392,7 @@ def test_the_doctor_on_the_command_line_names_what_to_do(crashing: Server, tmp_p
 
 
 @pytest.mark.parametrize("transaction", [False, True], ids=["a query", "a transaction"])
-def test_interrupting_never_fails_whatever_became_of_the_connection(
+def test_interrupting_never_fails_whatever_the_state_of_the_connection(
     crashing: Server, transaction: bool
 ) -> None:
     url = f"{crashing.database()}&wait_s=0.3"

@@ -23,7 +23,13 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.model.bank import Bank
-from holdfast.store.postgres.address import MAX_CONNECTIONS, Address, location_of, read_address
+from holdfast.store.postgres.address import (
+    BUSY_S,
+    MAX_CONNECTIONS,
+    Address,
+    location_of,
+    read_address,
+)
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.store import PostgresStore
 from tests.support.http.server import serving
@@ -73,7 +79,7 @@ def back_soon(postgres: Server) -> Generator[None]:
         starting.join()
 
 
-def test_a_transaction_whose_connection_is_killed_is_done_again_as_a_whole(
+def test_a_transaction_whose_connection_is_killed_is_repeated_completely(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     store.banks.add(a_bank("ours"))
@@ -88,7 +94,7 @@ def test_a_transaction_whose_connection_is_killed_is_done_again_as_a_whole(
     assert bumped(store, "ours") == before + 1
 
 
-def test_a_transaction_that_rests_on_what_changed_meanwhile_is_not_done_again(
+def test_a_transaction_that_read_changed_rows_is_not_repeated(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     with pytest.raises(StoreBusyError, match="changed while"), store.transaction():
@@ -104,7 +110,7 @@ def test_a_transaction_that_rests_on_what_changed_meanwhile_is_not_done_again(
     assert names(store) == ["later", "theirs"]
 
 
-def test_a_transaction_too_large_to_remember_leaves_nothing(
+def test_a_transaction_too_large_to_repeat_leaves_nothing(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     with pytest.raises(StoreUnavailableError) as raised, store.transaction():
@@ -116,7 +122,7 @@ def test_a_transaction_too_large_to_remember_leaves_nothing(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_what_was_cut_off_while_it_was_settled_is_there_once(
+def test_a_transaction_cut_off_during_commit_is_stored_once(
     postgres: Server, url: str, when: str
 ) -> None:
     with (
@@ -133,7 +139,7 @@ def test_what_was_cut_off_while_it_was_settled_is_there_once(
         assert store.database.one("SELECT number FROM change_counter") == (2,)
 
 
-def test_the_loser_of_a_deadlock_does_all_of_it_again(
+def test_the_loser_of_a_deadlock_is_repeated_completely(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     for name in ("one", "other"):
@@ -160,7 +166,7 @@ def _take_both(raw: psycopg.Connection[tuple[object, ...]]) -> None:
     raw.execute("COMMIT")
 
 
-def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
+def test_a_killed_connection_is_reopened_for_a_query_and_for_a_transaction(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     kill_others(postgres, url)
@@ -171,7 +177,7 @@ def test_a_killed_connection_is_opened_again_for_a_question_and_for_a_beginning(
     assert names(store) == ["ours"]
 
 
-def test_a_server_that_crashes_and_comes_back_is_asked_again(
+def test_a_server_that_crashes_and_restarts_is_queried_again(
     postgres: Server, store: PostgresStore
 ) -> None:
     store.banks.add(a_bank("ours"))
@@ -181,7 +187,7 @@ def test_a_server_that_crashes_and_comes_back_is_asked_again(
         assert names(store) == ["ours"]
 
 
-def test_a_server_that_is_killed_in_a_transaction_and_comes_back_has_all_of_it(
+def test_a_transaction_survives_a_server_that_is_killed_and_restarted(
     postgres: Server, store: PostgresStore
 ) -> None:
     postgres.run(postgres.url("postgres"), "CHECKPOINT")
@@ -193,28 +199,30 @@ def test_a_server_that_is_killed_in_a_transaction_and_comes_back_has_all_of_it(
     assert names(store) == ["one", "two"]
 
 
-def test_nobody_waits_for_a_server_that_stays_away_and_it_is_used_again_once_it_is_back(
+def test_an_unavailable_server_fails_fast_and_is_used_again_once_it_is_back(
     postgres: Server, url: str
 ) -> None:
-    with closing(PostgresStore(url, busy_s=0.4)) as store:
+    with closing(PostgresStore(url, busy_s=2.0)) as store:
         store.banks.add(a_bank("ours"))
         postgres.run(postgres.url("postgres"), "CHECKPOINT")
         postgres.stop()
         try:
+            begun = time.monotonic()
             with pytest.raises(StoreUnavailableError, match="cannot be used right now") as raised:
                 store.banks.all()
+            waited_s = time.monotonic() - begun
             assert "once the server answers" in raised.value.remedy
             begun = time.monotonic()
             for _ in range(3):
                 with pytest.raises(StoreUnavailableError), store.transaction():
                     store.banks.add(a_bank("half"))
-            assert time.monotonic() - begun < 0.4
+            assert time.monotonic() - begun < waited_s
         finally:
             postgres.start()
         assert names(store) == ["ours"]
 
 
-def test_a_server_that_takes_no_more_connections_is_told_and_waited_for(
+def test_a_server_without_free_connections_is_reported_and_waited_for(
     postgres: Server, url: str
 ) -> None:
     with ExitStack() as others:
@@ -228,7 +236,7 @@ def test_a_server_that_takes_no_more_connections_is_told_and_waited_for(
             assert store.banks.all() == []
 
 
-def test_many_threads_share_few_connections(
+def test_many_threads_share_a_few_connections(
     postgres: Server, url: str, store: PostgresStore
 ) -> None:
     store.banks.add(a_bank("ours"))
@@ -266,7 +274,7 @@ def test_an_error_of_one_connection_does_not_close_the_others(url: str) -> None:
         pool.release(again)
 
 
-def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> None:
+def test_no_connection_stays_open_after_close(postgres: Server, url: str) -> None:
     store = PostgresStore(url)
     forgotten, kept = store.borrow_reader(), store.borrow_reader()
     assert forgotten is not None and kept is not None
@@ -280,7 +288,7 @@ def test_no_connection_stays_when_all_is_closed(postgres: Server, url: str) -> N
     wait_until(lambda: not postgres.run(url, _OURS), "its connections are closed")
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_by_halves(postgres: Server) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing_partially_written(postgres: Server) -> None:
     with small_disk(48) as folder:
         postgres.own(folder)
         place = postgres.url("postgres")
@@ -325,7 +333,7 @@ def enlarge(folder: Path, megabytes: int) -> None:
     subprocess.run(["mount", "-o", how, str(folder)], check=True)
 
 
-def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+def test_an_unreachable_server_is_reported_without_its_password() -> None:
     with pytest.raises(StoreUnavailableError) as raised:
         PostgresStore("postgresql://me:secret@127.0.0.1:1/memory")
 
@@ -333,22 +341,22 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
     assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
 
 
-def test_a_database_or_a_role_that_is_not_there_is_not_waited_for(postgres: Server) -> None:
+def test_a_missing_database_or_role_is_not_waited_for(postgres: Server) -> None:
     begun = time.monotonic()
     for url in (postgres.url("nowhere"), postgres.url("postgres", "nobody_at_all")):
         with pytest.raises(StoreError, match="does not exist") as raised:
             PostgresStore(url)
         assert not isinstance(raised.value, StoreBusyError)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < BUSY_S
 
 
-def test_several_servers_of_which_one_leads_can_be_named() -> None:
+def test_several_servers_with_one_leader_can_be_given() -> None:
     url = "postgresql://me:secret@one:5432,two:5433/memory?target_session_attrs=read-write"
 
     assert location_of(url) == "postgresql://one:5432,two:5433/memory"
 
 
-def test_an_address_may_say_how_long_to_wait_and_for_how_many() -> None:
+def test_a_url_can_set_the_waiting_time_and_the_number_of_connections() -> None:
     plain = "postgresql://me@db/memory?sslmode=require"
     given = read_address(plain + "&wait_s=2.5&connections=4&schema=other")
 
@@ -359,7 +367,7 @@ def test_an_address_may_say_how_long_to_wait_and_for_how_many() -> None:
             read_address(f"{plain}&{wrong}")
 
 
-def test_requests_are_told_that_the_server_is_away_and_answered_once_it_is_back(
+def test_requests_fail_while_the_server_is_down_and_succeed_once_it_is_back(
     postgres: Server, url: str, tmp_path: Path
 ) -> None:
     env = {**os.environ, "HOME": str(tmp_path), "HOLDFAST_STORE": f"{url}&wait_s=0.5"}

@@ -41,7 +41,7 @@ def settings_of(home: Path, store: str = "", embedder: str = "none") -> Settings
 
 
 @pytest.mark.parametrize("embedder", ["none", ""], ids=["words", "meaning"])
-def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
+def test_a_memory_on_a_server_answers_like_one_in_a_file(
     postgres: Server, tmp_path: Path, embedder: str
 ) -> None:
     told: list[list[tuple[str, str]]] = []
@@ -62,7 +62,7 @@ def test_a_memory_on_a_server_answers_as_one_in_a_file_does(
     assert len(told[0]) > 5
 
 
-def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
+def test_a_question_to_a_server_has_a_session_although_there_is_no_home_yet(
     postgres: Server, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, postgres.database())
@@ -74,7 +74,7 @@ def test_a_question_of_a_server_has_a_session_though_there_is_no_home_yet(
         assert len(again) == 1 and again[0].answer == answer
 
 
-def test_the_command_line_uses_the_server_that_is_named(postgres: Server, tmp_path: Path) -> None:
+def test_the_command_line_uses_the_configured_server(postgres: Server, tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "HOME": str(tmp_path),
@@ -98,7 +98,7 @@ def test_the_command_line_uses_the_server_that_is_named(postgres: Server, tmp_pa
     assert not (tmp_path / ".holdfast" / "memory.db").exists()
 
 
-def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
+def test_a_read_only_store_cannot_write_and_needs_an_existing_memory(
     postgres: Server, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, postgres.empty_database())
@@ -121,7 +121,7 @@ def test_a_store_to_ask_cannot_write_and_wants_a_memory_that_is_there(
         reader.close()
 
 
-def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
+def test_the_sizes_and_retention_of_a_memory_on_a_server_are_reported(
     postgres: Server, tmp_path: Path
 ) -> None:
     settings = settings_of(tmp_path, postgres.empty_database())
@@ -148,7 +148,7 @@ def test_what_a_memory_on_a_server_takes_and_puts_away_is_told(
         )
 
 
-def test_a_hook_that_finds_no_file_asks_the_server(
+def test_a_hook_without_a_local_file_queries_the_server(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = postgres.database()
@@ -172,7 +172,7 @@ def test_a_password_is_never_shown(tmp_path: Path) -> None:
     assert location_of(settings) == "postgresql://db.example.org:5433/memory"
 
 
-def test_another_kind_of_store_is_refused_without_telling_it(tmp_path: Path) -> None:
+def test_another_kind_of_store_is_refused_without_showing_its_url(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, "mysql://me:secret@db/memory")
 
     with pytest.raises(SettingsError) as raised:
@@ -181,7 +181,7 @@ def test_another_kind_of_store_is_refused_without_telling_it(tmp_path: Path) -> 
     assert "secret" not in f"{raised.value.message} {raised.value.remedy}"
 
 
-def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) -> None:
+def test_stores_do_not_share_vector_files_and_evaluations_use_no_server(tmp_path: Path) -> None:
     one = settings_of(tmp_path)
     other = replace(one, store="postgresql://db/memory")
 
@@ -193,7 +193,7 @@ def test_stores_do_not_share_matrices_and_evaluations_take_none(tmp_path: Path) 
     assert one.database.exists()
 
 
-def test_an_evaluation_leaves_nothing_on_the_server_it_is_read_into(
+def test_an_evaluation_leaves_nothing_on_the_server_it_uses(
     postgres: Server, tmp_path: Path
 ) -> None:
     url = postgres.database()
@@ -207,7 +207,7 @@ def test_an_evaluation_leaves_nothing_on_the_server_it_is_read_into(
     assert postgres.run(url, schemas) == [(1,)]
 
 
-def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(
+def test_a_memory_can_be_moved_to_a_server_and_back_with_the_same_answers(
     postgres: Server, tmp_path: Path
 ) -> None:
     home, back = settings_of(tmp_path / "one"), settings_of(tmp_path / "two")
@@ -232,7 +232,7 @@ def test_a_memory_moves_to_a_server_and_back_and_answers_the_same(
         move_memory(home, "sqlite://", url)
 
 
-def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> None:
+def test_the_command_line_can_move_a_memory(postgres: Server, tmp_path: Path) -> None:
     with Holdfast(settings_of(tmp_path)) as memory:
         memory.remember("We deploy on Tuesdays.", bank="proj")
     url = postgres.empty_database()
@@ -250,7 +250,7 @@ def test_the_command_line_moves_a_memory(postgres: Server, tmp_path: Path) -> No
     ]
 
 
-def test_what_names_no_memory_is_not_moved(tmp_path: Path) -> None:
+def test_an_invalid_source_or_target_of_a_move_is_refused(tmp_path: Path) -> None:
     home = settings_of(tmp_path)
     for source, target in (
         ("sqlite://", "postgresql://db/memory"),

@@ -63,7 +63,7 @@ PARTITIONS = ("", "&partitions=16")
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
-def test_a_whole_memory_moves_to_a_server_and_back(
+def test_a_complete_memory_is_moved_to_a_server_and_back(
     postgres: Server, tmp_path: Path, partitions: str
 ) -> None:
     home, back = settings_of(tmp_path), settings_of(tmp_path / "back")
@@ -86,7 +86,7 @@ def test_a_whole_memory_moves_to_a_server_and_back(
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
-def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
+def test_a_killed_move_to_a_server_continues_where_it_stopped(
     postgres: Server, tmp_path: Path, partitions: str
 ) -> None:
     home, plain = settings_of(tmp_path), postgres.empty_database()
@@ -111,7 +111,7 @@ def test_a_move_to_a_server_that_is_killed_goes_on_where_it_was(
         move_memory(home, "sqlite://", url)
 
 
-def test_a_move_to_a_file_that_is_killed_goes_on_where_it_was(
+def test_a_killed_move_to_a_file_continues_where_it_stopped(
     postgres: Server, tmp_path: Path
 ) -> None:
     home, back, url = settings_of(tmp_path), settings_of(tmp_path / "back"), postgres.database()
@@ -131,7 +131,7 @@ def test_a_move_to_a_file_that_is_killed_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
-def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
+def test_a_move_restarts_if_the_source_changed_in_between(
     postgres: Server, tmp_path: Path, partitions: str
 ) -> None:
     home, url = settings_of(tmp_path), postgres.empty_database() + partitions
@@ -150,7 +150,9 @@ def test_what_was_moved_before_the_old_memory_changed_is_moved_anew(
         assert len(memory.store.banks.all()) == 2
 
 
-def test_what_was_begun_with_another_memory_is_moved_anew(postgres: Server, tmp_path: Path) -> None:
+def test_a_move_restarts_if_it_was_started_from_another_memory(
+    postgres: Server, tmp_path: Path
+) -> None:
     url = postgres.empty_database()
     read_in(tmp_path / "one", tmp_path / "said")
     kill_half_way(tmp_path / "one", "sqlite://", url, 40)
@@ -164,7 +166,7 @@ def test_what_was_begun_with_another_memory_is_moved_anew(postgres: Server, tmp_
         assert store.check_integrity() == IntegrityReport()
 
 
-def test_a_password_is_not_left_where_a_memory_was_moved_to(
+def test_the_password_of_the_source_is_not_stored_in_the_target(
     postgres: Server, tmp_path: Path
 ) -> None:
     url = postgres.database().replace("postgres@", "postgres:secret@")

@@ -86,7 +86,7 @@ def plain(postgres: Server) -> str:
 
 
 @pytest.mark.parametrize("check", _CHECKS, ids=[check.__name__ for check in _CHECKS])
-def test_a_store_without_the_extension_conforms(
+def test_a_store_without_the_extension_passes_every_conformance_check(
     check: Callable[[MakeStore], None], plain: str
 ) -> None:
     with ExitStack() as opened:
@@ -100,9 +100,7 @@ def test_a_store_without_the_extension_conforms(
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_the_server_names_exactly_those_that_the_matrix_finds(
-    postgres: Server, tmp_path: Path
-) -> None:
+def test_the_server_finds_exactly_what_the_matrix_finds(postgres: Server, tmp_path: Path) -> None:
     vectors = some_vectors(600)
     with closing(PostgresStore(postgres.database())) as store:
         fill(store, vectors[:500])
@@ -144,7 +142,7 @@ def test_a_large_bank_is_searched_by_its_index(postgres: Server, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_an_extension_that_comes_later_takes_up_what_is_there(
+def test_an_extension_installed_later_indexes_existing_vectors(
     postgres: Server, plain: str, tmp_path: Path
 ) -> None:
     vectors = some_vectors(300)
@@ -168,7 +166,7 @@ def test_an_extension_that_comes_later_takes_up_what_is_there(
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_many_vectors_without_a_place_are_left_to_the_matrix(
+def test_with_many_unindexed_vectors_the_matrix_is_used(
     postgres: Server,
 ) -> None:
     url = postgres.database()

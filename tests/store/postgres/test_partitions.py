@@ -67,7 +67,7 @@ _CITUS = """
 
 
 @pytest.mark.parametrize("check", _WANTED, ids=[check.__name__ for check in _WANTED])
-def test_a_store_of_partitions_conforms(
+def test_a_partitioned_store_passes_every_conformance_check(
     check: Callable[[MakeStore], None], postgres: Server
 ) -> None:
     url = postgres.cut_database()
@@ -82,7 +82,7 @@ def test_a_store_of_partitions_conforms(
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server) -> None:
+def test_a_bank_is_in_one_partition_and_only_that_is_searched(postgres: Server) -> None:
     url = postgres.cut_database()
     cut = postgres.run(
         url, "SELECT relname FROM pg_class WHERE relkind = 'p' AND relnamespace = "
@@ -105,7 +105,7 @@ def test_a_bank_lies_in_one_partition_and_only_that_is_searched(postgres: Server
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_a_large_bank_in_a_partition_has_its_index_there(postgres: Server, tmp_path: Path) -> None:
+def test_a_large_bank_in_a_partition_has_its_own_index(postgres: Server, tmp_path: Path) -> None:
     vectors, limits = some_vectors(310), PgVectorLimits(exact_scan=200)
     with closing(PostgresStore(postgres.cut_database(), vector_limits=limits)) as store:
         fill(store, vectors[:300])
@@ -122,7 +122,7 @@ def test_a_large_bank_in_a_partition_has_its_index_there(postgres: Server, tmp_p
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_what_a_cluster_is_told_fits_the_tables(postgres: Server) -> None:
+def test_the_statements_for_citus_fit_the_tables(postgres: Server) -> None:
     url = postgres.database()
     keys = dict(postgres.run(url, _KEYS))
     assert {keys[name] for name in PARTITIONED_TABLES} == {"bank"}

@@ -70,12 +70,14 @@ def lose(store: Store, how: Callable[[], None]) -> None:
     assert len(found(store, "ours", "anchor")) == 2
 
 
-def test_a_transaction_that_is_said_again_sees_what_it_saw(postgres: Server, url: str) -> None:
+def test_a_repeated_transaction_sees_the_same_banks(postgres: Server, url: str) -> None:
     with closing(PostgresStore(postgres.member(url))) as store:
         lose(store, lambda: kill_others(postgres, url))
 
 
-def test_it_does_so_too_where_the_server_was_killed(postgres: Server, url: str) -> None:
+def test_a_transaction_repeated_after_a_server_crash_sees_the_same_banks(
+    postgres: Server, url: str
+) -> None:
     def kill() -> None:
         postgres.kill()
         threading.Timer(0.2, postgres.start).start()
@@ -87,7 +89,7 @@ def test_it_does_so_too_where_the_server_was_killed(postgres: Server, url: str) 
 
 
 @pytest.mark.parametrize("fail", [True, False])
-def test_what_was_let_see_more_is_not_when_it_is_used_again(
+def test_a_connection_that_saw_more_is_restricted_again_when_reused(
     postgres: Server, url: str, fail: bool
 ) -> None:
     with closing(PostgresStore(f"{postgres.member(url)}&connections=2")) as store:
@@ -110,7 +112,7 @@ def test_what_was_let_see_more_is_not_when_it_is_used_again(
             assert seen(store) == [] and store.model_calls.paused_services() == []
 
 
-def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
+def test_keys_share_a_few_connections(postgres: Server, url: str) -> None:
     member = f"{postgres.member(url)}&connections=3"
     wrong: list[object] = []
 
@@ -141,7 +143,7 @@ def test_keys_take_turns_on_few_connections(postgres: Server, url: str) -> None:
     assert wrong == []
 
 
-def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server, url: str) -> None:
+def test_a_principal_that_cannot_be_encoded_leaks_no_connection(postgres: Server, url: str) -> None:
     with closing(PostgresStore(f"{postgres.member(url)}&connections=2&wait_s=1")) as store:
         for _ in range(4):
             fence_store(store, key_for("half \ud800"))
@@ -152,7 +154,7 @@ def test_what_cannot_be_said_to_the_server_costs_no_connection(postgres: Server,
 
 
 @pytest.mark.usefixtures("vectors_on_server")
-def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
+def test_a_role_that_does_not_own_the_tables_builds_no_index_and_finds_the_same(
     postgres: Server,
 ) -> None:
     url, vectors = postgres.database(), some_vectors(120)
@@ -173,7 +175,7 @@ def test_whoever_does_not_own_the_tables_makes_no_index_and_finds_the_same(
         assert store.vectors.nearest("ours", MODEL, asked, 10) == []
 
 
-def test_whoever_does_not_own_the_tables_is_told_who_brings_them_up_to_date(
+def test_a_role_that_does_not_own_the_tables_is_told_who_can_migrate(
     postgres: Server, url: str
 ) -> None:
     member = postgres.member(url)
@@ -183,7 +185,7 @@ def test_whoever_does_not_own_the_tables_is_told_who_brings_them_up_to_date(
     assert "owner's address" in raised.value.remedy
 
 
-def test_a_bank_that_a_key_may_not_make_is_not_made(postgres: Server, url: str) -> None:
+def test_a_key_cannot_create_a_bank_outside_its_permission(postgres: Server, url: str) -> None:
     with closing(PostgresStore(postgres.member(url))) as store:
         fence_store(store, key_for("ours"))
         with pytest.raises(StoreError, match="may not"):

@@ -35,7 +35,7 @@ def line(text: str, scope: Scope, day: int, gone: bool = False) -> dict[str, obj
     )
 
 
-def test_shares_are_taken_once_moved_between_scopes_and_taken_back(
+def test_shares_are_stored_once_change_scope_and_can_be_withdrawn(
     postgres: Server, tmp_path: Path
 ) -> None:
     given = {

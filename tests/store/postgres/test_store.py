@@ -30,6 +30,7 @@ from holdfast.store.protocol import Store
 from holdfast.store.sql.migrations import read_migrations
 from holdfast.store.sqlite import schema as sqlite
 from holdfast.store.sqlite.store import SqliteStore
+from tests.store.conformance.samples import an_exchange
 from tests.support.postgres_server import Server
 
 NOON = "2026-03-01T12:00:00Z"
@@ -70,6 +71,8 @@ def member(postgres: Server) -> tuple[str, str]:
     with closing(PostgresStore(url)) as store:
         fill(store, "ours", a_passage("ours", "p1", "raise the anchor"))
         fill(store, "theirs", a_passage("theirs", "p2", "drop the anchor"))
+        for bank, id in (("ours", "x1"), ("theirs", "x2")):
+            store.derived.put(bank, "t", [an_exchange(id, bank, "t")])
     return url, postgres.member(url)
 
 
@@ -80,8 +83,9 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
         assert found(store, "theirs", "anchor") == []
         assert store.passages.term_frequencies(None, ["anchor"], 10) == [1]
         assert store.passages.count("theirs", 10) == 0
-        seen = store.records.find(None, "", "")
-        assert seen and seen == store.records.find("ours", "", "")
+        for bank in (None, "ours"):
+            assert store.records.find(bank, "", "") == [an_exchange("x1", "ours", "t")]
+        assert store.records.find("theirs", "", "") == []
         with pytest.raises(StoreError, match="may not"):
             store.banks.add(a_bank("another"))
         with pytest.raises(StoreError), store.transaction():
@@ -92,7 +96,7 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
         assert found(owner, "theirs", "ours") == []
 
 
-def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, str]) -> None:
+def test_the_server_limits_a_store_to_its_principal(member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1])) as store:
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
         ours = fence_store(store, Principal("a", ("ours",), Level.ADMIN))
@@ -114,7 +118,9 @@ def test_the_server_keeps_a_store_to_whoever_it_is_used_for(member: tuple[str, s
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]
 
 
-def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, str]) -> None:
+def test_without_the_maintain_privilege_overwriting_fails_with_an_error(
+    postgres: Server, member: tuple[str, str]
+) -> None:
     with closing(PostgresStore(member[1])) as store:
         store.erasure.overwrite_deleted()
         role = member[1].split("//")[1].split("@")[0]
@@ -123,7 +129,7 @@ def test_whoever_may_not_overwrite_says_so(postgres: Server, member: tuple[str, 
             store.erasure.overwrite_deleted()
 
 
-def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
+def test_a_connection_without_a_bank_sees_no_rows(member: tuple[str, str]) -> None:
     with psycopg.connect(member[1]) as raw:
         tables = raw.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'holdfast'::regnamespace "
@@ -136,7 +142,7 @@ def test_whoever_names_no_bank_is_shown_none(member: tuple[str, str]) -> None:
                 assert count == 0, table
 
 
-def test_every_table_has_a_wall_and_almost_every_key_starts_with_the_bank(
+def test_every_table_has_row_security_and_almost_every_key_starts_with_the_bank(
     postgres: Server,
 ) -> None:
     rows = postgres.run(
@@ -150,7 +156,7 @@ def test_every_table_has_a_wall_and_almost_every_key_starts_with_the_bank(
     assert {name for name, _, first in rows if first != "bank"} == NO_BANK_FIRST
 
 
-def test_a_role_that_sees_everything_is_not_kept_to_a_bank(postgres: Server) -> None:
+def test_a_role_that_bypasses_row_security_is_not_limited_to_a_bank(postgres: Server) -> None:
     with pytest.raises(StoreError, match="sees every bank"):
         PostgresStore(postgres.database(), banks=["ours"])
 
@@ -167,7 +173,7 @@ def test_there_is_one_writer_at_a_time(postgres: Server) -> None:
         assert [bank.id for bank in one.banks.all()] == ["ours", "theirs"]
 
 
-def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
+def test_a_newer_or_unknown_schema_is_refused(postgres: Server) -> None:
     newer, strange = postgres.database(), postgres.empty_database()
     number = f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')"
     postgres.run(newer, number)
@@ -179,7 +185,7 @@ def test_a_newer_schema_and_a_strange_one_are_refused(postgres: Server) -> None:
         PostgresStore(strange)
 
 
-def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: Server) -> None:
+def test_a_running_older_program_writes_nothing_into_a_newer_schema(postgres: Server) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as store:
         postgres.run(url, f"INSERT INTO holdfast.migration VALUES ({VERSION + 1}, 'later')")
@@ -188,7 +194,7 @@ def test_a_program_that_still_runs_writes_nothing_into_a_newer_memory(postgres: 
         assert store.banks.all() == []
 
 
-def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
+def test_a_failed_migration_changes_nothing(postgres: Server) -> None:
     url = postgres.database()
     name = f"{VERSION + 1:03}_broken"
     broken = [*migrations(), (name, "CREATE TABLE later (bank text); SELECT 1 / 0;")]
@@ -203,7 +209,7 @@ def test_a_migration_that_fails_leaves_what_was_there(postgres: Server) -> None:
         assert store.banks.all() == []
 
 
-def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server) -> None:
+def test_processes_that_open_a_new_database_at_once_create_it_once(postgres: Server) -> None:
     url = postgres.empty_database()
     problems: list[BaseException] = []
 
@@ -223,7 +229,7 @@ def test_several_that_open_a_new_database_at_once_make_it_once(postgres: Server)
     assert postgres.run(url, "SELECT count(*) FROM holdfast.migration") == [(VERSION,)]
 
 
-def test_the_next_version_is_made_of_the_one_before(postgres: Server, tmp_path: Path) -> None:
+def test_each_version_is_migrated_from_the_one_before(postgres: Server, tmp_path: Path) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as store:
         store.banks.add(a_bank("ours"))
@@ -275,7 +281,7 @@ def test_the_version_is_the_number_of_the_last_migration() -> None:
     assert VERSION == sqlite.VERSION == len(migrations()) == len(sqlite.migrations())
 
 
-def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
+def test_both_stores_give_the_same_ranking(postgres: Server, tmp_path: Path) -> None:
     some = random.Random(7)
     words = "anchor anchors buoy naïve naive tide tides mooring sail-plan harbour".split()
     passages = [
@@ -301,7 +307,7 @@ def test_both_stores_rank_alike(postgres: Server, tmp_path: Path) -> None:
         }
 
 
-def test_what_is_erased_is_in_no_file_of_the_database(postgres: Server) -> None:
+def test_erased_text_is_in_no_file_of_the_database(postgres: Server) -> None:
     url = postgres.database()
     with closing(PostgresStore(url)) as store:
         fill(store, "ours", a_passage("ours", "p1", "the word is zyxwordzyx"))

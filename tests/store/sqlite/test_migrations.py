@@ -50,14 +50,14 @@ def backups_of(path: Path) -> list[Path]:
     return sorted((path.parent / "backups").glob("*.db"))
 
 
-def test_a_fresh_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -> None:
+def test_a_new_database_runs_every_step_and_makes_no_backup(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     assert version_and_log(path) == (1, ["one; or more"])
     assert not (tmp_path / "backups").exists()
 
 
-def test_a_database_is_copied_aside_once_before_an_upgrade(tmp_path: Path) -> None:
+def test_a_database_is_backed_up_once_before_an_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     SqliteStore(path, [ONE, TWO, THREE]).close()
@@ -69,7 +69,7 @@ def test_a_database_is_copied_aside_once_before_an_upgrade(tmp_path: Path) -> No
     assert version_and_log(copy) == (1, ["one; or more"])
 
 
-def test_a_step_that_keeps_failing_makes_one_copy(tmp_path: Path) -> None:
+def test_a_step_that_fails_repeatedly_makes_one_backup(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     for _ in range(KEPT_COPIES + 2):
@@ -80,7 +80,7 @@ def test_a_step_that_keeps_failing_makes_one_copy(tmp_path: Path) -> None:
     assert [part.name for part in copy.parent.iterdir()] == [copy.name]
 
 
-def test_the_first_copy_before_an_upgrade_is_kept_however_often_it_fails(tmp_path: Path) -> None:
+def test_the_first_backup_before_an_upgrade_is_kept_however_often_it_fails(tmp_path: Path) -> None:
     """Between the tries an older program writes, so that every copy is another one."""
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
@@ -101,7 +101,7 @@ def test_the_first_copy_before_an_upgrade_is_kept_however_often_it_fails(tmp_pat
     )
 
 
-def test_copies_of_earlier_upgrades_make_room(tmp_path: Path) -> None:
+def test_backups_of_earlier_upgrades_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     migrations: list[tuple[str, str]] = [ONE]
     SqliteStore(path, migrations).close()
@@ -112,7 +112,9 @@ def test_copies_of_earlier_upgrades_make_room(tmp_path: Path) -> None:
     assert versions == list(range(2, KEPT_COPIES + 3))
 
 
-def test_an_error_names_the_step_and_no_command_that_would_fail_again(tmp_path: Path) -> None:
+def test_an_error_names_the_step_and_suggests_no_command_that_would_fail_again(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     with pytest.raises(StoreError, match="broken") as caught:
@@ -122,7 +124,7 @@ def test_an_error_names_the_step_and_no_command_that_would_fail_again(tmp_path: 
     assert str(tmp_path / "backups" / "memory-schema1-1.db") in caught.value.remedy
 
 
-def test_the_next_version_is_made_of_the_one_before(tmp_path: Path) -> None:
+def test_each_version_is_migrated_from_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store, store.transaction():
         store.banks.add(Bank("b", "b", NOON))
@@ -158,7 +160,7 @@ SqliteStore(Path(sys.argv[1]), migrations).close()
 """
 
 
-def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishes(
+def test_a_kill_during_an_upgrade_leaves_a_memory_that_the_next_one_completes(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "memory.db"
@@ -199,7 +201,7 @@ def test_a_kill_anywhere_in_an_upgrade_leaves_a_memory_that_the_next_one_finishe
     assert 1 <= len(backups_of(path)) <= KEPT_COPIES + 1
 
 
-def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
+def test_a_database_that_is_up_to_date_is_not_backed_up(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     for _ in range(2):
         SqliteStore(path).close()
@@ -208,7 +210,7 @@ def test_a_database_that_is_up_to_date_is_not_copied(tmp_path: Path) -> None:
         assert raw.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
-def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None:
+def test_a_failed_step_does_not_change_the_database(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     with pytest.raises(StoreError, match="nowhere"):
@@ -229,7 +231,7 @@ def test_a_later_step_that_fails_keeps_the_earlier_ones(tmp_path: Path) -> None:
     assert version_and_log(path) == (2, ["one; or more", "two"])
 
 
-def test_a_new_database_takes_all_steps_or_none(tmp_path: Path) -> None:
+def test_a_new_database_runs_all_steps_or_none(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with pytest.raises(StoreError, match="nowhere"):
         SqliteStore(path, [ONE, TWO, BROKEN])
@@ -238,7 +240,7 @@ def test_a_new_database_takes_all_steps_or_none(tmp_path: Path) -> None:
     assert backups_of(path) == []
 
 
-def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+def test_a_newer_database_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as raw:
@@ -252,7 +254,7 @@ def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "backups").exists()
 
 
-def test_a_newer_database_with_another_journal_is_left_alone(tmp_path: Path) -> None:
+def test_a_newer_database_with_another_journal_mode_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("CREATE TABLE future (x)")
@@ -264,7 +266,7 @@ def test_a_newer_database_with_another_journal_is_left_alone(tmp_path: Path) -> 
     assert path.read_bytes() == content
 
 
-def test_a_disk_that_fills_up_in_a_step_is_said_to_be_full(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_step_is_reported_as_full(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(open_database(path)) as connection:
         migrate(connection, path, [ONE])
@@ -294,7 +296,7 @@ def test_a_backup_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) 
         "INSERT INTO log VALUES ('open",
     ],
 )
-def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: Path) -> None:
+def test_a_step_runs_to_its_last_statement_or_not_at_all(script: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     try:
@@ -306,7 +308,7 @@ def test_a_step_is_taken_to_its_last_word_or_not_at_all(script: str, tmp_path: P
     assert "last" in tables
 
 
-def test_asked_for_as_it_is_an_older_memory_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_without_migrating_an_older_memory_is_refused_and_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     with pytest.raises(StoreError, match="older version"):
@@ -330,7 +332,7 @@ back_up(sqlite3.connect(path, factory=Dying), path, 1)
 """
 
 
-def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> None:
+def test_an_incomplete_backup_is_not_taken_for_a_complete_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -340,7 +342,7 @@ def test_a_backup_that_a_kill_cut_short_is_not_taken_for_one(tmp_path: Path) -> 
     assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]
 
 
-def test_an_older_memory_is_not_read_without_bringing_it_up_to_date(tmp_path: Path) -> None:
+def test_an_older_memory_is_not_read_without_upgrading_it(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     older = ("older", "CREATE TABLE thing (name TEXT);")
     SqliteStore(path, [older]).close()
@@ -352,14 +354,14 @@ def test_an_older_memory_is_not_read_without_bringing_it_up_to_date(tmp_path: Pa
         SqliteStore(path, newer, create=False, as_it_is=True)
 
 
-def test_a_memory_that_another_process_is_just_making_reads_as_empty(tmp_path: Path) -> None:
+def test_a_memory_being_created_by_another_process_reads_as_empty(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(open_database(path)), closing(SqliteReadStore(path)) as store:
         assert store.banks.all() == []
 
 
 @pytest.mark.parametrize("folder", [MIGRATIONS, POSTGRES_MIGRATIONS])
-def test_the_schema_says_of_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
+def test_the_schema_says_for_each_table_whether_it_is_canonical_or_derived(folder: Path) -> None:
     script = "\n".join(step.script for step in read_migrations(folder))
     create = r'CREATE (?:VIRTUAL )?TABLE "?(\w+)'
     marked = re.findall(rf"^-- ([CD])\b.*\n(?:--.*\n)*{create}", script, re.MULTILINE)

@@ -56,7 +56,7 @@ def path(tmp_path: Path) -> Path:
         RecordFilter("table.py", "tide utc", "bugfix", "2026", "2027"),
     ],
 )
-def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: RecordFilter) -> None:
+def test_filtering_records_scans_no_whole_table(path: Path, filter: RecordFilter) -> None:
     for bank in (BANK, None):
         told = plans(path, lambda store, bank=bank: store.records.filter(bank, filter))
         assert told
@@ -64,7 +64,7 @@ def test_finding_work_reads_no_table_from_end_to_end(path: Path, filter: RecordF
 
 
 @pytest.mark.parametrize("wanted", [CommitFilter(), CommitFilter(author="ada")])
-def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: CommitFilter) -> None:
+def test_the_commit_history_is_read_in_index_order(path: Path, wanted: CommitFilter) -> None:
     for bank in (BANK, None):
         told = plans(path, lambda store, bank=bank: store.overview.commit_ids(bank, wanted, 40))
         assert "SEARCH commit USING COVERING INDEX commit_time (bank=?)" in told
@@ -72,7 +72,7 @@ def test_a_history_is_read_in_the_order_of_its_index(path: Path, wanted: CommitF
     assert any("COVERING INDEX" in step for step in plans(path, lambda s: s.overview.authors(BANK)))
 
 
-def test_vectors_are_not_counted_anew(path: Path) -> None:
+def test_counting_vectors_reads_a_stored_count(path: Path) -> None:
     told = plans(path, lambda store: store.vectors.span(BANK, "model"))
     assert "SEARCH c USING PRIMARY KEY (bank=? AND model=?)" in told
     with closing(sqlite3.connect(path)) as store:
@@ -87,7 +87,7 @@ def test_vectors_are_not_counted_anew(path: Path) -> None:
         assert store.vectors.span(BANK, "model").total == 1
 
 
-def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
+def test_a_timeline_reads_each_side_from_its_position_by_index(path: Path) -> None:
     moment = TimelinePosition(NOON, "exchange", "x1", BANK)
     told = plans(path, lambda store: store.passages.around(BANK, moment, KINDS, 5, 5))
     searches = [step for step in told if step.startswith("SEARCH")]
@@ -96,7 +96,7 @@ def test_a_timeline_reads_each_side_from_its_moment_on(path: Path) -> None:
     assert not [step for step in told if "SCAN" in step]
 
 
-def test_taking_an_exchange_away_takes_its_labels_away(path: Path) -> None:
+def test_removing_an_exchange_removes_its_labels(path: Path) -> None:
     with closing(SqliteStore(path)) as store, store.transaction():
         store.derived.put(BANK, SESSION, [])
     with closing(sqlite3.connect(path)) as raw:
@@ -105,7 +105,7 @@ def test_taking_an_exchange_away_takes_its_labels_away(path: Path) -> None:
         assert {row[0] for row in raw.execute("SELECT text FROM label")} == {"a.py", "b.py"}
 
 
-def test_a_search_of_a_time_asks_the_index_once(path: Path) -> None:
+def test_a_search_within_a_time_range_queries_the_index_once(path: Path) -> None:
     """By row the index would be asked anew for every passage of that time: seconds, not
     milliseconds, in a bank of a few thousand."""
     told = plans(path, lambda store: store.passages.search(BANK, ["anchor"], (), 5, "2026", "2027"))

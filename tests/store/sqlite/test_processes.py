@@ -73,11 +73,11 @@ def run_at_once(script: str, arguments: list[list[str]]) -> None:
             process.stdin.write("\n")
             process.stdin.flush()
         for process in processes:
-            _, errors = process.communicate(timeout=45)
+            _, errors = process.communicate(timeout=60)
             assert process.returncode == 0, errors
 
 
-def test_a_store_that_another_is_just_making_is_waited_for(tmp_path: Path) -> None:
+def test_a_store_being_created_by_another_process_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as maker,
@@ -88,11 +88,11 @@ def test_a_store_that_another_is_just_making_is_waited_for(tmp_path: Path) -> No
         early, _ = wait([opened], timeout=0.3)
         maker.execute("ROLLBACK")
         assert not early, "another process holds the file still"
-        assert opened.exception(timeout=30) is None
+        assert opened.exception(timeout=60) is None
 
 
 # Not strict: whether the processes meet in the moment between two locks is chance.
-def test_processes_that_make_a_store_at_once_make_one_whole_store(tmp_path: Path) -> None:
+def test_processes_that_create_a_store_at_once_create_one_complete_store(tmp_path: Path) -> None:
     for attempt in range(3):
         path = tmp_path / str(attempt) / "memory.db"
         run_at_once(OPENER, [[str(path), repr([tuple(one) for one in migrations()])]] * 4)
@@ -101,7 +101,7 @@ def test_processes_that_make_a_store_at_once_make_one_whole_store(tmp_path: Path
         assert not (path.parent / "backups").exists()
 
 
-def test_processes_that_migrate_at_once_take_each_step_once(tmp_path: Path) -> None:
+def test_processes_that_migrate_at_once_run_each_step_once(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, STEPS[:1]).close()
     run_at_once(OPENER, [[str(path), repr(STEPS)]] * 4)

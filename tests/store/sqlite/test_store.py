@@ -61,7 +61,7 @@ def mode_of(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_home_and_files_are_for_the_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+def test_home_and_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
     path = tmp_path / "home" / "memory.db"
     before = os.umask(0)
     try:
@@ -73,7 +73,7 @@ def test_home_and_files_are_for_the_owner_alone_whatever_the_umask(tmp_path: Pat
     assert modes == {"memory.db": 0o600, "memory.db-wal": 0o600, "memory.db-shm": 0o600}
 
 
-def test_a_home_with_everything_of_ours_is_closed_to_others(tmp_path: Path) -> None:
+def test_a_home_that_others_may_read_is_made_private(tmp_path: Path) -> None:
     home = tmp_path / "home"
     filled_store(home / "memory.db", 1).close()
     for folder in ("vectors", "backups"):
@@ -83,7 +83,7 @@ def test_a_home_with_everything_of_ours_is_closed_to_others(tmp_path: Path) -> N
     assert mode_of(home) == 0o700
 
 
-def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_a_file_that_others_may_read_is_made_private(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled_store(path, 1).close()
     path.chmod(0o644)
@@ -92,7 +92,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None
         assert mode_of(path) == 0o600
 
 
-def test_the_journal_is_written_ahead_and_foreign_keys_hold(tmp_path: Path) -> None:
+def test_the_journal_is_in_wal_mode_and_foreign_keys_are_enforced(tmp_path: Path) -> None:
     with closing(SqliteStore(tmp_path / "memory.db")) as store:
         connection = connection_of(store)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -109,7 +109,9 @@ def test_the_journal_is_written_ahead_and_foreign_keys_hold(tmp_path: Path) -> N
         pytest.param(b"SQLite format 3\x00" + random.Random(2).randbytes(50_000), id="only a head"),
     ],
 )
-def test_what_is_not_a_database_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_not_changed(
+    content: bytes, tmp_path: Path
+) -> None:
     path = tmp_path / "memory.db"
     path.write_bytes(content)
     with pytest.raises(StoreCorruptError) as caught:
@@ -119,7 +121,7 @@ def test_what_is_not_a_database_is_refused_and_left_alone(content: bytes, tmp_pa
     assert path.read_bytes() == content
 
 
-def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_the_database_of_another_program_is_refused_and_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE users (name TEXT)")
@@ -130,7 +132,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kept", [50, 100, 1000, 4096, 0.3, 0.9])
-def test_a_truncated_database_is_said_to_be_damaged(kept: float, tmp_path: Path) -> None:
+def test_a_truncated_database_is_reported_as_damaged(kept: float, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled_store(path, 200).close()
     content = path.read_bytes()
@@ -140,7 +142,7 @@ def test_a_truncated_database_is_said_to_be_damaged(kept: float, tmp_path: Path)
     assert "backups" in caught.value.remedy
 
 
-def test_a_database_with_damaged_pages_is_said_to_be_damaged(tmp_path: Path) -> None:
+def test_a_database_with_damaged_pages_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled_store(path, 200).close()
     content = path.read_bytes()
@@ -150,7 +152,7 @@ def test_a_database_with_damaged_pages_is_said_to_be_damaged(tmp_path: Path) -> 
     assert "backups" in caught.value.remedy
 
 
-def test_a_store_that_another_holds_for_too_long_is_busy(tmp_path: Path) -> None:
+def test_a_store_locked_for_too_long_is_reported_as_busy(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(filled_store(path, 1)) as store, closing(sqlite3.connect(path)) as holder:
         connection_of(store).execute("PRAGMA busy_timeout = 50")
@@ -166,7 +168,7 @@ def test_a_store_that_another_holds_for_too_long_is_busy(tmp_path: Path) -> None
         assert len(store.turns.of_session("b1", "s1")) == 2
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_partially_written(tmp_path: Path) -> None:
     with closing(filled_store(tmp_path / "memory.db", 5)) as store:
         connection = connection_of(store)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -186,7 +188,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write into any folder")
-def test_a_read_only_folder_is_said_to_be_so(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o500)
     with pytest.raises(StoreError) as caught:
@@ -194,7 +196,7 @@ def test_a_read_only_folder_is_said_to_be_so(tmp_path: Path) -> None:
     assert "HOLDFAST_HOME" in caught.value.remedy
 
 
-def test_a_home_that_is_a_file_is_said_to_be_so(tmp_path: Path) -> None:
+def test_a_home_that_is_a_file_is_reported(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.write_text("not a folder")
     with pytest.raises(StoreError) as caught:
@@ -203,7 +205,7 @@ def test_a_home_that_is_a_file_is_said_to_be_so(tmp_path: Path) -> None:
     assert home.read_text() == "not a folder"
 
 
-def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_the_file_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.mkdir(mode=0o755)
     with pytest.raises(StoreError):
@@ -222,7 +224,7 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
         ),
     ],
 )
-def test_a_decision_cannot_be_changed_by_any_sql(sql: str, tmp_path: Path) -> None:
+def test_a_logged_decision_cannot_be_changed_by_any_sql(sql: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
         kept = store.curation.append(
@@ -262,7 +264,7 @@ def test_a_table_has_the_columns_of_its_record(
     assert columns_of(path, table) == set(names) | set(more)
 
 
-def test_the_parts_of_turns_and_banks_lie_flat_in_their_tables(tmp_path: Path) -> None:
+def test_nested_fields_of_turns_and_banks_have_their_own_columns(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path).close()
     turn = {field.name for field in fields(Turn)}
@@ -272,7 +274,7 @@ def test_the_parts_of_turns_and_banks_lie_flat_in_their_tables(tmp_path: Path) -
     assert columns_of(path, "bank") == (bank - {"disposition", "aliases"}) | disposition
 
 
-def test_a_key_that_is_the_table_starts_with_its_columns_in_order(tmp_path: Path) -> None:
+def test_tables_without_rowid_start_with_their_key_columns_in_order(tmp_path: Path) -> None:
     """SQLite 3.40's `quick_check` takes another order for damage."""
     SqliteStore(tmp_path / "memory.db").close()
     with closing(sqlite3.connect(tmp_path / "memory.db")) as raw:

@@ -8,14 +8,16 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.support.http.server import Server
+from tests.support.waiting import TIMEOUT_S
 
 WIDE = (1280, 800)
 PHONE = (360, 740)
 _ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+_TIMEOUT_MS = TIMEOUT_S * 1000
 _OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-gpu")
 
 
@@ -25,6 +27,7 @@ def browsing() -> Generator[Browser]:
     program = next((found for name in _NAMES if (found := which(name))), None)
     if program is None:
         pytest.skip("needs Chromium: apt install chromium")
+    expect.set_options(timeout=_TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=[*_OPTIONS])
         yield browser
@@ -60,7 +63,7 @@ class Looker:
             color_scheme="dark" if dark else "light",
             java_script_enabled=scripts,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(_TIMEOUT_MS)
         self._open.append(context)
         page = context.new_page()
         page.on("console", lambda told: self._note(told.type == "error", told.text))

@@ -60,7 +60,7 @@ class Server(NamedTuple):
             self.url + path, body, dict(with_token if headers is None else headers), method=method
         )
         try:
-            with _OPENER.open(request, timeout=30) as answer:
+            with _OPENER.open(request, timeout=60) as answer:
                 return Got(answer.status, answer.read().decode(), answer.headers)
         except urllib.error.HTTPError as error:
             with error:
@@ -118,4 +118,4 @@ def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Se
             yield Server(found["url"], found["enter"], token, env)
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)

@@ -79,4 +79,4 @@ def team_serving(env: Mapping[str, str], folder: Path, *options: str) -> Generat
             yield Team(announced(process)["url"], env, process)
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)

@@ -26,7 +26,6 @@ from holdfast.app.search.browse import Browse
 from holdfast.errors import InputError
 from holdfast.language import collapse_spaces
 from holdfast.learn.agent_lessons import USER_PREFIX, Lesson, is_proposed
-from holdfast.learn.decision_state import in_effect
 from holdfast.learn.existing_rules import find_matching_rule, says_the_same
 from holdfast.learn.promotion import may_be_automatic, refusals_in_effect, refused_texts
 from holdfast.learn.rule_text import RuleAddition
@@ -42,7 +41,7 @@ from holdfast.learn.rule_writing import (
     write,
     written_or_reverted,
 )
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri

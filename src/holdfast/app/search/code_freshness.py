@@ -9,9 +9,8 @@ from pathlib import Path
 
 from holdfast.app.core.context import current_folder
 from holdfast.errors import HoldfastError
-from holdfast.learn.decision_state import in_effect
 from holdfast.model.anchors import CodeAnchor, FileFreshness
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.kinds import record_kind
 from holdfast.model.query import Citation, Hit
 from holdfast.model.trust import Freshness

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import truncate
-from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
-from holdfast.model.curation import Action
+from holdfast.learn.decision_state import RETENTION_AUTHOR
+from holdfast.model.curation import Action, in_effect
 from holdfast.model.knowledge import ClaimKind, Fact
 from holdfast.model.ledgers.injections import InjectionUse
 from holdfast.model.to_json import to_jsonable

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.failures import Failure, recent_failures
-from holdfast.learn.decision_state import RETENTION_AUTHOR, in_effect
-from holdfast.model.curation import Action
+from holdfast.learn.decision_state import RETENTION_AUTHOR
+from holdfast.model.curation import Action, in_effect
 from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.recall.core.plan import RecallPlan

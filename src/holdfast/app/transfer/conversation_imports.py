@@ -18,9 +18,8 @@ from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.app.transfer.export_format import FORMAT
 from holdfast.errors import InputError
 from holdfast.learn.curation import Curator, Target
-from holdfast.learn.decision_state import in_effect
 from holdfast.learn.import_intake import IMPORT_BATCH
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
 from holdfast.model.uris import parse_uri, uri

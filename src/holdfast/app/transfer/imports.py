@@ -12,9 +12,8 @@ from holdfast.app.curation.records import curator_for
 from holdfast.app.ingest.ingestion import Ingestion
 from holdfast.app.ingest.stages import update_stages
 from holdfast.errors import InputError, NotFoundError
-from holdfast.learn.decision_state import in_effect
 from holdfast.learn.import_intake import IMPORT_BATCH, DraftImporter, ImportCounts, record_import
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.imports import ImportBatch
 from holdfast.model.uris import uri

@@ -17,7 +17,6 @@ from holdfast.app.curation.bank_profiles import log_change
 from holdfast.app.curation.records import curator_for
 from holdfast.errors import InputError, NotFoundError
 from holdfast.language import truncate
-from holdfast.learn.decision_state import in_effect
 from holdfast.learn.share_drafts import (
     Draft,
     Sharer,
@@ -27,7 +26,7 @@ from holdfast.learn.share_drafts import (
     same_content,
 )
 from holdfast.learn.share_intake import ShareImportPlan, ShareSource, import_shares, plan_import
-from holdfast.model.curation import Action, Curation
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.team import SharedRecord
 from holdfast.model.uris import parse_uri, uri
 from holdfast.sources.git.share_branch import Person, ShareBranch, git_identity

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.decision_log import read_logs
-from holdfast.learn.decision_state import in_effect, undoable
-from holdfast.model.curation import Action, Curation
+from holdfast.learn.decision_state import undoable
+from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, sentences, words
+from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, plain, sentences, words
 from holdfast.model.records import ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
@@ -164,6 +164,7 @@ def notable_sentences(turns: Sequence[Turn], limit: int) -> list[str]:
 
 
 def _score_sentence(sentence: str) -> float:
+    sentence = plain(sentence)
     fits = _LIMITS.shortest_sentence <= len(sentence) <= _LIMITS.longest_sentence
     if not fits or sentence.endswith(("?", ":")) or is_chatter(sentence):
         return 0.0
@@ -175,7 +176,9 @@ def next_steps(text: str, limit: int = 4) -> list[str]:
     """The last sentences of a closing message that say what is still to do."""
     shortest, longest = _LIMITS.shortest_next_step, _LIMITS.longest_sentence
     found = sentences(text[-_LIMITS.closing_characters :])
-    return [s for s in found if _NEXT_STEP.search(s) and shortest <= len(s) <= longest][-limit:]
+    return [s for s in found if _NEXT_STEP.search(plain(s)) and shortest <= len(s) <= longest][
+        -limit:
+    ]
 
 
 def tool_calls(turns: Iterable[Turn], names: frozenset[str]) -> list[ToolCall]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS, stem
+from holdfast.language import STOPWORDS, plain, stem
 
 _TOKEN = re.compile(r"[^\W_][\w.+#/@:-]*[\w+#/]|[^\W_]|[\w.-]+/")
 # Japanese, Chinese and Korean: a run of characters is not one word.
@@ -160,7 +160,7 @@ def tokens(text: str) -> list[str]:
     """The words of a statement in order; text in scripts without spaces as pairs of characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text.lower()):
-        token = token.strip(".:-")
+        token = token.strip(".:-_")
         if _UNSPACED_SCRIPT.search(token):
             found += [token[n : n + 2] for n in range(len(token) - 1)]
         elif token:
@@ -179,6 +179,7 @@ def _is_content_word(token: str) -> bool:
 @lru_cache(maxsize=5000)
 def statement_features(text: str) -> StatementFeatures:
     """The parts of a statement. Cached, because a statement is compared with many others."""
+    text = plain(text)
     found = tokens(text)
     content = [token for token in found if _is_content_word(token)]
     values = frozenset(token for token in content if is_value(token))

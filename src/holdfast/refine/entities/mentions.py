@@ -62,6 +62,7 @@ class MentionCollector:
 
     def add_text(self, text: str, parts: MentionRole = MentionRole.MENTIONED) -> None:
         """Add all names in a text, with the roles that its sentences give them."""
+        text = strip_markdown(text)
         self.add_names(text, parts)
         for sentence in sentences(text[: LIMITS.max_text_chars])[: LIMITS.max_sentences]:
             self._add_roles(sentence)
@@ -120,7 +121,7 @@ def exchange_node(
         found.add(list(name_finder.find_names(name)) or [name_finder.component_mention(name)])
     found.add_text(x.title, MentionRole.ABOUT)
     for text in (x.summary, *x.facts):
-        found.add_text(strip_markdown(text))
+        found.add_text(text)
     is_fixed = any(run.ok for run in signals.find_test_runs(turns))
     touched = MentionRole.TOUCHED | (MentionRole.MENDED if is_fixed else MentionRole.MENTIONED)
     found.add_files(x.files_modified, touched)
@@ -153,9 +154,9 @@ def digest_node(digest: Digest, hash: str) -> Node:
     """The mentions of a digest."""
     d = digest
     found = MentionCollector()
-    found.add_text(strip_markdown(d.request), MentionRole.ABOUT)
+    found.add_text(d.request, MentionRole.ABOUT)
     for text in (*d.completed, *d.learned, *d.investigated, *d.next_steps):
-        found.add_text(strip_markdown(text))
+        found.add_text(text)
     return found.node("digest", d.id, d.session, d.started, hash)
 
 

@@ -104,6 +104,15 @@ class ClaimOutcomes:
         self._status[claim.id] = status
         self._changes[claim.id].append(StatusChange("claim", claim.id, time, status, because))
 
+    def status(self, claim: Claim) -> Status:
+        """The status of a claim after all changes so far."""
+        return self._status[claim.id]
+
+    def last_change(self, claim: Claim) -> tuple[Status, str, str]:
+        """The status of a claim after all changes so far, since when, and the URI of the reason."""
+        last = max(self._changes[claim.id], key=lambda change: change.time)
+        return self._status[claim.id], last.time, last.because
+
     def set_memory_status(self, id: str, time: str, status: Status, because: str) -> None:
         """The same for a remembered text."""
         self._memory_changes.append(StatusChange("memory", id, time, status, because))

@@ -12,7 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, is_chatter, sentences, strip_markdown, truncate
+from holdfast.language import (
+    collapse_spaces,
+    is_chatter,
+    plain,
+    sentences,
+    strip_markdown,
+    truncate,
+)
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
@@ -128,23 +135,26 @@ def _agent_claims(x: Exchange, turn: Turn, is_debugging: bool) -> Iterator[Claim
 def _sentences(turn: Turn) -> Iterator[str]:
     """The sentences of a turn that may be claims: no questions, no headings, no fragments."""
     for sentence in sentences(turn.text[: _LIMITS.max_turn_chars]):
-        has_length = _LIMITS.min_chars <= len(sentence) <= _LIMITS.max_chars
-        if has_length and not sentence.rstrip().endswith(("?", ":", "？")):
+        words = plain(sentence)
+        has_length = _LIMITS.min_chars <= len(words) <= _LIMITS.max_chars
+        if has_length and not words.rstrip().endswith(("?", ":", "？")):
             yield sentence
 
 
 def _claim(x: Exchange, turn: Turn, kind: ClaimKind, sentence: str, person: bool = False) -> Claim:
     """A claim, with its share of the turn's text (`share`) and of the exchange's text (`told`)."""
-    text = truncate(collapse_spaces(strip_markdown(sentence)), _LIMITS.max_chars)
+    text = truncate(sentence, _LIMITS.max_chars)
+    # Marks of emphasis neither make another claim of it nor a longer one.
+    words = truncate(strip_markdown(sentence), _LIMITS.max_chars)
     turn_chars = len(collapse_spaces(strip_markdown(turn.text))) or 1
     body = f"{x.title} {x.summary} {' '.join(f for f in x.facts if f not in x.summary)}"
     # The exchange may quote the claim cut short, so only its start is looked for.
     start = text[:50].rstrip(" .!").lower()
     share_of_exchange = len(text) / (len(body) or 1) if start in body.lower() else 0.0
     return Claim(
-        x.bank, content_id("claim", turn.id, kind.value, text), x.session, x.id, turn.id, turn.seq,
+        x.bank, content_id("claim", turn.id, kind.value, words), x.session, x.id, turn.id, turn.seq,
         turn.time, kind, text, turn.trust, person,
-        share=round(min(1.0, len(text) / turn_chars), 3),
+        share=round(min(1.0, len(words) / turn_chars), 3),
         told=round(min(1.0, share_of_exchange), 3),
     )  # fmt: skip
 
@@ -291,7 +301,7 @@ def _core_logic_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
         if not _is_by_agent(turn):
             continue
         for sentence in _sentences(turn):
-            explains = _CONTRAST.search(sentence) and _explains(sentence)
+            explains = _CONTRAST.search(plain(sentence)) and _explains(sentence)
             if explains and _shared(sentence, request) >= _LIMITS.stems_shared_with_request:
                 claim = _claim(x, turn, ClaimKind.CORE_LOGIC, sentence)
                 yield replace(claim, files=tuple(x.files_modified[: _LIMITS.max_files]))

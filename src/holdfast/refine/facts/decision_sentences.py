@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, is_chatter, sentences, strip_markdown
+from holdfast.language import is_chatter, plain, sentences
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 # The strength from which a sentence counts as a decision: one explicit phrase, or an order that
@@ -94,15 +94,17 @@ def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence
     found: list[DecisionSentence] = []
     if not _may_settle(text, typed):
         return found
-    for position, sentence in enumerate(sentences(text)):
-        strength = _strength(sentence, typed)
+    written = sentences(text)
+    for position, sentence in enumerate(written):
+        words = plain(sentence)
+        strength = _strength(words, typed)
         if strength:
-            rejects = _REJECTS.search(sentence) is not None
-            explicit = bool(_SETTLES.search(sentence) or _ORDERS.match(sentence))
+            rejects = _REJECTS.search(words) is not None
+            explicit = bool(_SETTLES.search(words) or _ORDERS.match(words))
             found.append(DecisionSentence(sentence, strength, rejects, position, explicit))
     best = max((s.strength for s in found), default=0.0)
     if len(text) <= _MAX_QUOTED_WHOLE_CHARS and best >= MIN_STRENGTH:
-        whole = collapse_spaces(strip_markdown(text))
+        whole = " ".join(written)
         rejects, explicit = any(s.rejects for s in found), any(s.explicit for s in found)
         return [DecisionSentence(whole, best, rejects, 0, explicit)]
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import collapse_spaces, sentences, strip_markdown
+from holdfast.language import collapse_spaces, plain, sentences
 from holdfast.refine.facts.typed_text import typed_text
 
 _QUOTED = re.compile(
@@ -165,7 +165,7 @@ _HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 def is_directive(sentence: str) -> bool:
     """Whether a person's sentence lays something down."""
-    bare = collapse_spaces(_CODE.sub("CODE", _QUOTED.sub(" ", sentence)))
+    bare = collapse_spaces(_CODE.sub("CODE", _QUOTED.sub(" ", plain(sentence))))
     if _QUESTION.search(bare) or (_SMALL_TALK.search(bare) and not _OBLIGATION.search(bare)):
         return False
     if any(pattern.search(bare) for pattern in (_REMEMBER, _EXPLICIT, _OBLIGATION)):
@@ -179,4 +179,4 @@ def find_directives(text: str) -> list[str]:
     typed = typed_text(text)
     if typed.isascii() and not _HINT.search(typed):
         return []
-    return [collapse_spaces(strip_markdown(s)) for s in sentences(typed) if is_directive(s)]
+    return [sentence for sentence in sentences(typed) if is_directive(sentence)]

@@ -10,10 +10,10 @@ fact any statement with those words belongs to.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from holdfast.model.curation import CurationState
+from holdfast.model.curation import Curation, CurationState
 from holdfast.model.fact_history import fact_confidence
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -72,6 +72,10 @@ class FactDraft:
     status_history: list[StatusChange] = field(default_factory=list[StatusChange])
     evidence: list[FactEvidence] = field(default_factory=list[FactEvidence])
     sessions: set[str] = field(default_factory=set[str])
+    # The correction that its content is, and one that a person has overruled since by saying the
+    # original again.
+    corrected: CurationState | None = None
+    overruled: CurationState | None = None
 
     @property
     def uri(self) -> str:
@@ -86,6 +90,10 @@ class FactDraft:
     def holds_at(self, time: str) -> bool:
         """Whether the fact was in force at a time."""
         return self.since <= time and (not self.until or time < self.until)
+
+    def is_stated_after(self, time: str) -> bool:
+        """Whether somebody stated the fact after a time."""
+        return any(claim.time > time for claim in self.claims)
 
     def set_status(self, status: Status, time: str, because: str) -> None:
         """Change the status from a time on, and record that in the history."""
@@ -128,11 +136,19 @@ def fact_id(kind: FactKind, text: str) -> str:
 class FactBuilder:
     """Builds the facts of one bank; `dropped` counts the claims left out, by reason."""
 
-    def __init__(self, decisions: Iterable[CurationState] = ()) -> None:
+    def __init__(
+        self,
+        decisions: Iterable[CurationState] = (),
+        forgotten: Mapping[str, Curation] | None = None,
+    ) -> None:
+        """`forgotten` are the decisions to forget that are in effect, by the URI of the fact."""
         self.drafts: list[FactDraft] = []
+        # Claims that state a forgotten fact, each with the decision.
+        self.forgotten_claims: list[tuple[Claim, Curation]] = []
         self.dropped: Counter[str] = Counter()
         self._decisions = {c.id: c for c in decisions if c.kind == "fact"}
-        self._forgotten: list[tuple[FactKind, StatementFeatures]] = []
+        self._forgets = forgotten or {}
+        self._forgotten: list[tuple[FactKind, StatementFeatures, Curation | None]] = []
         # Drafts by stem, so that a statement is compared only with drafts that share a stem.
         self._by_stem: dict[str, list[FactDraft]] = {}
 
@@ -163,19 +179,26 @@ class FactBuilder:
         forgotten = {id for id, decision in self._decisions.items() if decision.forgotten}
         for claim in claims if forgotten else ():
             kind = _FACT_KINDS.get(claim.kind, FactKind.RULE)
-            if fact_id(kind, claim.text) in forgotten:
-                self._forgotten.append((kind, statement_features(claim.text)))
+            id = fact_id(kind, claim.text)
+            if id in forgotten:
+                decision = self._forgets.get(uri("fact", id))
+                self._forgotten.append((kind, statement_features(claim.text), decision))
 
-    def _is_forgotten(self, kind: FactKind, features: StatementFeatures) -> bool:
-        forgotten = any(
-            kind is own and says_the_same(features, other) for own, other in self._forgotten
-        )
-        self.dropped["forgotten"] += forgotten
-        return forgotten
+    def _is_forgotten(self, kind: FactKind, features: StatementFeatures, claim: Claim) -> bool:
+        """Whether a claim states what was forgotten. One that was made after that decision states
+        it anew."""
+        for own, other, decision in self._forgotten:
+            earlier = decision is None or claim.time <= decision.time
+            if kind is own and earlier and says_the_same(features, other):
+                if decision is not None:
+                    self.forgotten_claims.append((claim, decision))
+                self.dropped["forgotten"] += 1
+                return True
+        return False
 
     def _add_statement(self, claim: Claim, kind: FactKind, remembered: bool) -> None:
         features = statement_features(claim.text)
-        if self._is_forgotten(kind, features):
+        if self._is_forgotten(kind, features, claim):
             return
         similar = self._drafts_sharing_stems(features, kind)
         draft = next((d for d in similar if says_the_same(features, d.features)), None)
@@ -247,7 +270,7 @@ class FactBuilder:
     def _add_solution(self, problem: SolvedProblem, claims: Sequence[Claim]) -> None:
         claim = problem.solution
         features = statement_features(claim.text)
-        if self._is_forgotten(FactKind.SOLUTION, features):
+        if self._is_forgotten(FactKind.SOLUTION, features, claim):
             return
         earlier_ids = {c.id for c in problem.before}
         solutions = [d for d in self.drafts if d.kind is FactKind.SOLUTION]
@@ -279,7 +302,8 @@ def claim_uri(claim: Claim) -> str:
 def apply_decisions(
     drafts: Iterable[FactDraft], decisions: Iterable[CurationState]
 ) -> list[FactDraft]:
-    """The drafts to show: without merged ones, and with the corrected texts."""
+    """The drafts to show: without merged ones, and with the corrected texts, unless the original
+    was stated again after its correction."""
     by_id = {c.id: c for c in decisions if c.kind == "fact"}
     kept: list[FactDraft] = []
     merged: list[tuple[FactDraft, str]] = []
@@ -290,7 +314,10 @@ def apply_decisions(
             merged.append((draft, target))
             continue
         correction = max((c for c in about if c.text), key=lambda c: c.time, default=None)
-        if correction is not None:
+        if correction is not None and draft.is_stated_after(correction.time):
+            draft.overruled = correction
+        elif correction is not None:
+            draft.corrected = correction
             draft.content = correction.text
             draft.trust = Trust.USER
             draft.set_status(Status.VERIFIED, max(correction.time, draft.since), draft.uri)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import truncate
-from holdfast.model.curation import Action, Curation, CurationState
+from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
 from holdfast.model.ledgers.injections import RecordUse
@@ -22,13 +22,24 @@ from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
+from holdfast.refine.facts.ended_statements import (
+    CORRECTED_TEXTS,
+    StatementLog,
+    claims_that_ended,
+    end_repetitions,
+    ended_claims,
+    ended_facts,
+    ended_in_texts,
+    ended_memories,
+    retracted_guesses,
+)
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Writer
 
 NAME = "facts"
-VERSION = 3
+VERSION = 4
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 
@@ -70,9 +81,20 @@ def update_bank_facts(writer: Writer, bank: str) -> None:
 def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     claims = writer.facts.claims(bank)
     decisions = writer.curation.states_in_session(bank, "")
-    builder = FactBuilder(decisions)
+    log = StatementLog(in_effect(writer.curation.log(bank)))
+    builder = FactBuilder(decisions, log.forgotten)
     builder.add_claims(claims, _remembered_claims(writer, bank))
     drafts = apply_decisions(builder.drafts, decisions)
+    ended = [
+        *ended_claims(builder.forgotten_claims, log),
+        *ended_memories(log, _memory_texts(writer, bank, decisions)),
+        *ended_in_texts(
+            state
+            for kind in CORRECTED_TEXTS
+            for state in writer.curation.states_of_kind(bank, kind)
+        ),
+    ]
+    end_repetitions(drafts, ended)
     _add_compliance(writer, bank, drafts)
     _add_uses(writer.facts.uses(bank), drafts)
     _add_confirmations(writer.curation.log(bank), drafts)
@@ -82,6 +104,12 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     outcomes.apply_claims()
     for draft in drafts:
         _end_claims(outcomes, draft)
+    ended += ended_facts(drafts, log)
+    for claim, ending in claims_that_ended(claims, ended):
+        if outcomes.status(claim) not in ENDED_STATUSES:
+            because = ending.instead or ending.record
+            outcomes.set_status(claim, ending.ended, ending.reason.status, because)
+    ended += retracted_guesses(claims, outcomes.last_change)
     facts = [draft.to_fact(bank) for draft in drafts]
     return DerivedFacts(
         [
@@ -95,7 +123,18 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         [evidence._replace(fact=draft.id) for draft in drafts for evidence in draft.evidence],
         reviews,
         sorted(builder.dropped.items()),
+        list(dict.fromkeys(ended)),
     )
+
+
+def _memory_texts(
+    writer: Writer, bank: str, decisions: Iterable[CurationState]
+) -> dict[str, tuple[str, str]]:
+    """The original words of memories, and their times, by id: of all that were remembered, and of
+    others that were corrected."""
+    found = {c.id: (c.was, "") for c in decisions if c.kind == "memory" and c.was}
+    remembered = writer.memories.remembered_uncurated(bank)
+    return found | {memory.id: (memory.what, memory.when) for memory in remembered}
 
 
 def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
@@ -152,8 +191,7 @@ def _add_uses(uses: Iterable[RecordUse], drafts: Iterable[FactDraft]) -> None:
 
 def _add_confirmations(log: Sequence[Curation], drafts: Iterable[FactDraft]) -> None:
     """Add the latest confirmation of each person as evidence for a fact."""
-    undone = {entry.target for entry in log if entry.action is Action.UNDO}
-    confirmed = [e for e in log if e.action is Action.CONFIRM and str(e.seq) not in undone]
+    confirmed = [entry for entry in in_effect(log) if entry.action is Action.CONFIRM]
     facts = {draft.uri: draft for draft in drafts} if confirmed else {}
     latest = {(entry.target, entry.who): entry for entry in confirmed if entry.target in facts}
     for (target, _), entry in latest.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.language import STOPWORDS, stem, words
+from holdfast.language import STOPWORDS, plain, stem, words
 from holdfast.model.records import Role, Turn
 from holdfast.refine.core import signals
 
@@ -141,24 +141,27 @@ def may_mention_cause(text: str) -> bool:
 
 def is_guess(sentence: str) -> bool:
     """Whether a sentence guesses at a cause."""
+    sentence = plain(sentence)
     hedged = _HEDGE.search(sentence) and _CAUSE_WORD.search(sentence)
     return bool(hedged or _EXPLICIT_GUESS.search(sentence)) and not _DISPROOF.search(sentence)
 
 
 def states_cause(sentence: str) -> bool:
     """Whether a sentence says what the cause is, without doubt."""
+    sentence = plain(sentence)
     sure = _CAUSE.search(sentence) and not _HEDGE.search(sentence)
     return bool(sure) and not _only_disproves(sentence)
 
 
 def states_fix(sentence: str) -> bool:
     """Whether a sentence says what ended a problem."""
+    sentence = plain(sentence)
     return bool(_FIX.search(sentence)) and not _HEDGE.search(sentence)
 
 
 def disproves(sentence: str) -> bool:
     """Whether a sentence says that something was not the cause."""
-    return _DISPROOF.search(sentence) is not None
+    return _DISPROOF.search(plain(sentence)) is not None
 
 
 def _only_disproves(sentence: str) -> bool:
@@ -199,7 +202,7 @@ _REASONING_STEMS = frozenset(
 
 def topic_stems(sentence: str) -> frozenset[str]:
     """The stems that say what a guess, a cause or a disproof is about."""
-    stems = {stem(w) for w in words(sentence) if w not in STOPWORDS and len(w) > 1}
+    stems = {stem(w) for w in words(plain(sentence)) if w not in STOPWORDS and len(w) > 1}
     return frozenset(stems - _REASONING_STEMS)
 
 

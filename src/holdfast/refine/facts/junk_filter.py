@@ -10,6 +10,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.language import plain
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import statement_features, tokens
 from holdfast.refine.facts.typed_text import typed_text
@@ -94,7 +95,7 @@ _COMMAND = re.compile(
 
 def junk_reason(claim: Claim) -> JunkReason | None:
     """Why a person's statement does not become a rule; None if it does."""
-    text = claim.text
+    text = plain(claim.text)
     stems = statement_features(text).content
     min_chars = _LIMITS.min_chars if text.isascii() else _LIMITS.min_chars_non_ascii
     if len(text) < min_chars or len(stems) < _LIMITS.min_stems:

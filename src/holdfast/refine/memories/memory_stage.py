@@ -17,6 +17,7 @@ from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
 from holdfast.model.records import Session, Turn
 from holdfast.model.trust import Status, least_trusted
+from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.memories.model_extracted import ExtractedMemories
 from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
@@ -92,7 +93,9 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
             found += retain_exchange(exchange, tool_calls, by_person) if tool_calls else []
             continue
         by_model = extracted.find(exchange, turns)
-        found += retain_exchange(exchange, turns, by_person) if by_model is None else by_model
+        said = without_retold(turns)
+        by_rules = retain_exchange(exchange, said, by_person) if said else []
+        found += by_rules if by_model is None else by_model
         stances += turn_stances(turns) if by_person else []
     if exchanges and not session.parent:
         found += changed_together(exchanges)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from holdfast.language import code_names, sentences, truncate
+from holdfast.language import capitalize, code_names, plain, sentences, truncate
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Network
 from holdfast.model.opinions import MemoryOccurrence
@@ -212,10 +212,13 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
     for sentence in sentences(reply[: _LIMITS.max_reply_chars]):
         match = _CHANGE_SENTENCE.match(sentence)
-        text = sentence[match.start("verb") :].rstrip(".") if match else ""
+        text = sentence[match.start("verb") :] if match else ""
+        if not match and _CHANGE_SENTENCE.match(plain(sentence)):
+            text = sentence
+        text = text.rstrip(".")
         is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
         if is_specific and not text.endswith((":", "…")):
-            return truncate(text[:1].upper() + text[1:], _LIMITS.max_sentence_chars)
+            return truncate(capitalize(text), _LIMITS.max_sentence_chars)
     first, _, rest = x.title.partition(" ")
     past = _PAST_TENSE.get(first.lower().rstrip(":"))
     if past and is_vague(f"{past} {rest}"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import STOPWORDS, is_chatter, stem, words
+from holdfast.language import STOPWORDS, is_chatter, plain, stem, words
 
 # Length of a sentence that may be retained. Longer ones are enumerations or narration, shorter ones
 # need their context.
@@ -65,11 +65,12 @@ _NOISE = re.compile(r"^[\W\d_]|[{}<>|]|\\n|https?://|^\S+$")
 
 def stems(text: str) -> frozenset[str]:
     """The stems of a text, without stop words."""
-    return frozenset(stem(word) for word in words(text) if word not in STOPWORDS)
+    return frozenset(stem(word) for word in words(plain(text)) if word not in STOPWORDS)
 
 
 def is_worth_retaining(sentence: str) -> bool:
     """Whether a sentence says something by itself: long enough, specific, no chatter."""
+    sentence = plain(sentence)
     if not _MIN_CHARS <= len(sentence) <= MAX_CHARS or is_chatter(sentence):
         return False
     if _CONVERSATION.search(sentence) or _NOISE.search(sentence):
@@ -79,29 +80,34 @@ def is_worth_retaining(sentence: str) -> bool:
 
 def names_cause(text: str) -> bool:
     """Whether a text says what the cause of something was."""
-    return _CAUSE.search(text) is not None
+    return _CAUSE.search(plain(text)) is not None
 
 
 def is_lasting_cause(sentence: str) -> bool:
     """Whether a sentence names a cause and will still be understood later."""
-    return names_cause(sentence) and is_worth_retaining(sentence) and not _PASSING.search(sentence)
+    return names_cause(sentence) and is_worth_retaining(sentence) and not _is_passing(sentence)
+
+
+def _is_passing(sentence: str) -> bool:
+    return _PASSING.search(plain(sentence)) is not None
 
 
 def is_lasting_rule(sentence: str) -> bool:
     """Whether a sentence states a rule or a decision for good, not an order for now."""
-    is_rule = _RULE.search(sentence) and not _PASSING.search(sentence)
+    is_rule = _RULE.search(plain(sentence)) and not _is_passing(sentence)
     return bool(is_rule) and is_worth_retaining(sentence)
 
 
 def is_informative_title(title: str) -> bool:
     """Whether a title says what was worked on."""
+    title = plain(title)
     says_nothing = _CONVERSATION.search(title) or _NOISE.search(title) or _PROGRESS.search(title)
     return not says_nothing and len(stems(title)) >= _MIN_TITLE_STEMS
 
 
 def is_vague(change: str) -> bool:
     """Whether the description of a change ("Fixed everything …") does not say what was changed."""
-    return _VAGUE_CHANGE.search(change) is not None
+    return _VAGUE_CHANGE.search(plain(change)) is not None
 
 
 def is_outside_project(path: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, truncate
+from holdfast.language import STOPWORDS, collapse_spaces, plain, sentences, stem, truncate
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
@@ -140,7 +140,7 @@ def _stances(
 ) -> Iterator[Stance]:
     for sentence in sentences(text):
         quote = truncate(sentence, _MAX_SENTENCE_CHARS)
-        for judgement in find_judgements(sentence):
+        for judgement in find_judgements(plain(sentence)):
             yield Stance(*place, *judgement, weight, *speaker, quote)
 
 

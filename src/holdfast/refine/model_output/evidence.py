@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, strip_markdown, words
+from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, words
 from holdfast.model.records import Turn
 from holdfast.refine.model_output.prompts import trusted_text
 
@@ -37,8 +37,8 @@ _INVISIBLE = re.compile(
 
 
 def clean_text(text: str) -> str:
-    """A model's text without markup, tags and invisible characters."""
-    return collapse_spaces(strip_markdown(_INVISIBLE.sub("", text)))
+    """A model's text on one line, without invisible characters."""
+    return collapse_spaces(_INVISIBLE.sub("", text))
 
 
 class Evidence:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, content_stems, is_chatter, sentences, strip_markdown
+from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 _MIN_CHARS = 12
@@ -132,22 +132,22 @@ def find_conventions(text: str, explicit_only: bool = False) -> list[Convention]
         return []
     found: list[Convention] = []
     for sentence in sentences(text):
-        plain_sentence = collapse_spaces(strip_markdown(sentence))
-        convention = _convention(plain_sentence)
+        convention = _convention(sentence)
         if convention is not None and (convention.explicit or not explicit_only):
             found.append(convention)
         elif not explicit_only:
-            found += _means_in_order(plain_sentence)
+            found += _means_in_order(sentence)
     return found
 
 
 def _means_in_order(sentence: str) -> list[Convention]:
     """The means that an order for the moment names; they may be the same every time."""
-    if not _MIN_CHARS <= len(sentence) <= _MAX_ORDER_CHARS or sentence.rstrip().endswith("?"):
+    words = plain(sentence)
+    if not _MIN_CHARS <= len(words) <= _MAX_ORDER_CHARS or words.rstrip().endswith("?"):
         return []
-    if _OWN_WORK.match(sentence):
+    if _OWN_WORK.match(words):
         return []
-    means = [_LINK_OR_TAIL.sub(" ", found) for found in _MEANS.findall(sentence)]
+    means = [_LINK_OR_TAIL.sub(" ", found) for found in _MEANS.findall(words)]
     return [
         Convention(sentence[:_MAX_CHARS], quotable=False, about=one)
         for one in means
@@ -156,20 +156,21 @@ def _means_in_order(sentence: str) -> list[Convention]:
 
 
 def _convention(sentence: str) -> Convention | None:
-    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(content_stems(sentence)) < _MIN_STEMS:
+    words = plain(sentence)
+    if not _MIN_CHARS <= len(words) <= _MAX_CHARS or len(content_stems(words)) < _MIN_STEMS:
         return None
-    if sentence.rstrip().endswith(":") or is_chatter(sentence):
+    if words.rstrip().endswith(":") or is_chatter(words):
         return None
-    if sentence.rstrip().endswith("?") or _QUESTION.match(sentence):
-        return Convention(sentence, quotable=False) if _WHY_NOT.match(sentence) else None
-    if _MOMENTARY.search(sentence) or _DESCRIBES.search(sentence) or _OWN_WORK.match(sentence):
+    if words.rstrip().endswith("?") or _QUESTION.match(words):
+        return Convention(sentence, quotable=False) if _WHY_NOT.match(words) else None
+    if _MOMENTARY.search(words) or _DESCRIBES.search(words) or _OWN_WORK.match(words):
         return None
-    decides = _DECIDES.search(sentence) is not None
-    general, orders = _GENERAL.search(sentence), _ORDERS.match(sentence)
+    decides = _DECIDES.search(words) is not None
+    general, orders = _GENERAL.search(words), _ORDERS.match(words)
     if not (decides or general or orders):
         return None
     explicit = decides or (general is not None and "should" not in general.group(0).lower())
-    return Convention(sentence, decides, explicit, not _DANGLING.search(sentence))
+    return Convention(sentence, decides, explicit, not _DANGLING.search(words))
 
 
 def as_rule(sentence: str) -> str:

@@ -14,9 +14,11 @@ from typing import Protocol
 from holdfast.language import truncate
 from holdfast.model.corrections import corrected_turn
 from holdfast.model.curation import CurationState
+from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
 from holdfast.model.trust import Status, Trust
+from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import digest_passage, exchange_passage
 from holdfast.refine.facts.claims import make_claims
 from holdfast.refine.sessions.digests import digest_id
@@ -122,11 +124,11 @@ class CurationOverlay:
             build_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
         )
         if self._is_gone("exchange", id):
-            return None, [*make_claims(by_rules, shown, self._asked_by_agent)]
+            return None, [*self._claims(by_rules, shown)]
         built = self._summaries.exchange(by_rules, shown)
         known = self._correction("exchange", id)
         if known is None:
-            claims = make_claims(by_rules, shown, self._asked_by_agent)
+            claims = self._claims(by_rules, shown)
             return built, [built, exchange_passage(built), *claims]
         replaced = SupersededText("exchange", id, exchange_passage(built).body)
         built = correct_exchange(built, known.text)
@@ -134,6 +136,11 @@ class CurationOverlay:
         # The claims belong to the exchange as a whole: no turn states them.
         claims = [replace(claim, turn="", share=0.0) for claim in corrected]
         return built, [built, exchange_passage(built), replaced, *claims]
+
+    def _claims(self, exchange: Exchange, shown: Sequence[Turn]) -> list[Claim]:
+        """The claims of an exchange. What an agent only passes on from memory is none."""
+        said = without_retold(shown)
+        return make_claims(exchange, said, self._asked_by_agent) if said else []
 
     def digest(
         self, built: Digest | None, session: str, exchanges: Sequence[Exchange], closing: str

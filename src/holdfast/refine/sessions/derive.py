@@ -16,6 +16,7 @@ from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.sessions.curation_overlay import CurationOverlay, SessionContent, StoredSession
 from holdfast.refine.sessions.digests import build_digest
 from holdfast.refine.sessions.exchanges import ExchangeGrouper, build_exchange
+from holdfast.sources.own_calls import is_memory_call
 from holdfast.store.across_tables.derived import Derived, HiddenTurn
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Writer
@@ -113,7 +114,8 @@ def derive(
         if overlay.hide(turn, grouper.exchange):
             yield HiddenTurn(turn.id)
             continue
-        yield overlay.set_status(passages.build(turn), turn, grouper.exchange)
+        if turn.tool is None or not is_memory_call(turn.tool):
+            yield overlay.set_status(passages.build(turn), turn, grouper.exchange)
         if turn.role is Role.ASSISTANT:
             reply = turn.text
     if group := grouper.finish():

@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import (
+    capitalize,
     collapse_spaces,
+    cut,
     headings,
     is_chatter,
     sentences,
     states_decision,
-    strip_markdown,
     truncate,
 )
 from holdfast.model.ids import content_id
@@ -25,6 +26,7 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
 from holdfast.refine.core.keywords import extract_keywords
+from holdfast.refine.core.memory_calls import without_memory_calls, without_retold
 from holdfast.refine.core.passages import tool_status
 
 
@@ -77,7 +79,10 @@ _COURTESY = re.compile(
     r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
     re.IGNORECASE,
 )
-_LEADING_SYMBOLS = re.compile(r"^[^\w`'\"(\[<@#$/.-]+")
+# A tick or an arrow before a sentence; what touches a word may be code.
+_LEADING_SYMBOLS = re.compile(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
+_TRAILING_MARKS = " .:;!,"
+_LEADING_MARKS = re.compile(r"^[\s.:;!,]+(?=\s)\s*")
 _PLAN_PREAMBLE = re.compile(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
 )
@@ -135,6 +140,7 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
         if turn.role is Role.USER and not signals.is_interruption(turn) and turn.text != "[image]"
     )
     request = request[: LIMITS.read_characters]
+    work = without_memory_calls(turns)
     replies = [turn for turn in turns if turn.role is Role.ASSISTANT]
     reply = _final_reply(replies)[: LIMITS.read_characters]
     read = _files(turns, signals.READ_TOOLS)
@@ -145,7 +151,7 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
     changed = bool(modified or commits) or (delegated and not asks)
     title = truncate(_title(request, reply, modified, commits), LIMITS.title_characters)
     # One more than is needed, because the title may be one of them.
-    found = signals.notable_sentences(turns, LIMITS.facts + 1)
+    found = signals.notable_sentences(without_retold(turns), LIMITS.facts + 1)
     notable = [truncate(sentence, LIMITS.fact_characters) for sentence in found]
     notable = [sentence for sentence in notable if _compare_key(sentence) != _compare_key(title)]
     facts = [signals.COMMITTED + message for message in commits[: LIMITS.commits]] + notable
@@ -161,8 +167,8 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
         ended=times[-1] if times else "",
         type=signals.classify_exchange(request, title, changed, _states_decision(request, notable)),
         title=title,
-        summary=_summary(reply, turns, modified),
-        details=_details(request, turns, reply, modified),
+        summary=_summary(reply, work, modified),
+        details=_details(request, work, reply, modified),
         outcome=signals.infer_outcome(turns, changed),
         trust=least_trusted(turn.trust for turn in turns),
         facts=tuple(facts[: LIMITS.facts]),
@@ -222,13 +228,18 @@ def _headline(request: str) -> str:
         named = headings(text)
         if named:
             return named[0].removeprefix("Plan: ")
-    found = sentences(text) or [collapse_spaces(strip_markdown(text))]
+    found = sentences(text) or [collapse_spaces(text)]
     # A subagent's prompt starts with who it is; the task comes after.
     tasks = [s for s in found if not s.startswith("You are ")] or found
-    bare = [_COURTESY.sub("", sentence, count=1).strip(" .:;!,") for sentence in tasks]
+    bare = [_without_courtesy(sentence) for sentence in tasks]
     good = [line for line in bare if len(line.split()) >= LIMITS.title_words]
     line = (good or [line for line in bare if len(line) >= 3] or [collapse_spaces(text)])[0]
-    return line if "://" in line[:10] else line[:1].upper() + line[1:]
+    return capitalize(line)
+
+
+def _without_courtesy(sentence: str) -> str:
+    asked = _COURTESY.sub("", sentence, count=1)
+    return _LEADING_MARKS.sub("", asked).rstrip(_TRAILING_MARKS)
 
 
 def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:
@@ -263,21 +274,21 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
     """The request, changed files, failed tool calls, the last result of the tests, the reply."""
     lines: list[str] = []
     if request:
-        lines.append(f"Asked: {truncate(strip_markdown(request), LIMITS.asked_characters)}")
+        lines.append(f"Asked: {cut(request, LIMITS.asked_characters)}")
     if modified:
         lines.append(f"Changed: {_list_files(modified, LIMITS.details_files)}")
     failed = [turn.tool for turn in turns if turn.tool is not None and turn.tool.ok is False]
     for tool in failed[: LIMITS.failures]:
         target = tool.target or tool.action.split("\n", 1)[0]
         failure = f"Failed: {tool.name} {target}: {tool.result}"
-        lines.append(truncate(failure, LIMITS.failure_characters))
+        lines.append(cut(failure, LIMITS.failure_characters))
     tests = signals.find_test_runs(turns)
     if tests:
         verdict = {True: "passed", False: "failed", None: "no result"}[tests[-1].ok]
         result = f"Tests: {verdict} ({tests[-1].result or tests[-1].action})"
-        lines.append(truncate(result, LIMITS.tests_characters))
+        lines.append(cut(result, LIMITS.tests_characters))
     if reply:
-        lines.append(f"Result: {truncate(strip_markdown(reply), LIMITS.result_characters)}")
+        lines.append(f"Result: {cut(reply, LIMITS.result_characters)}")
     return "\n".join(lines)[: LIMITS.details_characters]
 
 

@@ -62,13 +62,19 @@ def derive_snapshot(snapshot: SessionSnapshot) -> list[Derived]:
 
 
 def derive_in_parallel(
-    executor: Executor, writer: Writer, on_session: Callable[[int], None] = lambda done: None
+    executor: Executor,
+    writer: Writer,
+    on_session: Callable[[int], None] = lambda done: None,
+    max_characters: int = MAX_SNAPSHOT_CHARACTERS,
 ) -> int:
-    """Bring every stale session up to date; returns how many, and tells `on_session` so far."""
+    """Bring every stale session up to date; returns how many, and tells `on_session` so far.
+    Sessions of more than `max_characters` are derived here."""
     done = 0
     while stale := writer.sessions.stale(limit=_MAX_LISTED):
-        for snapshot, rows in executor.map(derive_snapshot, _snapshots(writer, stale)):
-            if rows is None or not _write_if_unchanged(writer, snapshot, rows):
+        for snapshot, rows in executor.map(
+            derive_snapshot, _snapshots(writer, stale, max_characters)
+        ):
+            if rows is None or not _write_if_unchanged(writer, snapshot, rows, max_characters):
                 derive_session(writer, StaleSession(snapshot.bank, snapshot.id, 0))
             done += 1
             on_session(done)
@@ -81,34 +87,43 @@ def derive_in_parallel(
     return done
 
 
-def _snapshots(writer: Writer, stale: list[StaleSession]) -> Iterator[SessionSnapshot]:
+def _snapshots(
+    writer: Writer, stale: list[StaleSession], max_characters: int
+) -> Iterator[SessionSnapshot]:
     """The snapshots of those sessions that are derived as a whole and can be sent."""
     for one in stale:
         bank, session, first = one
         if (first and writer.sessions.exchanges(bank, session)) or writer.summaries.has_any(bank):
             continue
-        snapshot = _take_snapshot(writer, bank, session)
+        snapshot = _take_snapshot(writer, bank, session, max_characters)
         if snapshot is not None:
             yield snapshot
 
 
-def _take_snapshot(writer: Writer, bank: str, session: str) -> SessionSnapshot | None:
+def _take_snapshot(
+    writer: Writer, bank: str, session: str, max_characters: int
+) -> SessionSnapshot | None:
+    """All that deriving a session reads; None if it is too long."""
     turns: list[Turn] = []
     characters = 0
     for turn in writer.turns.stream_uncurated(bank, session):
         characters += len(turn.text) + (len(turn.tool.result) if turn.tool else 0)
-        if characters > MAX_SNAPSHOT_CHARACTERS:
+        if characters > max_characters:
             return None
         turns.append(turn)
     curated = tuple(writer.curation.states_in_session(bank, session))
     return SessionSnapshot(bank, session, writer.sessions.get(bank, session), tuple(turns), curated)
 
 
-def _write_if_unchanged(writer: Writer, snapshot: SessionSnapshot, rows: list[Derived]) -> bool:
+def _write_if_unchanged(
+    writer: Writer, snapshot: SessionSnapshot, rows: list[Derived], max_characters: int
+) -> bool:
     """Write the rows of a session unless it has changed since its snapshot; returns whether."""
     bank, session = snapshot.bank, snapshot.id
     with writer.transaction():
-        if writer.summaries.has_any(bank) or _take_snapshot(writer, bank, session) != snapshot:
+        if writer.summaries.has_any(bank):
+            return False
+        if _take_snapshot(writer, bank, session, max_characters) != snapshot:
             return False
         writer.derived.put(bank, session, rows, 0)
         writer.versions.record(bank, session, RULES_VERSION)

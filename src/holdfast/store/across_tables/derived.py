@@ -53,6 +53,7 @@ _STAGE_TABLES = (
     "claim",
     "fact",
     "status_period",
+    "ended_statement",
     "fact_evidence",
     "review",
     "dropped_claim_count",

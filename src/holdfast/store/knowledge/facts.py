@@ -10,9 +10,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
+    EndedStatement,
+    EndReason,
     EvidenceKind,
     Fact,
     FactEvidence,
@@ -47,6 +50,7 @@ class DerivedFacts(NamedTuple):
     evidence: Sequence[FactEvidence] = ()
     reviews: Sequence[Review] = ()
     dropped: Sequence[tuple[str, int]] = ()
+    ended: Sequence[EndedStatement] = ()
 
 
 CLAIM = (
@@ -60,11 +64,17 @@ FACT = (
     "files"
 )
 
+ENDED_STATEMENT = "session, text, said, ended, reason, who, record, instead, now, everywhere"
+
 REVIEW = 'bank, id, kind, target, reason, opened, evidence, state, decided, "by"'
 
 _LISTS = ("evidence", "against", "supersedes", "files")
 
 _NAMES_PER_STATEMENT = 250
+# What is written anew with the facts of a bank.
+_REPLACED_TABLES = (
+    "status_period", "ended_statement", "fact_evidence", "review", "dropped_claim_count"
+)  # fmt: skip
 
 
 def claim_row(claim: Claim) -> rows.Row:
@@ -131,6 +141,22 @@ def _status_change_of(row: rows.Row) -> StatusChange:
     return StatusChange(kind, id, time, Status(status), because)
 
 
+def _ended_row(bank: str, ended: EndedStatement) -> rows.Row:
+    e = ended
+    id = content_id("ended", e.session, e.text, e.ended, e.reason.value, e.record)
+    return (
+        bank, id, e.session, e.text, e.said, e.ended, e.reason.value, e.who, e.record, e.instead,
+        e.now, int(e.everywhere),
+    )  # fmt: skip
+
+
+def _ended_statement_of(row: rows.Row) -> EndedStatement:
+    session, text, said, ended, reason, *rest, everywhere = row
+    return EndedStatement(
+        session, text, said, ended, EndReason(reason), *rest, everywhere=bool(everywhere)
+    )
+
+
 class FactReader:
     """Reads claims and facts."""
 
@@ -169,6 +195,21 @@ class FactReader:
                 (bank, *(part for name in some for part in name)),
             )
         return [_status_change_of(row) for row in found]
+
+    def ended_statements(self, bank: str, sessions: Sequence[str] = ()) -> list[EndedStatement]:
+        """The words that no longer hold: those that ended everywhere, and those of some sessions;
+        by the time of their end."""
+        found = self._db.all(
+            f"SELECT {ENDED_STATEMENT} FROM ended_statement WHERE bank = ? AND everywhere = 1",
+            (bank,),
+        )
+        for some in batches(sessions, _NAMES_PER_STATEMENT):
+            found += self._db.all(
+                f"SELECT {ENDED_STATEMENT} FROM ended_statement WHERE bank = ? AND everywhere = 0 "
+                f"AND session IN ({placeholders_for(some)})",
+                (bank, *some),
+            )
+        return sorted(map(_ended_statement_of, found), key=lambda one: (one.ended, one))
 
     def evidence(self, bank: str, fact: str) -> list[FactEvidence]:
         """The evidence for and against a fact, by time."""
@@ -237,7 +278,7 @@ class FactWriter(FactReader):
     def replace(self, bank: str, derived: DerivedFacts) -> None:
         """Replace what is derived from the claims of a bank; unchanged rows are not written."""
         self._put_facts(bank, derived)
-        for table in ("status_period", "fact_evidence", "review", "dropped_claim_count"):
+        for table in _REPLACED_TABLES:
             self._db.run(f"DELETE FROM {table} WHERE bank = ?", (bank,))
         self._db.run_many(
             insert_missing("status_period", "bank, kind, id, time, status, because"),
@@ -245,6 +286,10 @@ class FactWriter(FactReader):
                 (bank, life.kind, life.id, life.time, life.status.value, life.because)
                 for life in derived.status_changes
             ],
+        )
+        self._db.run_many(
+            insert_missing("ended_statement", f"bank, id, {ENDED_STATEMENT}"),
+            [_ended_row(bank, one) for one in derived.ended],
         )
         self._db.run_many(
             insert_missing("fact_evidence", "bank, fact, time, uri, how"),

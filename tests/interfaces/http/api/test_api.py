@@ -78,11 +78,11 @@ READS = (
 
 
 @pytest.mark.parametrize("path", READS)
-def test_everything_can_be_read(server: Server, path: str) -> None:
+def test_every_reading_route_returns_json(server: Server, path: str) -> None:
     assert isinstance(get(server, path), dict)
 
 
-def test_answers_have_the_shapes_of_the_command_line(server: Server) -> None:
+def test_responses_have_the_same_shape_as_the_command_line(server: Server) -> None:
     ours, theirs = (
         get(server, "/recall?q=nightly+backups&budget=low"),
         cli(server, "recall", "nightly backups", "--bank", "all", "--budget", "low", "--json"),
@@ -103,7 +103,7 @@ def test_answers_have_the_shapes_of_the_command_line(server: Server) -> None:
     assert get(server, f"/research/{name}")["questions"] == ["Why not cron with cp?"]
 
 
-def test_lists_come_in_pages_that_neither_miss_nor_repeat(server: Server) -> None:
+def test_pages_of_a_list_neither_miss_nor_repeat_entries(server: Server) -> None:
     for path, items in (
         ("/exchanges", "exchanges"),
         ("/sessions", "sessions"),
@@ -154,7 +154,7 @@ def test_every_error_has_one_form(server: Server, path: str, status: int, code: 
     )
 
 
-def test_what_is_sent_must_be_json_and_of_the_form(server: Server) -> None:
+def test_a_body_must_be_json_that_fits_the_schema(server: Server) -> None:
     with_token = {"Authorization": f"Bearer {server.token}"}
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         got = send(server, "/memories", {}, {**with_token, "Content-Type": kind})

@@ -7,7 +7,7 @@ from tests.interfaces.http.api.test_api import JSON, get, send
 from tests.support.http.server import Got, Server
 
 
-def test_what_is_changed_is_seen_undone_and_in_the_log(server: Server) -> None:
+def test_a_change_is_visible_can_be_undone_and_is_in_the_log(server: Server) -> None:
     kept = json.loads(send(server, "/memories", {"text": "Tag on Thursdays.", "bank": "made"}).text)
     name = kept["uri"].removeprefix("holdfast://")
     assert kept["bank"] == "made" and get(server, "/memories?bank=made")["memories"]
@@ -23,7 +23,7 @@ def test_what_is_changed_is_seen_undone_and_in_the_log(server: Server) -> None:
     assert all(one["who"].endswith("(http)") for one in log)
 
 
-def test_more_is_changed(server: Server) -> None:
+def test_retain_merge_bank_settings_reflect_and_ingest_work(server: Server) -> None:
     opinion = {"text": "Tabs are fine.", "bank": "more", "network": "opinion", "confidence": 0.8}
     one = json.loads(send(server, "/memories/retain", opinion).text)
     two = json.loads(send(server, "/memories", {"text": "Tabs it is.", "bank": "more"}).text)
@@ -40,7 +40,7 @@ def test_more_is_changed(server: Server) -> None:
     assert send(server, "/rules", rule).status in (200, 400, 404)
 
 
-def test_what_erases_must_be_meant(server: Server) -> None:
+def test_erasing_needs_an_explicit_confirmation(server: Server) -> None:
     kept = json.loads(send(server, "/memories", {"text": "hunter22 is it", "bank": "gone"}).text)
     name = kept["uri"].removeprefix("holdfast://")
     assert get(server, f"/records/{name}/purge")["erased"] is False

@@ -62,11 +62,11 @@ def _left() -> set[str]:
     return {name for names, _ in rows for name in re.findall(r"`([\w-]+)[^`]*`", names)}
 
 
-def test_no_command_is_forgotten() -> None:
+def test_every_command_has_a_route_or_a_reason_for_having_none() -> None:
     assert {*REST, *_left()} == set(COMMANDS)
 
 
-def test_what_is_said_to_do_the_same_is_there() -> None:
+def test_every_route_that_stands_for_a_command_exists() -> None:
     for command, ways in REST.items():
         for way in ways.split(", "):
             method, _, path = way.partition(" ")

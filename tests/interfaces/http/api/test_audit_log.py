@@ -233,7 +233,7 @@ def _tried(place: Place, cases: dict[str, Case | str], way: str) -> None:
         assert new[-1].who.endswith(f"({way})") and new[-1].time and new[-1].bank, (name, new)
 
 
-def test_whatever_a_program_changes_is_in_the_log(place: Place) -> None:
+def test_every_change_by_rest_is_in_the_log(place: Place) -> None:
     paths = get(place.server, "/openapi.json")["paths"]
     offered = {
         f"{how} {path.removeprefix('/api/v1')}"
@@ -245,7 +245,7 @@ def test_whatever_a_program_changes_is_in_the_log(place: Place) -> None:
     _tried(place, REST, "http")
 
 
-def test_whatever_the_graph_changes_is_in_the_log(place: Place) -> None:
+def test_every_change_by_graphql_is_in_the_log(place: Place) -> None:
     asked = {"query": "{ __schema { mutationType { fields { name } } } }"}
     headers = {"Authorization": f"Bearer {place.server.token}", **JSON}
     told = json.loads(place.server.ask("/graphql", headers, json.dumps(asked).encode()).text)
@@ -255,7 +255,7 @@ def test_whatever_the_graph_changes_is_in_the_log(place: Place) -> None:
     _tried(place, cases, "http")
 
 
-def test_what_was_before_and_after_is_told_and_taken_back(place: Place) -> None:
+def test_the_log_has_the_text_before_and_after_and_changes_can_be_undone(place: Place) -> None:
     name = place.kept("The tide turns at noon.")
     place.did(f"/records/{name}/correct", {"text": "The tide turns at one."})
     place.did(f"/records/{name}/correct", {"text": "The tide turns at two."})
@@ -277,7 +277,7 @@ def test_what_was_before_and_after_is_told_and_taken_back(place: Place) -> None:
     assert get(place.server, f"/banks/{place.bank}") == before
 
 
-def test_a_rule_is_taken_out_of_its_file_while_nobody_changed_it(place: Place) -> None:
+def test_undo_removes_a_rule_from_its_file_unless_the_file_changed(place: Place) -> None:
     file = place.root / ".claude/rules/ropes.md"
     rule = {"domain": "ropes", "bank": place.bank, "confirm": "write"}
     place.did("/rules", {**rule, "text": "Coil every rope clockwise."})

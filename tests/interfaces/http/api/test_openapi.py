@@ -20,7 +20,7 @@ STREAMS = r"/live$|/events$"
 
 
 @pytest.mark.slow
-def test_the_server_keeps_to_its_own_description(tmp_path: Path) -> None:
+def test_the_server_conforms_to_its_openapi_description(tmp_path: Path) -> None:
     """Whatever is sent, no answer is a fault of ours, or of a status or a form that is not told."""
     with serving(make_home(tmp_path), tmp_path) as server:
         told = json.loads(server.ask("/api/v1/openapi.json").text)

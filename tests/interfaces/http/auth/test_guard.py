@@ -21,14 +21,14 @@ PAGES = ("/", "/sessions", "/api/v1/openapi.json")
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_nobody_comes_in_without_a_key(server: Server, path: str) -> None:
+def test_a_request_without_a_key_is_refused(server: Server, path: str) -> None:
     assert server.ask(path, {}).status == 401
     assert server.ask(path, {"Authorization": "Bearer wrong"}).status == 401
     assert server.ask(path, {"Cookie": "holdfast=guess"}).status == 401
     assert server.ask(path).status == 200
 
 
-def test_a_link_lets_one_browser_in_once(server: Server) -> None:
+def test_a_sign_in_link_works_once_for_one_browser(server: Server) -> None:
     path = server.enter.removeprefix(server.url)
     got = server.ask(path, {})
     cookie = got.headers["set-cookie"]
@@ -51,14 +51,14 @@ def test_a_link_lets_one_browser_in_once(server: Server) -> None:
         ({"Sec-Fetch-Site": "cross-site"}, 403),
     ],
 )
-def test_other_names_and_other_pages_get_nothing(
+def test_other_host_names_and_origins_are_refused(
     server: Server, headers: dict[str, str], status: int
 ) -> None:
     got = server.ask("/", {"Authorization": f"Bearer {server.token}", **headers})
     assert got.status == status and "Ask" not in json.loads(got.text)["error"]["message"]
 
 
-def test_a_page_may_load_and_run_only_what_we_ship(server: Server) -> None:
+def test_a_page_may_load_and_run_only_shipped_files(server: Server) -> None:
     got = server.ask("/")
     policy = got.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
@@ -67,7 +67,7 @@ def test_a_page_may_load_and_run_only_what_we_ship(server: Server) -> None:
     assert "http" not in got.text.replace(server.url, "").replace("http-equiv", "")
 
 
-def test_a_link_leads_nowhere_else() -> None:
+def test_a_form_key_is_valid_only_for_its_own_cookie() -> None:
     keys = OwnerKeys("t" * 30)
     assert keys.enter("guess") is None
     cookie = keys.enter(keys.make_link_key())
@@ -76,16 +76,16 @@ def test_a_link_leads_nowhere_else() -> None:
     assert not keys.is_valid_form_key(cookie, keys.form_key("other"))
 
 
-def test_what_is_too_long_is_not_taken(server: Server) -> None:
+def test_a_request_that_is_too_long_is_refused(server: Server) -> None:
     assert server.ask("/", body=b"x" * 1_100_000, method="POST").status in (413, 0)
 
 
-def test_paths_out_of_the_folder_lead_nowhere(server: Server) -> None:
+def test_paths_outside_the_static_folder_are_not_found(server: Server) -> None:
     for path in ("/static/../site.py", "/static/%2e%2e/render.py", "/static//etc/passwd"):
         assert server.ask(path).status in (400, 404)
 
 
-def test_errors_are_told_in_the_form_that_was_asked_for(server: Server) -> None:
+def test_errors_have_the_format_that_was_requested(server: Server) -> None:
     assert json.loads(server.ask("/nowhere").text)["error"]["code"] == "not_found"
     page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
     assert "<h1>" in server.ask("/nowhere", page).text
@@ -105,7 +105,7 @@ class _Everybody:
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
 @pytest.mark.parametrize(("rate", "after"), [(50.0, "1"), (0.1, "10")])
-def test_who_asks_too_often_is_told_when_to_come_again(
+def test_a_client_over_the_rate_limit_is_told_when_to_retry(
     accept: str, rate: float, after: str
 ) -> None:
     guard = Guard(
@@ -134,7 +134,7 @@ def test_who_asks_too_often_is_told_when_to_come_again(
     assert f"Ask again in {seconds}".encode() in told[-1]["body"]
 
 
-def test_whether_it_is_ready_is_looked_at_once_a_second_however_often_it_is_asked() -> None:
+def test_readiness_is_checked_at_most_once_a_second() -> None:
     looks: list[int] = []
 
     async def readiness() -> str:

@@ -68,7 +68,7 @@ def code(got: Got) -> str:
     return json.loads(got.text)["error"]["code"]
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: IssuedKeys) -> None:
+def test_a_key_is_shown_once_and_stored_as_a_hash(env: dict[str, str], keys: IssuedKeys) -> None:
     home = Path(env["HOLDFAST_HOME"])
     secret = keys.admin.split("_", 2)[2]
     assert keys.admin.startswith("hf_") and len(secret) >= 32
@@ -80,7 +80,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(env: dict[str, str], keys: Issue
     assert secret not in json.dumps(listed)
 
 
-def test_what_a_key_is_for_must_be_said(env: dict[str, str]) -> None:
+def test_a_new_key_needs_a_name_known_banks_and_a_future_expiry(env: dict[str, str]) -> None:
     for wrong in (
         ("--name", "x"),
         ("--name", "x", "--bank", "nowhere"),
@@ -93,7 +93,7 @@ def test_what_a_key_is_for_must_be_said(env: dict[str, str]) -> None:
         assert refused.returncode == 2 and b"\xe2\x86\x92" in refused.stderr, wrong
 
 
-def test_nobody_comes_in_without_a_key_that_holds(
+def test_a_request_without_a_valid_key_is_refused(
     team: Team, env: dict[str, str], keys: IssuedKeys
 ) -> None:
     id = keys.admin[3:11]
@@ -109,16 +109,14 @@ def test_nobody_comes_in_without_a_key_that_holds(
     assert team.ask("/api/v1/me", short).status == 401
 
 
-def test_a_key_opens_as_soon_as_it_is_made(
-    team: Team, keys: IssuedKeys, env: dict[str, str]
-) -> None:
+def test_a_new_key_works_at_once(team: Team, keys: IssuedKeys, env: dict[str, str]) -> None:
     for name in ("soon", "sooner"):
         assert team.ask("/api/v1/me", keys.looks).status == 200
         made = new_key(env, "--name", name, "--bank", OURS)
         assert team.ask("/api/v1/me", made).status == 200
 
 
-def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str]) -> None:
+def test_a_revoked_key_stops_working_soon(team: Team, env: dict[str, str]) -> None:
     key = new_key(env, "--name", "gone", "--bank", OURS)
     assert team.ask("/api/v1/me", key).status == 200
     assert cli(env, "key", "revoke", key[3:11]).returncode == 0
@@ -127,7 +125,7 @@ def test_a_key_that_is_revoked_soon_opens_nothing(team: Team, env: dict[str, str
     assert cli(env, "key", "revoke", key[3:11]).returncode == 2
 
 
-def test_a_key_tells_what_it_is_for(team: Team, keys: IssuedKeys) -> None:
+def test_a_key_shows_what_it_permits(team: Team, keys: IssuedKeys) -> None:
     me = json.loads(team.ask("/api/v1/me", keys.writes).text)
     assert me == {"name": "Ana", "key": keys.writes[3:11], "level": "write", "banks": [OURS]}
     assert json.loads(team.ask("/api/v1/me", keys.admin).text)["banks"] is None
@@ -149,7 +147,7 @@ ELSEWHERE = (
 
 
 @pytest.mark.parametrize("way", ELSEWHERE)
-def test_a_bank_of_others_is_not_there(team: Team, keys: IssuedKeys, way: str) -> None:
+def test_a_bank_outside_the_key_is_not_found(team: Team, keys: IssuedKeys, way: str) -> None:
     id = {
         b["name"]: b["id"] for b in json.loads(team.ask("/api/v1/banks", keys.admin).text)["banks"]
     }
@@ -161,7 +159,7 @@ def test_a_bank_of_others_is_not_there(team: Team, keys: IssuedKeys, way: str) -
     assert got.status == 200, got.text
 
 
-def test_all_banks_are_those_of_the_key(team: Team, keys: IssuedKeys) -> None:
+def test_all_banks_means_the_banks_of_the_key(team: Team, keys: IssuedKeys) -> None:
     told = json.loads(team.ask("/api/v1/banks", keys.reads).text)["banks"]
     assert [bank["name"] for bank in told] == [OURS]
     for way in ("/api/v1/memories", "/api/v1/decisions", "/memory", "/banks"):
@@ -176,7 +174,7 @@ def test_all_banks_are_those_of_the_key(team: Team, keys: IssuedKeys) -> None:
     assert json.loads(team.ask("/api/v1/sessions", keys.looks).text)["sessions"]
 
 
-def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: IssuedKeys) -> None:
+def test_a_record_of_another_bank_is_not_found_by_its_id(team: Team, keys: IssuedKeys) -> None:
     theirs = json.loads(team.ask(f"/api/v1/memories?bank={THEIRS}", keys.admin).text)["memories"][0]
     session = json.loads(team.ask("/api/v1/sessions", keys.admin).text)["sessions"][0]["id"]
     uri, id = theirs["uri"], theirs["id"]
@@ -200,7 +198,7 @@ def test_a_record_of_others_is_not_there_by_its_name_either(team: Team, keys: Is
     assert team.ask(f"/api/v1/records/memory/{id}", keys.admin).status == 200
 
 
-def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: IssuedKeys) -> None:
+def test_graphql_is_limited_to_the_banks_of_the_key(team: Team, keys: IssuedKeys) -> None:
     assert team.graph("{ banks { name } }", keys.reads)["data"] == {"banks": [{"name": OURS}]}
     whole = team.graph("{ memories { items { what bank } } }", keys.owns)
     assert OUR_WORDS in str(whole) and THEIR_WORDS not in str(whole)
@@ -214,7 +212,7 @@ def test_the_graph_keeps_to_the_banks_of_the_key(team: Team, keys: IssuedKeys) -
     assert refused["errors"][0]["extensions"]["code"] == "not_permitted"
 
 
-def test_a_key_does_what_its_level_allows(team: Team, keys: IssuedKeys) -> None:
+def test_a_key_can_do_what_its_level_allows(team: Team, keys: IssuedKeys) -> None:
     kept = {"text": "Buoys are painted in May.", "bank": OURS}
     refused = team.ask("/api/v1/memories", keys.reads, kept)
     assert (refused.status, code(refused)) == (403, "not_permitted")
@@ -232,9 +230,7 @@ def test_a_key_does_what_its_level_allows(team: Team, keys: IssuedKeys) -> None:
     assert team.ask(f"/api/v1/records/memory/{id}/purge", keys.owns, purge).status == 200
 
 
-def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
-    team: Team, keys: IssuedKeys
-) -> None:
+def test_machine_wide_operations_need_a_key_for_every_bank(team: Team, keys: IssuedKeys) -> None:
     for way in ("/api/v1/status", "/api/v1/cost", "/status", "/api/v1/doctor"):
         assert team.ask(way, keys.owns).status == 403, way
         assert team.ask(way, keys.admin).status == 200, way
@@ -244,7 +240,7 @@ def test_what_is_about_the_whole_machine_takes_a_key_for_every_bank(
     assert team.ask("/api/v1/scrub", keys.admin, scrub).status == 200
 
 
-def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: IssuedKeys) -> None:
+def test_investigations_are_visible_to_whoever_started_them(team: Team, keys: IssuedKeys) -> None:
     asked = {"question": "When is the lamp oiled?"}
     began = json.loads(team.ask("/api/v1/research", keys.reads, asked).text)["session_id"]
     events = team.ask(f"/api/v1/research/{began}/events", keys.reads).text
@@ -256,7 +252,7 @@ def test_investigations_are_seen_by_whoever_began_them(team: Team, keys: IssuedK
     assert answer.status == 200 and THEIR_WORDS not in answer.text
 
 
-def test_a_browser_comes_in_by_its_key(team: Team, keys: IssuedKeys) -> None:
+def test_a_browser_signs_in_with_its_key(team: Team, keys: IssuedKeys) -> None:
     page = {"Accept": "text/html"}
     sent = team.ask("/memory", **page)
     assert sent.status == 303 and sent.headers["location"] == "/login?to=/memory"
@@ -277,7 +273,7 @@ def test_a_browser_comes_in_by_its_key(team: Team, keys: IssuedKeys) -> None:
     assert team.ask("/memory", Cookie=cookie, **page).status == 303
 
 
-def test_every_way_in_says_what_it_takes() -> None:
+def test_every_route_declares_the_permission_it_needs() -> None:
     """What is not listed is for those alone who may do everything; so all of it is listed."""
     routers = [
         (router, "")
@@ -301,7 +297,7 @@ def test_every_way_in_says_what_it_takes() -> None:
     assert names == set(MUTATIONS)
 
 
-def test_what_reaches_into_all_banks_is_shut_to_whoever_sees_some() -> None:
+def test_operations_across_all_banks_are_refused_to_keys_for_some() -> None:
     shut = {name for name, rule in classify_methods().items() if not rule}
     assert shut >= {
         "api_keys.add", "sources.add", "api_keys.all", "derived.drop_all", "sources.move",

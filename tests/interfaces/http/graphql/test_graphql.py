@@ -24,7 +24,7 @@ def asked(server: Server, query: str, **variables: Any) -> Any:
     return told["data"]
 
 
-def test_memory_is_searched_as_the_browse_page_of_old_does(server: Server) -> None:
+def test_the_search_mutation_of_the_earlier_browse_page_works(server: Server) -> None:
     found = asked(
         server,
         """mutation SearchMemory($question: String!) {
@@ -39,7 +39,7 @@ def test_memory_is_searched_as_the_browse_page_of_old_does(server: Server) -> No
     assert found["citations"][0]["browseUrl"].startswith("/")
 
 
-def test_the_graph_is_walked(server: Server) -> None:
+def test_related_records_can_be_queried(server: Server) -> None:
     found = asked(
         server,
         """{
@@ -68,7 +68,7 @@ def test_the_graph_is_walked(server: Server) -> None:
     assert asked(server, get_introspection_query())["__schema"]["queryType"]["name"] == "Query"
 
 
-def test_what_is_changed_is_in_the_log(server: Server) -> None:
+def test_mutations_are_in_the_log(server: Server) -> None:
     made = asked(server, 'mutation { remember(text: "Tag it.", bank: "graph") { uri } }')
     uri = made["remember"]["uri"]
     change = 'mutation($id: String!) { correct(id: $id, text: "Tag them.") { action who } }'
@@ -80,7 +80,7 @@ def test_what_is_changed_is_in_the_log(server: Server) -> None:
     assert [one["action"] for one in log] == ["undo", "restore", "forget", "correct", "remember"]
 
 
-def test_only_one_question_as_json_is_taken(server: Server) -> None:
+def test_only_one_json_query_per_request_is_accepted(server: Server) -> None:
     question = {"query": "{ banks { name } }"}
     assert post(server, [question]).status == 422
     assert post(server, question, "text/plain").status == 415
@@ -104,7 +104,7 @@ def test_only_one_question_as_json_is_taken(server: Server) -> None:
         ),
     ],
 )
-def test_errors_say_what_is_wrong_and_no_more(server: Server, query: str, code: str) -> None:
+def test_errors_say_what_is_wrong_and_nothing_else(server: Server, query: str, code: str) -> None:
     told = json.loads(post(server, {"query": query}).text)
     assert told["errors"][0]["extensions"]["code"] == code
     assert "Traceback" not in told["errors"][0]["message"]
@@ -123,11 +123,11 @@ def test_errors_say_what_is_wrong_and_no_more(server: Server, query: str, code: 
         "{ name } } } } } } } } } }",
     ],
 )
-def test_what_asks_for_too_much_is_refused_unlooked(query: str) -> None:
+def test_a_query_that_is_too_expensive_is_refused_before_it_runs(query: str) -> None:
     with pytest.raises(InputError):
         limits.check(parse(query))
 
 
-def test_an_ordinary_question_is_not() -> None:
+def test_an_ordinary_query_is_within_the_limits() -> None:
     limits.check(parse(get_introspection_query()))
     limits.check(parse("{ sessions { items { id exchanges(limit: 20) { items { title } } } } }"))

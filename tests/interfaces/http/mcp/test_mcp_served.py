@@ -67,7 +67,7 @@ def begin(server: Server) -> str:
     return got.headers["Mcp-Session-Id"]
 
 
-def test_the_official_client_asks_and_writes(server: Server) -> None:
+def test_the_official_client_can_ask_and_write(server: Server) -> None:
     bank = json.loads(server.ask("/api/v1/banks").text)["banks"][0]["name"]
 
     async def talk() -> None:
@@ -100,7 +100,7 @@ def test_the_official_client_asks_and_writes(server: Server) -> None:
     assert any("agent (mcp" in entry["who"] for entry in log["decisions"]), log
 
 
-def test_what_is_kept_needs_a_bank_and_a_bank_must_be_there(server: Server) -> None:
+def test_remember_needs_a_bank_and_an_unknown_bank_is_an_error(server: Server) -> None:
     session = begin(server)
     wanted = call("tools/call", name="remember", arguments={"text": "No bank was named."})
     got = json.loads(send(server, wanted, Mcp_Session_Id=session).text)
@@ -110,7 +110,7 @@ def test_what_is_kept_needs_a_bank_and_a_bank_must_be_there(server: Server) -> N
     assert got["result"]["isError"] and "nowhere" in json.dumps(got)
 
 
-def test_requests_that_are_not_as_they_should_be(server: Server) -> None:
+def test_malformed_or_unauthorised_requests_are_refused(server: Server) -> None:
     session = begin(server)
     ping = call("ping")
     assert send(server, ping, Mcp_Session_Id=session).status == 200
@@ -134,7 +134,7 @@ def test_requests_that_are_not_as_they_should_be(server: Server) -> None:
     assert send(server, ping, Mcp_Session_Id=session).status == 404
 
 
-def test_notices_are_owed_nothing_and_lists_are_answered_together(server: Server) -> None:
+def test_notifications_get_no_response_and_batches_one_response(server: Server) -> None:
     session = begin(server)
     notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     got = send(server, notice, Mcp_Session_Id=session)
@@ -164,7 +164,7 @@ async def own_site(folder: Path) -> AsyncGenerator[tuple[WebApp, httpx.AsyncClie
     listening.close()
 
 
-def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None:
+def test_a_call_is_cancelled_by_its_id_or_by_disconnecting(tmp_path: Path) -> None:
     """While the one thread that answers is busy."""
     recall = call("tools/call", 7, name="memory_recall", arguments={"query": "gulls"})
     back = {"method": "notifications/cancelled", "params": {"requestId": 7}, "jsonrpc": "2.0"}
@@ -194,7 +194,7 @@ def test_a_call_is_taken_back_by_its_id_or_by_hanging_up(tmp_path: Path) -> None
     asyncio.run(talk())
 
 
-def test_sessions_are_bounded_and_belong_to_one_key() -> None:
+def test_sessions_are_limited_and_belong_to_one_key() -> None:
     sessions = SessionTable(max_sessions=3, max_per_owner=2, max_calls=9)
     first, second = sessions.begin("ann", "a"), sessions.begin("ann", "b")
     with pytest.raises(NotFoundError):

@@ -126,7 +126,7 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
     }
 
 
-def test_whatever_a_page_changes_is_in_the_log(place: Place) -> None:
+def test_every_change_made_on_a_page_is_in_the_log(place: Place) -> None:
     offered = {
         str(getattr(route, "path", ""))
         for router in ROUTERS

@@ -18,7 +18,7 @@ def bank_of(server: Server) -> str:
         return memory.banks.get("tidewatch").id
 
 
-def test_a_bank_is_changed_in_a_browser(looker: Looker) -> None:
+def test_a_bank_can_be_changed_in_a_browser(looker: Looker) -> None:
     page = looker.window("/banks", dark=True, phone=True, scripts=False)
     page.get_by_role("link", name="tidewatch").click()
     page.get_by_label("Skepticism").fill("5")
@@ -38,7 +38,7 @@ def test_a_bank_is_changed_in_a_browser(looker: Looker) -> None:
         assert bank.disposition == Disposition(2, 2, 5) and "name:harbour" not in bank.aliases
 
 
-def test_sessions_are_put_away_only_where_that_was_said(looker: Looker) -> None:
+def test_sessions_are_hidden_by_retention_only_after_confirmation(looker: Looker) -> None:
     page = looker.window(f"/banks/{bank_of(looker.server)}")
     page.get_by_label("Months after which").fill("600")
     page.get_by_role("button", name="Save").click()
@@ -52,7 +52,7 @@ def test_sessions_are_put_away_only_where_that_was_said(looker: Looker) -> None:
         memory.banks.change(BankChanges(retention=0), "tidewatch")
 
 
-def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> None:
+def test_a_bank_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     path = f"/banks/{bank_of(server)}"
     visitor = Visitor(server)
     found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
@@ -66,7 +66,7 @@ def test_a_bank_that_changed_meanwhile_is_not_overwritten(server: Server) -> Non
         assert memory.banks.get("tidewatch").background == "Changed by somebody else."
 
 
-def test_what_is_no_setting_is_refused_and_what_was_written_kept(server: Server) -> None:
+def test_invalid_settings_are_refused_and_the_input_is_kept(server: Server) -> None:
     path, visitor = f"/banks/{bank_of(server)}", Visitor(server)
 
     def post(**form: str) -> tuple[int, str]:
@@ -83,7 +83,7 @@ def test_what_is_no_setting_is_refused_and_what_was_written_kept(server: Server)
     assert visitor.look("/banks/nobody").status == 404
 
 
-def test_what_is_written_of_a_bank_never_runs(looker: Looker) -> None:
+def test_text_of_a_bank_is_never_executed(looker: Looker) -> None:
     with remembering(looker.server) as memory:
         memory.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
     for path in ("/banks", f"/banks/{bank_of(looker.server)}"):
@@ -94,5 +94,5 @@ def test_what_is_written_of_a_bank_never_runs(looker: Looker) -> None:
     assert looker.odd == []
 
 
-def test_a_bank_can_be_changed_by_everybody_in_any_light(looker: Looker) -> None:
+def test_the_banks_page_is_accessible_in_every_color_scheme(looker: Looker) -> None:
     assert lacks_in_any_light(looker, f"/banks/{bank_of(looker.server)}") == []

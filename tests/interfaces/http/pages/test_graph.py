@@ -73,7 +73,7 @@ def _net(count: int) -> Neighbourhood:
     return Neighbourhood(tuple(made), tuple(ties))
 
 
-def test_three_hundred_nodes_lie_apart_with_labels_that_can_be_read() -> None:
+def test_three_hundred_nodes_are_apart_with_readable_labels() -> None:
     net = draw(_net(300))
     assert net == draw.__wrapped__(_net(300))
     for node in net.nodes:
@@ -88,7 +88,7 @@ def test_three_hundred_nodes_lie_apart_with_labels_that_can_be_read() -> None:
     assert 60 < len(net.nodes) - net.hidden < 300
 
 
-def test_no_label_lies_over_another() -> None:
+def test_no_label_overlaps_another() -> None:
     texts = [f"label number {n}" for n in range(60)]
     at = place_nodes([NodeToPlace(n, 0, 4.0) for n in range(60)], [], 600, 500)
     shown = [one for one in place_labels(texts, at, [4.0] * 60, 600, 500) if one.shown]
@@ -98,18 +98,18 @@ def test_no_label_lies_over_another() -> None:
         assert y != next_y or abs(next_x - x) > 80
 
 
-def test_a_long_path_is_told_by_its_end() -> None:
+def test_a_long_path_is_shortened_to_its_end() -> None:
     assert shorten_name("src/holdfast/interfaces/http/pages/graph.py") == "…/graph.py"
     assert shorten_name("word " * 3000).endswith("…") and len(shorten_name("x" * 9000)) == 24
 
 
-def test_a_picture_of_three_hundred_is_drawn_within_a_second() -> None:
+def test_a_graph_of_three_hundred_nodes_is_drawn_within_a_second() -> None:
     begun = time.process_time()
     draw.__wrapped__(_net(300))
     assert time.process_time() - begun < 1.0
 
 
-def test_the_graph_is_walked_by_links_and_arrows(looker: Looker) -> None:
+def test_the_graph_can_be_walked_by_links_and_arrow_keys(looker: Looker) -> None:
     page = looker.window("/graph")
     assert page.locator(".listed ol li").count() == page.locator("a.node").count() > 4
     page.locator(".listed ol a", has_text="src/tide.py").click()
@@ -131,7 +131,7 @@ def test_the_graph_is_walked_by_links_and_arrows(looker: Looker) -> None:
     assert lacks(page) == [] and looker.odd == []
 
 
-def test_only_some_kinds_are_shown_where_asked(looker: Looker) -> None:
+def test_the_graph_can_be_limited_to_some_kinds(looker: Looker) -> None:
     page = looker.window("/graph", scripts=False)
     page.get_by_label("files").check()
     page.get_by_role("button", name="Show").click()
@@ -140,7 +140,7 @@ def test_only_some_kinds_are_shown_where_asked(looker: Looker) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_name_is_only_a_name(looker: Looker, server: Server, name: str) -> None:
+def test_a_hostile_name_is_shown_as_text(looker: Looker, server: Server, name: str) -> None:
     page = looker.window("/graph?kind=file", phone=True)
     shown = page.locator(".listed ol a").all_inner_texts()
     wanted = name[:100]
@@ -152,7 +152,7 @@ def test_a_hostile_name_is_only_a_name(looker: Looker, server: Server, name: str
     assert "<script>alert" not in server.ask("/graph").text
 
 
-def test_a_name_that_nobody_has_is_told(looker: Looker, server: Server) -> None:
+def test_an_unknown_name_is_reported(looker: Looker, server: Server) -> None:
     got = server.ask("/graph?focus=%3Cb%3Enobody&hops=3")
     assert got.status == 404 and "&lt;b&gt;nobody" in got.text and "<b>nobody" not in got.text
     assert lacks_in_any_light(looker, "/graph?focus=src/tide.py&hops=3") == []

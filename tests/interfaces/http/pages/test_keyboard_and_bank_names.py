@@ -53,7 +53,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_banks_of_one_name_are_told_apart_and_chosen(server: Server) -> None:
+def test_banks_with_the_same_name_can_be_distinguished_and_chosen(server: Server) -> None:
     visitor = Visitor(server)
     known: dict[str, str] = {}
     for path in CHOOSING:
@@ -70,7 +70,7 @@ def test_banks_of_one_name_are_told_apart_and_chosen(server: Server) -> None:
     assert f"Nothing in {NAME} speaks of this." in nothing
 
 
-def test_a_talk_goes_on_in_the_bank_it_began_in(looker: Looker) -> None:
+def test_a_conversation_stays_in_the_bank_it_started_in(looker: Looker) -> None:
     page = looker.window("/")
     page.get_by_label("A question").fill("Why was the gear oiled?")
     page.get_by_label("Bank").select_option(label=f"{NAME} ({ROOTS[1]})")
@@ -95,7 +95,7 @@ def _walk(page: Page, most: int) -> None:
 
 
 @pytest.mark.slow
-def test_keys_lead_everywhere_and_show_where_they_are(looker: Looker) -> None:
+def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(looker: Looker) -> None:
     page = looker.window("/sessions")
     for address, _, key in PLACES:
         page.keyboard.press("Escape")  # the first page begins in its field
@@ -121,7 +121,7 @@ def test_keys_lead_everywhere_and_show_where_they_are(looker: Looker) -> None:
     assert looker.odd == []
 
 
-def test_nothing_to_fill_in_covers_another_on_a_phone(looker: Looker) -> None:
+def test_no_form_field_covers_another_on_a_phone(looker: Looker) -> None:
     page = looker.window("/", phone=True)
     for path in CHOOSING:
         page.goto(path)

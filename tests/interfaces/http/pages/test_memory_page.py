@@ -20,7 +20,7 @@ TRICK = (
 )
 
 
-def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None:
+def test_every_section_opens_and_says_if_it_is_empty(server: Server) -> None:
     for tab in (*KIND_BY_SECTION, "forgotten", "decisions", "remembered"):
         got = server.ask(f"/memory?tab={tab}")
         assert got.status == 200 and 'aria-current="page"' in got.text, tab
@@ -29,7 +29,7 @@ def test_every_shelf_opens_and_says_so_where_it_is_empty(server: Server) -> None
     assert server.ask("/memory?tab=facts&page=-4&status=nonsense").status == 200
 
 
-def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None:
+def test_links_of_citations_open_their_record(server: Server) -> None:
     with remembering(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         concept = memory.browse.concepts(BANK)[0]
@@ -50,7 +50,7 @@ def test_the_addresses_of_citations_open_on_their_record(server: Server) -> None
     assert server.ask("/open?uri=holdfast://fact/ffffffff").status == 404
 
 
-def test_a_shelf_is_filtered_by_words_bank_and_status(server: Server) -> None:
+def test_a_section_is_filtered_by_words_bank_and_status(server: Server) -> None:
     assert "unit in a column" in server.ask("/memory?tab=facts&q=column+UNIT").text
     assert "Nothing here fits" in server.ask("/memory?tab=facts&q=kubernetes").text
     assert "Nothing here fits" in server.ask("/memory?tab=facts&status=retracted").text
@@ -58,7 +58,7 @@ def test_a_shelf_is_filtered_by_words_bank_and_status(server: Server) -> None:
     assert server.ask("/memory?tab=facts&bank=nobody").status == 404
 
 
-def test_people_remember_correct_and_forget_in_a_browser(looker: Looker) -> None:
+def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(looker: Looker) -> None:
     page = looker.window("/memory?tab=memories")
     page.get_by_text("Remember something").click()
     page.get_by_label("What is to be remembered").fill("The quay floods at 4.2 metres.")
@@ -102,7 +102,7 @@ def test_everything_works_on_a_phone_in_the_dark_without_scripts(looker: Looker)
     expect(gone.locator(".words")).to_have_text("Gauges are read every ten minutes.")
 
 
-def test_keys_lead_through_a_shelf(looker: Looker) -> None:
+def test_a_section_can_be_used_by_keyboard(looker: Looker) -> None:
     page = looker.window("/memory?tab=facts")
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -114,7 +114,7 @@ def test_keys_lead_through_a_shelf(looker: Looker) -> None:
     page.wait_for_url("**/memory")
 
 
-def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> None:
+def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(looker: Looker) -> None:
     with remembering(looker.server) as memory:
         kept = memory.remember("The old gate code is written on the wall.", BANK)
     page = looker.window(f"/memory?tab=memories&id={kept.id}")
@@ -132,7 +132,7 @@ def test_what_is_erased_is_told_before_and_cannot_come_back(looker: Looker) -> N
     assert visitor.post("/memory/restore", {"uri": name}).status == 404
 
 
-def test_nothing_is_erased_by_halves_or_by_surprise(server: Server) -> None:
+def test_erasing_is_refused_unconfirmed_or_if_the_record_changed(server: Server) -> None:
     with remembering(server) as memory:
         kept = memory.remember("The key hangs by the door.", BANK)
     visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
@@ -163,7 +163,7 @@ def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> Non
 
 
 @pytest.mark.parametrize("tab", ["facts", "memories", "concepts", "decisions", "forgotten"])
-def test_what_is_stored_never_runs(looker: Looker, tab: str) -> None:
+def test_stored_text_is_never_executed(looker: Looker, tab: str) -> None:
     with remembering(looker.server) as memory:
         kept = _tricks(memory)
     page = looker.window(f"/memory?tab={tab}")
@@ -193,7 +193,7 @@ def _nothing_ran(page: Page) -> None:
     assert page.locator("a[href^='javascript']").count() == 0
 
 
-def test_a_record_that_changed_meanwhile_is_not_overwritten(server: Server) -> None:
+def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     with remembering(server) as memory:
         kept = memory.remember("The siren is tested on Mondays.", BANK)
     visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
@@ -213,7 +213,7 @@ def test_a_record_that_changed_meanwhile_is_not_overwritten(server: Server) -> N
     assert visitor.post("/memory/forget", {"uri": "holdfast://memory/00ff00ff"}).status == 404
 
 
-def test_only_the_decision_that_was_seen_is_taken_back(server: Server) -> None:
+def test_undo_is_refused_if_another_decision_was_made_meanwhile(server: Server) -> None:
     with remembering(server) as memory:
         kept = memory.remember("Boats moor at the west pier.", BANK)
         memory.remember("Boats never moor at the east pier.", BANK)
@@ -225,7 +225,7 @@ def test_only_the_decision_that_was_seen_is_taken_back(server: Server) -> None:
         assert memory.curation.target(kept.id).shown
 
 
-def test_what_cannot_be_remembered_is_not_lost(server: Server) -> None:
+def test_text_that_could_not_be_stored_is_shown_again(server: Server) -> None:
     visitor = Visitor(server)
     got = visitor.post("/memory/remember", {"text": "Keep these words.", "bank": "nobody"})
     assert got.status == 404 and "Keep these words." in got.text
@@ -233,7 +233,7 @@ def test_what_cannot_be_remembered_is_not_lost(server: Server) -> None:
     assert got.status == 400 and "Keep these words." in got.text
 
 
-def test_secrets_are_taken_out_of_what_is_remembered(server: Server) -> None:
+def test_secrets_are_redacted_from_new_memories(server: Server) -> None:
     token = "ghp_" + "Zx81" * 9
     form = {"text": f"The token is {token}, keep it.", "bank": BANK}
     got = Visitor(server).post("/memory/remember", form)
@@ -242,7 +242,7 @@ def test_secrets_are_taken_out_of_what_is_remembered(server: Server) -> None:
 
 
 @pytest.mark.parametrize("tab", ["memories", "decisions"])
-def test_records_can_be_read_by_everybody_in_any_light(looker: Looker, tab: str) -> None:
+def test_record_pages_are_accessible_in_every_color_scheme(looker: Looker, tab: str) -> None:
     with remembering(looker.server) as memory:
         fact = memory.browse.facts(BANK)[0]
     assert lacks_in_any_light(looker, f"/memory?tab={tab}") == []

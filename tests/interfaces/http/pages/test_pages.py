@@ -9,12 +9,12 @@ ADDRESSES = [address for address, _, _ in PLACES]
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_a_place_can_be_used_by_everybody_in_any_light(looker: Looker, path: str) -> None:
+def test_every_page_is_accessible_in_every_color_scheme(looker: Looker, path: str) -> None:
     assert lacks_in_any_light(looker, path) == []
     assert looker.odd == []
 
 
-def test_what_is_wrong_with_a_page_is_found(looker: Looker) -> None:
+def test_the_accessibility_check_finds_planted_faults(looker: Looker) -> None:
     page = looker.window("/")
     page.evaluate(
         """() => {
@@ -34,7 +34,7 @@ def test_what_is_wrong_with_a_page_is_found(looker: Looker) -> None:
         assert what in told
 
 
-def test_keys_lead_to_every_place(looker: Looker) -> None:
+def test_every_page_is_reachable_by_its_shortcut_key(looker: Looker) -> None:
     page = looker.window("/nowhere")
     for address, _, key in PLACES:
         page.keyboard.press("Escape")

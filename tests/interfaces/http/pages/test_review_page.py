@@ -93,7 +93,7 @@ def looker(browser: Browser, visitor: Looker) -> Iterator[Looker]:
 
 
 @pytest.mark.slow
-def test_all_that_waits_is_counted_and_can_be_read_by_everybody(looker: Looker) -> None:
+def test_everything_pending_is_counted_and_the_page_is_accessible(looker: Looker) -> None:
     page = looker.window("/review")
     tabs = page.get_by_role("navigation", name="What waits")
     expect(tabs.get_by_role("link", name="Rules 1")).to_be_visible()
@@ -120,7 +120,7 @@ def test_a_rule_is_shown_as_a_change_edited_and_written(looker: Looker, root: Pa
     expect(page.get_by_text("No rule waits for you.")).to_be_visible()
 
 
-def test_a_file_that_changed_meanwhile_is_shown_again_before_it_is_written(
+def test_a_file_changed_meanwhile_is_shown_again_before_it_is_written(
     looker: Looker, root: Path
 ) -> None:
     page = looker.window("/review?tab=agents", dark=True, phone=True)
@@ -134,7 +134,9 @@ def test_a_file_that_changed_meanwhile_is_shown_again_before_it_is_written(
     assert TAUGHT["naming"] in (root / RULES / "naming.md").read_text()
 
 
-def test_a_file_that_cannot_be_written_is_told_and_left(looker: Looker, root: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_not_changed(
+    looker: Looker, root: Path
+) -> None:
     file = put(root, f"{RULES}/logging.md", "# Logging\n")
     file.chmod(0o444)
     page = looker.window("/review?tab=agents")
@@ -145,7 +147,7 @@ def test_a_file_that_cannot_be_written_is_told_and_left(looker: Looker, root: Pa
     assert "Log one line" in Visitor(looker.server).look("/review?tab=agents").text
 
 
-def test_what_is_rejected_is_remembered_and_not_proposed_again(looker: Looker) -> None:
+def test_a_rejected_rule_is_remembered_and_not_proposed_again(looker: Looker) -> None:
     page = looker.window("/review?tab=agents")
     card = page.locator("li.ruling", has_text="Tag a release")
     card.get_by_text("Reject", exact=True).click()
@@ -161,7 +163,7 @@ def test_what_is_rejected_is_remembered_and_not_proposed_again(looker: Looker) -
         assert "we tag from anywhere" in learned.refused
 
 
-def test_questions_on_facts_are_kept_retired_and_said_rightly(looker: Looker) -> None:
+def test_a_disputed_fact_can_be_kept_retired_or_corrected(looker: Looker) -> None:
     page = looker.window("/review?tab=facts")
     for words, button, note in (
         ("storefront", "Keep in force", "Kept"),
@@ -188,7 +190,7 @@ def test_questions_on_facts_are_kept_retired_and_said_rightly(looker: Looker) ->
     assert got.status == 400, "decided already, and said otherwise since"
 
 
-def test_what_agents_want_kept_is_kept_in_a_persons_name_or_forgotten(looker: Looker) -> None:
+def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(looker: Looker) -> None:
     page = looker.window("/review?tab=agents")
     crane = page.locator("li.ruling", has_text="The crane is out of order.")
     crane.get_by_text("Edit", exact=True).click()
@@ -213,7 +215,7 @@ def test_secrets_are_counted_by_kind_and_never_shown(server: Server) -> None:
     assert TOKEN not in text
 
 
-def test_records_about_code_that_is_gone_are_listed(looker: Looker) -> None:
+def test_records_about_deleted_code_are_listed(looker: Looker) -> None:
     page = looker.window("/review?tab=stale", dark=True)
     yawl = page.locator("li", has_text="The yawl is painted blue.")
     expect(yawl).to_contain_text("src/yawl.py is gone")
@@ -236,14 +238,14 @@ def test_records_about_code_that_is_gone_are_listed(looker: Looker) -> None:
     assert "/review?tab=stale" in page.url
 
 
-def test_tricks_in_what_waits_never_run(looker: Looker) -> None:
+def test_hostile_text_in_the_queue_is_never_executed(looker: Looker) -> None:
     page = looker.window("/review?tab=agents")
     assert "run" not in page.title()
     assert page.locator("main script, main b, main i, a[href^='javascript']").count() == 0
     assert looker.odd == []
 
 
-def test_a_form_without_its_key_decides_nothing(server: Server) -> None:
+def test_a_form_without_its_key_changes_nothing(server: Server) -> None:
     visitor = Visitor(server)
     paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop")
     for path in paths:
@@ -252,7 +254,7 @@ def test_a_form_without_its_key_decides_nothing(server: Server) -> None:
         assert gone.status in (400, 404), path
 
 
-def test_where_all_is_decided_the_page_says_so(tmp_path: Path) -> None:
+def test_an_empty_queue_says_so(tmp_path: Path) -> None:
     env = {**os.environ, "HOLDFAST_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     (tmp_path / "home").mkdir(mode=0o700)
     Holdfast(load_settings(env)).close()

@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_memory_is_searched_from_every_page_by_keys_alone(looker: Looker) -> None:
+def test_search_works_from_every_page_by_keyboard_alone(looker: Looker) -> None:
     page = looker.window("/sessions")
     page.keyboard.press("/")
     page.keyboard.type("SQLite over Postgres")
@@ -41,7 +41,7 @@ def test_memory_is_searched_from_every_page_by_keys_alone(looker: Looker) -> Non
     assert looker.odd == []
 
 
-def test_a_search_is_narrowed_by_bank_layer_and_kind(looker: Looker) -> None:
+def test_a_search_is_filtered_by_bank_layer_and_kind(looker: Looker) -> None:
     page = looker.window("/search?q=SQLite", scripts=False)
     page.get_by_label("Kind").select_option("exchange")
     page.get_by_role("button", name="Search", exact=True).click()
@@ -55,13 +55,13 @@ def test_a_search_is_narrowed_by_bank_layer_and_kind(looker: Looker) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("There is no bank")
 
 
-def test_what_is_not_known_is_not_made_up(looker: Looker) -> None:
+def test_an_unknown_subject_has_no_results(looker: Looker) -> None:
     page = looker.window("/search?q=quantum+flamingo+telemetry")
     expect(page.get_by_text("speaks of this.")).to_be_visible()
     assert page.locator(".hit").count() == 0
 
 
-def test_a_record_leads_up_and_down_and_to_its_place(looker: Looker) -> None:
+def test_a_record_links_to_its_parents_its_parts_and_its_source(looker: Looker) -> None:
     page = looker.window(CHOSE)
     expect(page.locator(".prose")).to_contain_text("only one process on one small box writes")
     page.get_by_text("The raw line under it").click()
@@ -74,7 +74,7 @@ def test_a_record_leads_up_and_down_and_to_its_place(looker: Looker) -> None:
     expect(page.get_by_role("heading", name="Made of")).to_be_visible()
 
 
-def test_what_is_wrong_is_corrected_forgotten_and_restored(looker: Looker) -> None:
+def test_a_record_can_be_corrected_forgotten_and_restored(looker: Looker) -> None:
     page = looker.window(CHOSE, scripts=False)
     page.get_by_text("Say it rightly").click()
     box = page.get_by_label("What it should say")
@@ -93,7 +93,7 @@ def test_what_is_wrong_is_corrected_forgotten_and_restored(looker: Looker) -> No
         expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
 
 
-def test_what_changed_meanwhile_is_shown_and_nothing_is_lost(looker: Looker) -> None:
+def test_a_concurrent_change_is_shown_and_nothing_is_lost(looker: Looker) -> None:
     with remembering(looker.server) as memory:
         session = memory.reader.sessions.latest(None)[0]
         said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
@@ -111,7 +111,7 @@ def test_what_changed_meanwhile_is_shown_and_nothing_is_lost(looker: Looker) -> 
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine.")
 
 
-def test_a_change_needs_a_form_of_ours(looker: Looker) -> None:
+def test_a_change_needs_a_form_key_of_this_server(looker: Looker) -> None:
     page = looker.window(CHOSE)
     page.locator("#forget [name=form_key]").evaluate("node => { node.value = 'guess'; }")
     page.get_by_text("Forget it").click()
@@ -120,7 +120,7 @@ def test_a_change_needs_a_form_of_ours(looker: Looker) -> None:
     assert page.goto(CHOSE) and "is not shown" not in page.content()
 
 
-def test_nothing_that_was_found_runs(looker: Looker) -> None:
+def test_text_in_results_is_never_executed(looker: Looker) -> None:
     page = looker.window("/search?q=zeppelin+deploy+%3Cscript%3Ewindow.owned=1%3C/script%3E")
     expect(page.locator(".hit").first).to_contain_text("<iframe src=http")
     places = page.locator(".hit h2 + p + div > a").evaluate_all("all => all.map((a) => a.href)")
@@ -132,6 +132,6 @@ def test_nothing_that_was_found_runs(looker: Looker) -> None:
 
 
 @pytest.mark.slow
-def test_search_and_records_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
+def test_search_and_record_pages_are_accessible_in_every_color_scheme(looker: Looker) -> None:
     for path in ("/search?q=SQLite", "/search?q=quantum+flamingo", CHOSE, "/record/turn/none"):
         assert lacks_in_any_light(looker, path) == [], path

@@ -38,14 +38,14 @@ def test_sessions_are_listed_and_filtered(looker: Looker) -> None:
     assert looker.odd == []
 
 
-def test_keys_walk_through_the_list_and_into_a_session(looker: Looker) -> None:
+def test_the_list_and_its_sessions_can_be_used_by_keyboard(looker: Looker) -> None:
     page = looker.window("/sessions?bank=tidewatch")
     for key in ("j", "j", "k", "Enter"):
         page.keyboard.press(key)
     expect(page.get_by_role("heading", level=1)).to_have_text("A second harbour")
 
 
-def test_a_session_reads_as_a_conversation(looker: Looker) -> None:
+def test_a_session_is_shown_as_a_conversation(looker: Looker) -> None:
     page = looker.window(f"/sessions/{SMS}")
     expect(page.locator("#msg-1")).to_contain_text("text the harbour master")
     call = page.locator("details.call").filter(has_text="src/tidewatch/alerts.py").first
@@ -64,7 +64,7 @@ def test_a_session_reads_as_a_conversation(looker: Looker) -> None:
     expect(page).to_have_url(f"{looker.server.url}/sessions/{SMS}?at=4#msg-4")
 
 
-def test_what_was_taken_out_is_told(looker: Looker) -> None:
+def test_redacted_text_is_marked(looker: Looker) -> None:
     page = looker.window("/sessions?bank=tidewatch")
     hosts = page.locator(".sessions .title").evaluate_all("all => all.map((a) => a.href)")
     told = [url for url in hosts if "Taken out" in (page.goto(url), page.content())[1]]
@@ -88,14 +88,14 @@ def test_a_long_session_is_shown_in_windows(looker: Looker, scripts: bool) -> No
     expect(page.locator("#msg-333")).to_be_in_viewport()
 
 
-def test_an_address_of_a_message_leads_to_it_wherever_it_lies(looker: Looker) -> None:
+def test_a_link_to_a_message_opens_it_at_any_position(looker: Looker) -> None:
     page = looker.window(f"/sessions/{LONG}#msg-577")
     expect(page.locator("#msg-577")).to_be_in_viewport()
     page.goto(f"/sessions/{LONG}?at=2#msg-2")
     expect(page.locator("#msg-2")).to_have_attribute("open", "")
 
 
-def test_nothing_that_was_said_runs(looker: Looker) -> None:
+def test_text_of_a_session_is_never_executed(looker: Looker) -> None:
     page = looker.window(f"/sessions/{TRICKY}")
     for fold in page.locator("details").all():
         fold.evaluate("node => { node.open = true; }")
@@ -111,17 +111,17 @@ def test_nothing_that_was_said_runs(looker: Looker) -> None:
 
 
 @pytest.mark.slow
-def test_sessions_can_be_used_by_everybody_in_any_light(looker: Looker) -> None:
+def test_session_pages_are_accessible_in_every_color_scheme(looker: Looker) -> None:
     for path in (f"/sessions/{SMS}", f"/sessions/{TRICKY}", "/sessions?branch=alerts"):
         assert lacks_in_any_light(looker, path) == [], path
 
 
-def test_what_is_not_there_is_told(looker: Looker) -> None:
+def test_an_unknown_session_is_reported(looker: Looker) -> None:
     page = looker.window("/sessions/nobody")
     expect(page.get_by_role("heading")).to_have_text("There is no such session.")
 
 
-def test_what_a_subagent_said_is_found_on_its_own_page(looker: Looker) -> None:
+def test_the_turns_of_a_subagent_are_on_its_own_page(looker: Looker) -> None:
     page = looker.window("/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn")
     page.locator(".hit", has_text="harbour-scripts").first.locator("a[data-stop]").click()
     expect(page.get_by_text("A subagent of")).to_be_visible()

@@ -108,7 +108,7 @@ def visitor(browser: Browser, server: Server) -> Looker:
     return Looker(browser, server)
 
 
-def test_a_history_is_paged_and_filtered(looker: Looker, repo: Path) -> None:
+def test_the_commit_history_is_paged_and_filtered(looker: Looker, repo: Path) -> None:
     page = looker.window("/repos")
     assert page.get_by_role("link", name="Step 44", exact=True).count() == 1
     page.get_by_role("link", name="Earlier →").click()
@@ -125,7 +125,7 @@ def test_a_history_is_paged_and_filtered(looker: Looker, repo: Path) -> None:
     assert looker.odd == [] and lacks(page) == []
 
 
-def test_a_commit_is_shown_whole(looker: Looker, repo: Path) -> None:
+def test_a_commit_is_shown_completely(looker: Looker, repo: Path) -> None:
     sha = _git(repo, "log", "--format=%H", "--grep=^Count the tide twice", "main").split()[-1]
     page = looker.window(f"/repos?commit={sha[:12]}")
     told = page.locator("main").inner_text()
@@ -144,7 +144,7 @@ def test_a_commit_is_shown_whole(looker: Looker, repo: Path) -> None:
     assert "Tide is off" in looker.window("/repos?issue=7").locator("h1").inner_text()
 
 
-def test_who_knows_a_file_is_told_with_evidence(looker: Looker) -> None:
+def test_experts_on_a_file_are_shown_with_evidence(looker: Looker) -> None:
     page = looker.window("/repos", scripts=False)
     page.get_by_label("Who knows about").fill(FILE)
     page.get_by_role("button", name="Show").click()
@@ -153,7 +153,7 @@ def test_who_knows_a_file_is_told_with_evidence(looker: Looker) -> None:
     assert lacks_in_any_light(looker, "/repos?who=tide") == []
 
 
-def test_what_is_not_there_is_told(server: Server) -> None:
+def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
     for path in ("/repos?commit=ffffffffff", "/repos?pull=99", "/repos?issue=1", "/repos?bank=no"):
         assert server.ask(path).status == 404, path
     assert "No commit fits" in server.ask("/repos?author=nobody%25").text
@@ -166,7 +166,7 @@ def test_what_is_not_there_is_told(server: Server) -> None:
     assert "<script>alert" not in server.ask("/repos").text
 
 
-def test_time_is_zoomed_into_by_links(looker: Looker) -> None:
+def test_links_zoom_into_the_timeline(looker: Looker) -> None:
     page = looker.window("/timeline?bank=harbour")
     assert page.locator(".events li").count() == 50
     page.locator("svg.lanes a").first.focus()
@@ -184,7 +184,7 @@ def test_time_is_zoomed_into_by_links(looker: Looker) -> None:
     assert looker.odd == [] and lacks(page) == []
 
 
-def test_every_event_is_on_one_page_and_on_one_only(looker: Looker, server: Server) -> None:
+def test_every_event_is_on_exactly_one_page(looker: Looker, server: Server) -> None:
     seen: list[str] = []
     path = "/timeline?bank=harbour"
     while path:
@@ -196,7 +196,7 @@ def test_every_event_is_on_one_page_and_on_one_only(looker: Looker, server: Serv
 
 
 @pytest.mark.slow
-def test_time_is_looked_at_around_a_record_and_words(looker: Looker, repo: Path) -> None:
+def test_the_timeline_can_be_centred_on_a_record_or_a_query(looker: Looker, repo: Path) -> None:
     sha = _git(repo, "rev-list", "--max-parents=0", "main")
     page = looker.window(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")
     assert "Count the tide" in page.locator(".events .anchor").inner_text()
@@ -211,7 +211,7 @@ def test_time_is_looked_at_around_a_record_and_words(looker: Looker, repo: Path)
     assert "Nothing lies here" in page.locator("main").inner_text()
 
 
-def test_health_tells_the_same_as_status(looker: Looker, server: Server) -> None:
+def test_the_health_page_shows_the_same_as_status(looker: Looker, server: Server) -> None:
     run = subprocess.run([*MAIN, "status", "--json"], env=dict(server.env), capture_output=True)
     told = json.loads(run.stdout)
     page = looker.window("/status")
@@ -230,7 +230,7 @@ def test_health_tells_the_same_as_status(looker: Looker, server: Server) -> None
     assert looker.odd == []
 
 
-def test_spans_are_read_and_go_on() -> None:
+def test_time_spans_are_parsed_and_have_neighbours() -> None:
     assert [adjacent_spans(span) for span in ("2026", "2026-01", "2024-02-29")] == [
         ("2025", "2027"), ("2025-12", "2026-02"), ("2024-02-28", "2024-03-01"),
     ]  # fmt: skip
@@ -242,7 +242,7 @@ def test_spans_are_read_and_go_on() -> None:
             read_span(wrong)
 
 
-def test_lanes_stand_under_their_periods() -> None:
+def test_bars_of_the_timeline_are_drawn_under_their_periods() -> None:
     spread = Histogram("2026", ("2026-01", "2026-02"), (PeriodCount("commit", "2026-02", 4),))
     lanes = draw(spread, ("digest", "commit"), "2026-02-09")
     assert [lane.name for lane in lanes.lanes] == ["commits"]
@@ -251,7 +251,7 @@ def test_lanes_stand_under_their_periods() -> None:
     assert lanes.columns[1].tooltip == "Feb 2026: 4 commits"
 
 
-def test_plots_are_in_proportion() -> None:
+def test_plots_are_drawn_to_scale() -> None:
     spent = {("2026-03-02", "ask"): 30.0, ("2026-03-02", "digest"): 10.0}
     plot = by_day(spent, "2026-03-02", 30, lambda n: f"{n:.0f}", cap=80)
     assert [piece.tooltip for piece in plot.pieces] == [
@@ -264,6 +264,6 @@ def test_plots_are_in_proportion() -> None:
     assert [format_bytes(n) for n in (12, 3400, 5_600_000)] == ["12 bytes", "3.4 kB", "5.6 MB"]
 
 
-def test_every_place_has_a_key_of_its_own() -> None:
+def test_every_page_has_its_own_shortcut_key() -> None:
     keys = [key for _, _, key in PLACES]
     assert len(keys) == len(set(keys))

@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_it_shows_what_the_ledger_has(looker: Looker) -> None:
+def test_the_page_shows_the_numbers_of_the_ledger(looker: Looker) -> None:
     page = looker.window("/worth")
     words = page.locator("main").inner_text()
     assert "50%" in words and "of 4 judged were used" in words
@@ -54,11 +54,11 @@ def test_it_shows_what_the_ledger_has(looker: Looker) -> None:
     assert looker.odd == []
 
 
-def test_it_is_fit_for_every_screen_and_eye(looker: Looker) -> None:
+def test_the_page_is_accessible_on_every_screen_and_color_scheme(looker: Looker) -> None:
     assert lacks_in_any_light(looker, "/worth") == []
 
 
-def test_words_of_sessions_are_words(server: Server) -> None:
+def test_text_of_sessions_is_escaped(server: Server) -> None:
     got = server.ask("/worth")
     assert got.status == 200 and "<script>alert" not in got.text and "said otherwise" in got.text
     assert server.ask("/worth?days=9999999").status == 200

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.process  # the product starts the programs
 
 
 @pytest.mark.slow
-def test_fifty_clients_at_once_get_no_error_and_the_server_does_not_grow() -> None:
+def test_fifty_concurrent_clients_get_no_error_and_memory_does_not_grow() -> None:
     told = load(clients=50, seconds=5)
     assert set(told.statuses) == {200}, told.statuses
     # What a short time takes for buffers and pools is not a leak; a leak is more than this.

@@ -30,7 +30,9 @@ from holdfast.settings import Settings
     ],
     ids=["browse", "serve"],
 )
-def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket]) -> None:
+def test_accepted_sockets_are_tcp_so_that_responses_are_not_delayed(
+    listen: Callable[[], socket.socket],
+) -> None:
     with closing(listen()) as listening:
         listening.setblocking(True)
         with socket.create_connection(listening.getsockname()):
@@ -40,7 +42,7 @@ def test_whoever_comes_in_is_answered_at_once(listen: Callable[[], socket.socket
                 assert accepted.proto == socket.IPPROTO_TCP
 
 
-def test_the_first_who_comes_does_not_wait_until_all_ways_are_made(tmp_path: Path) -> None:
+def test_the_first_request_does_not_wait_for_the_other_routes_to_be_built(tmp_path: Path) -> None:
     pool = MemoryPool(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
     app = WebApp(pool, OwnerKeys("t" * 40), GuardRules(frozenset({"here"})))
     made = _adapters()

@@ -48,12 +48,12 @@ def empty_home(folder: Path) -> dict[str, str]:
     return {**os.environ, "HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
 
 
-def test_whether_it_lives_and_is_ready_is_told_to_anybody(team: Team) -> None:
+def test_liveness_and_readiness_need_no_key(team: Team) -> None:
     assert json.loads(team.ask("/health").text) == {"status": "ok"}
     assert json.loads(team.ask("/ready", Host="10.0.0.7").text) == {"status": "ready"}
 
 
-def test_a_request_has_a_name_in_the_answer_and_in_errors(team: Team, key: str) -> None:
+def test_a_request_has_an_id_in_the_response_and_in_errors(team: Team, key: str) -> None:
     got = team.ask("/api/v1/me", key, X_Request_Id="mine-42")
     assert got.headers["x-request-id"] == "mine-42"
     lost = team.ask("/api/v1/banks/nowhere", key, X_Request_Id="bad name\t<x>")
@@ -64,7 +64,7 @@ def test_a_request_has_a_name_in_the_answer_and_in_errors(team: Team, key: str) 
     assert json.loads(refused.text)["error"]["request_id"] == refused.headers["x-request-id"]
 
 
-def test_metrics_are_what_prometheus_reads(team: Team, env: dict[str, str], key: str) -> None:
+def test_metrics_are_in_the_prometheus_format(team: Team, env: dict[str, str], key: str) -> None:
     team.ask("/api/v1/sessions/none/messages", key)
     got = team.ask("/metrics", key)
     assert got.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -81,12 +81,12 @@ def test_metrics_are_what_prometheus_reads(team: Team, env: dict[str, str], key:
     assert team.ask("/metrics").status == 401
 
 
-def test_too_much_is_not_taken(team: Team, key: str) -> None:
+def test_a_body_that_is_too_large_is_refused(team: Team, key: str) -> None:
     large = team.ask("/api/v1/memories", key, {"text": "x" * 30_000, "bank": OURS})
     assert (large.status, json.loads(large.text)["error"]["code"]) == (413, "too_large")
 
 
-def test_a_key_has_a_measure_of_its_own(tmp_path: Path) -> None:
+def test_every_key_has_its_own_rate_limit(tmp_path: Path) -> None:
     env = two_banks(tmp_path)
     # With one request a second, as many at once as the burst allows are too many on any machine.
     (Path(env["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrate = 1\nburst = 5\n")
@@ -106,14 +106,14 @@ def test_a_key_has_a_measure_of_its_own(tmp_path: Path) -> None:
         assert team.ask("/api/v1/me", other).status == 200
 
 
-def test_logs_tell_who_and_what_sort_but_nobodys_words(
+def test_logs_name_the_key_and_the_route_but_no_content(
     env: dict[str, str], key: str, tmp_path: Path
 ) -> None:
     with team_serving(env, tmp_path, "--log-format", "json") as team:
         team.ask(f"/api/v1/recall?q={SECRET_QUESTION}", key, X_Request_Id="abc")
         team.ask("/api/v1/me", "hf_00000000_" + "s" * 43)
         team.process.send_signal(signal.SIGTERM)
-        assert team.process.wait(20) == 0
+        assert team.process.wait(60) == 0
         assert team.process.stderr is not None
         text = team.process.stderr.read().decode()
     lines = [json.loads(line) for line in text.splitlines()]
@@ -125,7 +125,7 @@ def test_logs_tell_who_and_what_sort_but_nobodys_words(
     assert SECRET_QUESTION not in text and key[12:] not in text and "s" * 43 not in text
 
 
-def test_what_was_begun_is_finished_when_it_is_asked_to_end(
+def test_running_requests_are_finished_on_shutdown(
     env: dict[str, str], key: str, tmp_path: Path
 ) -> None:
     with team_serving(env, tmp_path) as team:
@@ -157,7 +157,7 @@ def test_what_was_begun_is_finished_when_it_is_asked_to_end(
 
 
 @pytest.mark.slow
-def test_beyond_this_machine_it_needs_a_key_and_tls(tmp_path: Path) -> None:
+def test_serving_beyond_this_machine_needs_a_key_and_tls(tmp_path: Path) -> None:
     env = empty_home(tmp_path)
     bare = cli(env, "serve", "--host", "0.0.0.0", "--port", "0")
     assert bare.returncode == 2 and b"TLS" in bare.stderr
@@ -171,7 +171,7 @@ def test_beyond_this_machine_it_needs_a_key_and_tls(tmp_path: Path) -> None:
     assert none.returncode == 2 and b"certificate" in none.stderr
 
 
-def test_whoever_serves_without_a_key_is_told_how_to_make_one(tmp_path: Path) -> None:
+def test_serving_without_a_key_prints_how_to_make_one(tmp_path: Path) -> None:
     command = [*MAIN, "serve", "--port", "0"]
     with subprocess.Popen(command, env=empty_home(tmp_path), stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
@@ -179,7 +179,7 @@ def test_whoever_serves_without_a_key_is_told_how_to_make_one(tmp_path: Path) ->
         process.terminate()
 
 
-def test_it_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
+def test_the_server_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
     made = subprocess.run(
         "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout key.pem -out cert.pem "
         "-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1".split(),
@@ -195,12 +195,12 @@ def test_it_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
         request = urllib.request.Request(
             f"{team.url}/api/v1/me", headers={"Authorization": f"Bearer {key}"}
         )
-        with urllib.request.urlopen(request, context=trusting, timeout=20) as answer:
+        with urllib.request.urlopen(request, context=trusting, timeout=60) as answer:
             assert json.load(answer)["name"] == "root"
 
 
 @pytest.mark.slow
-def test_what_a_proxy_says_counts_only_from_a_proxy(
+def test_forwarded_headers_count_only_from_a_trusted_proxy(
     env: dict[str, str], key: str, tmp_path: Path
 ) -> None:
     form = {"Content_Type": "application/x-www-form-urlencoded", "X_Forwarded_Proto": "https"}
@@ -215,15 +215,15 @@ def test_what_a_proxy_says_counts_only_from_a_proxy(
         assert into.status == 303 and "Secure" not in into.headers["set-cookie"]
 
 
-def test_a_client_that_says_nothing_holds_nobody_up(team: Team, key: str) -> None:
+def test_an_idle_client_does_not_block_others(team: Team, key: str) -> None:
     host, port = team.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as slow:
+    with socket.create_connection((host, int(port)), timeout=60) as slow:
         slow.sendall(b"POST /api/v1/memories HTTP/1.1\r\nHost: x\r\nContent-Le")
         assert team.ask("/api/v1/me", key).status == 200
 
 
 @pytest.mark.slow
-def test_it_recovers_when_the_database_is_back(tmp_path: Path) -> None:
+def test_the_server_recovers_when_the_database_is_back(tmp_path: Path) -> None:
     with closing(Postgres()) as postgres:
         env = {**empty_home(tmp_path), "HOLDFAST_STORE": postgres.database()}
         (Path(env["HOLDFAST_HOME"]) / "config.toml").write_text("[serve]\nrequest_s = 3\n")

@@ -26,7 +26,7 @@ def service(free: Event) -> Iterator[Service]:
     """A model that takes its time."""
 
     def slow() -> tuple[int, dict[str, object]]:
-        free.wait(30)
+        free.wait(60)
         return 200, completion()
 
     with answering() as made:
@@ -65,7 +65,7 @@ def _stop(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_a_question_is_stopped_while_it_waits_and_while_it_is_worked_on(
+def test_a_question_can_be_stopped_while_it_waits_and_while_it_runs(
     looker: Looker, free: Event
 ) -> None:
     first, second, third = (looker.window("/", scripts=on) for on in (True, True, False))
@@ -92,5 +92,5 @@ def test_a_question_is_stopped_while_it_waits_and_while_it_is_worked_on(
     page = looker.window("/")
     page.keyboard.type(WHY)
     page.keyboard.press("Enter")
-    expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres", timeout=20_000)
+    expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
     assert looker.odd == []

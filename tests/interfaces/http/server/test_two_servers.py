@@ -54,7 +54,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
             yield Two(one, other, postgres, envs[0], root)
 
 
-def test_what_is_written_on_one_is_found_on_the_other(two: Two) -> None:
+def test_a_record_written_on_one_server_is_found_on_the_other(two: Two) -> None:
     assert _WORDS[OURS] in two.other.ask("/api/v1/memories", two.root).text
     body = {"text": "The crane is yellow.", "bank": OURS}
     assert two.one.ask("/api/v1/memories", two.root, body).status in (200, 201)
@@ -63,7 +63,7 @@ def test_what_is_written_on_one_is_found_on_the_other(two: Two) -> None:
     assert "crane is yellow" in found.text
 
 
-def test_a_key_that_is_revoked_opens_neither(two: Two) -> None:
+def test_a_revoked_key_is_refused_by_both_servers(two: Two) -> None:
     key = new_key(two.env, "--name", "gone", "--bank", OURS)
     for team in (two.one, two.other):
         assert team.ask("/api/v1/me", key).status == 200
@@ -73,7 +73,7 @@ def test_a_key_that_is_revoked_opens_neither(two: Two) -> None:
         assert team.ask("/api/v1/me", key).status == 401
 
 
-def test_the_database_is_killed_under_both_while_they_are_asked(two: Two) -> None:
+def test_both_servers_recover_when_the_database_is_killed_during_requests(two: Two) -> None:
     keys = {
         bank: new_key(two.env, "--name", bank, "--bank", bank, "--level", "write")
         for bank in _WORDS
@@ -137,7 +137,7 @@ def _wait_for_more(found: Sequence[object], what: str) -> None:
     wait_until(lambda: len(found) >= before + 4, what)
 
 
-def test_a_key_that_cannot_be_looked_up_is_not_called_wrong(two: Two) -> None:
+def test_a_key_that_cannot_be_checked_is_not_reported_as_wrong(two: Two) -> None:
     strange = "hf_0a1b2c3d_" + "s" * 43
     assert two.one.ask("/api/v1/me", strange).status == 401
     two.postgres.stop()

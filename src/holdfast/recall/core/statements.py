@@ -1,0 +1,129 @@
+"""What of a record states something.
+
+A search finds questions, requests and an agent's narration by their words, but they answer nothing.
+Neither does a sentence that says that something is not known. Patterns are English; a question mark
+counts in every language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.language import is_chatter, sentences, states_decision
+from holdfast.model.query import Hit
+from holdfast.model.trust import Trust
+from holdfast.regex import regex
+
+# How the text of a tool call goes on after its name and target, and how that of one begins which
+# looks for something: it is a question, too.
+TOOL_RESULT = "\n→ "
+_LOOKS_FOR = regex(
+    r"(?:Grep|Glob|LS|Read|NotebookRead|ToolSearch|WebSearch|WebFetch|TodoWrite|AskUserQuestion)\b|"
+    r"(?:Bash|PowerShell)\n\s*(?:cd \S+ (?:&&|;) )?(?:sudo )?"
+    r"(?:grep|rg|find|fd|ls|cat|head|tail|sed -n|which|tree|wc|git (?:log|grep|show|diff|status))\b"
+)
+_QUESTION_MARKS = ("?", "？", "؟")
+_LEAD_IN = r"(?:(?:ok(?:ay)?|so|and|but|also|well|hm+|hi|hey|hello|btw|please|pls|now)[,.:! ]+)*"
+# A question without its mark, as people type it.
+_ASKS = regex(
+    _LEAD_IN + r"(?:why|how|where|when|who|what|which|whose)\s+(?:(?!we|you|they|it|he|she|i|the|a|an|"
+    r"this|that|these|those|to|is|are)\S+\s+){0,3}?"
+    r"(?:is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|may|must|happens)\b|"
+    + _LEAD_IN
+    + r"(?:is|are|was|were|does|did|can|could|should|would|will|has|have|may|shall)\s+"
+    r"(?:we|you|i|it|there|the|this|that|these|they|he|she|an?|our|my|any)\b",
+    re.IGNORECASE,
+)
+# An order to do something once. What shall hold from now on is worded otherwise ("use", "keep",
+# "never"), and is a statement.
+_REQUESTS = regex(
+    _LEAD_IN + r"(?:(?:can|could|would|will) you |i(?:['’]d| would) like you to |"
+    r"i (?:want|need) you to |let['’]?s |we (?:need|have) to |your task (?:is )?to |please |pls |"
+    r"go |then |just |first )*"
+    r"(?:add|analy[sz]e|build|change|check|clean|commit|compare|continue|create|debug|delete|deploy|"
+    r"describe|draft|explain|explore|extract|find|fix|generate|give|help|implement|improve|install|"
+    r"investigate|list|look|make|merge|move|open|optimi[sz]e|proceed|push|read|rebase|redo|refactor|"
+    r"rename|research|review|rewrite|run|search|see|set up|ship|show|start|summari[sz]e|tell|test|"
+    r"tidy|translate|try|update|upgrade|verify|wire|write)\b",
+    re.IGNORECASE,
+)
+_HOLDS_ON = regex(
+    r"\b(?:always|never|from now on|every time|must|no longer|instead|only|because)\b", re.IGNORECASE
+)
+# That nothing is known, in whichever words an agent says so.
+_NOT_KNOWN = regex(
+    r"\b(?:i|we) (?:do not|don['’]t|did not|didn['’]t|could not|couldn['’]t|cannot|can['’]t) "
+    r"(?:know|recall|remember|(?:have|see|find) (?:(?:a|any|one|the) )?(?:records?|mention|memory|"
+    r"memories|information|notes?|trace|idea|one|any|anything|that|it|reason|answer)\b)|"
+    r"\b(?:memory|holdfast|memories|the (?:history|records|transcripts))\b[^.]{0,40}"
+    r"\b(?:nothing|no (?:record|mention|entry|entries|answer|information|results?|reason)|empty|"
+    r"does(?:n['’]t| not) (?:know|say|have|mention)|abstain\w*)\b|"
+    r"\bno (?:records?|mention|memory|memories|trace|information) (?:of|about|on)\b|"
+    r"\bnothing (?:is |was )?(?:known|recorded|remembered|in memory|about)\b|"
+    r"^(?:that |this |it )?(?:is )?(?:not known|unknown)\b|"
+    r"\b(?:i['’]d|i would|i['’]ll) (?:have to|need to) (?:look|check|search)\b",
+    re.IGNORECASE,
+)
+# A longer sentence that begins like narration ("Done: …") says something, too.
+_MIN_NARRATION = 60
+# The first sentence of a concept counts its exchanges.
+_COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
+# Sections of a digest: what was asked, and what was looked at for it.
+_ASKED_SECTIONS = regex(r"^(?:Request|Investigated): .*$", re.MULTILINE)
+
+
+def is_question(sentence: str, by_person: bool = False) -> bool:
+    """Whether a sentence asks something. People leave the mark away, so their sentences are also
+    known by how they begin."""
+    bare = sentence.rstrip(" \"'”’)*_`")
+    if bare.endswith(_QUESTION_MARKS):
+        return True
+    return by_person and not bare.endswith(".") and _ASKS.match(bare) is not None
+
+
+def is_request(sentence: str) -> bool:
+    """Whether a person's sentence asks for something to be done once."""
+    if states_decision(sentence) or _HOLDS_ON.search(sentence):
+        return False
+    return _REQUESTS.match(sentence) is not None
+
+
+def says_not_known(sentence: str) -> bool:
+    """Whether a sentence says that nothing is known."""
+    return _NOT_KNOWN.search(sentence) is not None
+
+
+def statements(hit: Hit) -> list[str]:
+    """The sentences of a record that state something, in their order. A tool call that changed or
+    tried something is one statement."""
+    if TOOL_RESULT in hit.text:
+        return [] if _LOOKS_FOR.match(hit.text) else [hit.text]
+    text = _ASKED_SECTIONS.sub("", hit.text) if hit.kind == "digest" else hit.text
+    if not sentences(text):
+        # Nothing but a heading or a block of code: kept as a whole.
+        return [text] if text.strip() and hit.kind not in ("turn", "digest") else []
+    # The title of an exchange is its request, in the person's words.
+    title, _, rest = text.partition("\n\n") if hit.kind == "exchange" else ("", "", text)
+    by_person = hit.kind == "turn" and hit.trust in (Trust.USER, Trust.IMPORT)
+    return [
+        *_stating(sentences(title), by_person=True),
+        *_stating(sentences(rest), by_person),
+    ]
+
+
+def _narrates(sentence: str) -> bool:
+    """Whether a sentence only says what somebody is about to do."""
+    return len(sentence) < _MIN_NARRATION and is_chatter(sentence)
+
+
+def _stating(found: Sequence[str], by_person: bool) -> list[str]:
+    return [
+        sentence
+        for sentence in found
+        if not is_question(sentence, by_person)
+        and not (by_person and is_request(sentence))
+        and not says_not_known(sentence)
+        and not _COUNTS.match(sentence)
+        and not _narrates(sentence)
+    ]
