@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.needs import MAY_START, ProcessWatch, marks_for
 
@@ -17,6 +18,11 @@ MEMORY = Path("/dev/shm")
 SLOW_S = 5.0
 SLOW_SHOWN = 10
 WATCH = ProcessWatch()
+
+# A law holds or it does not. By default Hypothesis fails where one example takes more than 200 ms,
+# or making examples a second, which a busy machine decides.
+settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
 
 # The tests start hundreds of processes. Where the environment keeps Python from writing down what
 # it compiled, each of them would compile the whole package anew, for longer than it then works.

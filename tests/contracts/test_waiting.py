@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.seeds import VARIABLE, seeded_random
 from tests.support.waiting import seconds_to_midnight, wait_until
@@ -31,3 +32,8 @@ def test_a_printed_seed_reproduces_the_same_numbers(
 
 def test_a_day_ends_at_midnight_in_utc() -> None:
     assert seconds_to_midnight(0) == 86_400 and seconds_to_midnight(86_400 * 20_000 - 1) == 1
+
+
+def test_a_law_is_not_broken_by_a_slow_machine() -> None:
+    assert settings.default is not None and settings.default.deadline is None
+    assert HealthCheck.too_slow in settings.default.suppress_health_check

@@ -45,13 +45,13 @@ def test_token_ids_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 def test_token_ids_of_any_text_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from("aé\u0301İ.$中\u200b [SEP] [ SEP ] \t\n\x1c ## un ##able".split(" ")))
 )

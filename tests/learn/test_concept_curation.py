@@ -219,7 +219,7 @@ def play(memory: Holdfast, step: _Step) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(_steps, st.permutations(range(6)))
 def test_decisions_survive_a_rebuild_and_any_order_of_reading(
     steps: list[_Step], order: list[int]

@@ -14,7 +14,7 @@ from tests.support.memory_dump import dump
 from tests.support.sample_memory import open_memory, places_found, sample_session
 from tests.support.transcripts import Script
 
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=25)
 Step = tuple[str, int]
 OPS = ("forget_turn", "forget_exchange", "forget_session", "forget_digest", "correct_turn")
 MORE = ("correct_exchange", "correct_digest", "remember", "merge", "restore")

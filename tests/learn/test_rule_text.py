@@ -109,7 +109,7 @@ _TEXTS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     _TEXTS | st.binary(max_size=60).map(lambda b: b.decode("utf-8", "surrogateescape")),
     st.sampled_from(["", "Key Decisions"]),

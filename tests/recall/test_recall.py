@@ -90,7 +90,7 @@ def test_an_unknown_bank_is_named_in_the_error(memory: Holdfast) -> None:
     assert "proj" in caught.value.remedy
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=200))
 def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> None:
     found = memory.recall(query, bank="all")

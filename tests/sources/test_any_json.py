@@ -148,19 +148,19 @@ def check_reading(record: dict[str, Any]) -> None:
     assert session.id and session.host and isinstance(session.cwd, str)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(record=st.dictionaries(KEYS, JSON, max_size=6))
 def test_reading_any_object_never_raises(record: dict[str, Any]) -> None:
     check_reading(record)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(record=damaged_records())
 def test_reading_a_real_record_with_any_damage_never_raises(record: dict[str, Any]) -> None:
     check_reading(record)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     records=st.lists(
         damaged_records() | st.dictionaries(KEYS, JSON, max_size=4) | JSON, max_size=5
@@ -194,7 +194,7 @@ def test_every_line_of_any_bytes_gets_one_outcome(texts: list[bytes]) -> None:
     assert refined.lines == len(texts) == fates(refined)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(record=st.sampled_from(RECORDS), keep=st.floats(0, 0.999))
 def test_an_incomplete_last_line_waits(record: dict[str, Any], keep: float) -> None:
     whole = orjson.dumps(record)

@@ -204,7 +204,7 @@ JSON = st.recursive(
 UNITS = ["x", "é", "中", "😀", '"', "\\", "\n", "\x01", "\\u00e9"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     record=st.dictionaries(TEXT, JSON, max_size=4),
     unit=st.sampled_from(UNITS),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, strip_markdown
+from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.prompts import OWN_TAG
@@ -23,7 +23,9 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]|[\ud800-\udfff]"
 )
-_TAG_START = re.compile(r"<(?=[A-Za-z]|\s*[/!?|])")
+# What may start a tag. A type after a name (`Vec<T>`, `Map<String, Id>`) cannot: it starts with a
+# capital letter, which the host's tags never do.
+_TAG_START = re.compile(r"<(?=[a-z]|\s*[/!?|])|(?<!\w)<(?=[A-Z])|<(?=[A-Z][\w-]*[-:])")
 _OWN_TAG_MARKUP = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
 # The tag's name in any markup: a model could take it for the end of the frame.
 _OWN_NAME = re.compile(re.escape(OWN_TAG), re.IGNORECASE)
@@ -41,8 +43,8 @@ EMPTY_BRIEF = Brief()
 
 
 def sanitize(text: str) -> str:
-    """Stored text as one line that cannot break out of the frame."""
-    text = _OWN_TAG_MARKUP.sub(" ", _INVISIBLE.sub(" ", strip_markdown(text)))
+    """Stored text as one line that cannot break out of the frame, otherwise as it is written."""
+    text = _OWN_TAG_MARKUP.sub(" ", _INVISIBLE.sub(" ", text))
     return _TAG_START.sub("‹", _OWN_NAME.sub("brief", collapse_spaces(text)))
 
 

@@ -178,6 +178,25 @@ class EndedStatement(NamedTuple):
     everywhere: bool = True
 
 
+class EndedSentence(NamedTuple):
+    """A sentence of a record that says what no longer holds: since when, why, by whom (`who` is ""
+    where no person decided it), and what holds instead, as a URI and in words ("" if nothing
+    does)."""
+
+    sentence: str
+    ended: str
+    reason: EndReason
+    who: str = ""
+    instead: str = ""
+    now: str = ""
+
+    @property
+    def label(self) -> str:
+        """How and when it ended, as "corrected on 2026-05-05 by ada"."""
+        by = f" by {self.who}" if self.who else ""
+        return f"{self.reason.value} on {self.ended[:10]}{by}"
+
+
 class EvidenceKind(StrEnum):
     """How a record supports or contradicts a fact."""
 

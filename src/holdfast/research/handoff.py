@@ -13,11 +13,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from holdfast.language import (
-    collapse_spaces,
     content_stems,
     is_chatter,
     sentences,
-    strip_markdown,
     truncate,
 )
 from holdfast.model.knowledge import Claim, ClaimKind, Concept, Fact, Memory, Network, Rule
@@ -204,7 +202,7 @@ class _Deduplicator:
 
 
 def _line(text: str) -> str:
-    return truncate(collapse_spaces(strip_markdown(text)), _LIMITS.line_chars)
+    return truncate(text, _LIMITS.line_chars)
 
 
 def _opening(text: str, limit: int = _LIMITS.sentences) -> str:
@@ -383,6 +381,6 @@ def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source
     for name in dict.fromkeys(point.uri for point in points):
         title, time = titles[name]
         kind = name.removeprefix(SCHEME).partition("/")[0]
-        short = truncate(strip_markdown(title), _LIMITS.source_title_chars)
+        short = truncate(title, _LIMITS.source_title_chars)
         found.append(Source(name, kind, short, time))
     return tuple(found)

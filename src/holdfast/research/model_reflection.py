@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelAnswerError
 from holdfast.inference.chat import Question, Schema
-from holdfast.language import truncate
+from holdfast.language import cut, truncate
 from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
@@ -152,7 +152,7 @@ def check_reflection(
         return replace(draft, caveats=(*draft.caveats, problem))
     cited = tuple(
         ReflectionCitation(
-            n, hit.uri, truncate(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
+            n, hit.uri, cut(hit.text, _LIMITS.excerpt_chars), hit.time, hit.session, hit.trust
         )
         for n, hit in enumerate(hits, 1)
     )

@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 from holdfast.language import (
     STOPWORDS,
-    collapse_spaces,
+    cut,
     is_chatter,
     sentences,
     shared_fraction,
     stem,
-    strip_markdown,
     truncate,
     words,
 )
@@ -176,7 +175,7 @@ class _Citations:
         """The number of a record, which is cited from now on."""
         known = self._numbers.get(uri)
         if known is None:
-            excerpt = truncate(strip_markdown(text), _LIMITS.excerpt_chars)
+            excerpt = cut(text, _LIMITS.excerpt_chars)
             known = ReflectionCitation(len(self._numbers) + 1, uri, excerpt, time, session, trust)
             self._numbers[uri] = known
         return known.number
@@ -242,7 +241,7 @@ def _best_sentence(
     if disposition.literalism >= _WEIGHTS.verbatim_literalism:
         scored = [(len(asked & set(words(s))) / max(1, len(asked)), n, s) for _, n, s in scored]
     covered, _, best = max(scored, default=(0.0, 0, ""))
-    return truncate(collapse_spaces(best), most) if covered >= _WEIGHTS.min_coverage else ""
+    return truncate(best, most) if covered >= _WEIGHTS.min_coverage else ""
 
 
 def _claims(

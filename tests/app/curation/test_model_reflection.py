@@ -4,85 +4,90 @@ it does not answer."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.background import model_tasks
-from holdfast.app.curation import model_reflection
 from holdfast.app.memory import Holdfast
-from holdfast.errors import ModelRefusedError
-from holdfast.inference.chat import Chat
 from holdfast.settings import ModelSettings
-from tests.support.chats import ScriptedChat
 from tests.support.opinion_sessions import (
     Clock,
     ingest_and_update,
     open_dated_memory,
     session_on_day,
 )
+from tests.support.permitted_model_service import Json, Service, serving
 from tests.support.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
 
 
-def with_model(memory: Holdfast, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    def choose(models: ModelSettings, operation: str) -> Chat:
-        return chat
-
-    for module in (model_reflection, model_tasks):
-        monkeypatch.setattr(module, "choose_chat", choose)
-    models = ModelSettings(use="openai", reflection="played", extraction="played")
+def with_model(memory: Holdfast, service: Service) -> None:
+    """Let the settings of a memory name a service."""
+    models = ModelSettings(
+        use="openai", endpoint=service.url, reflection="small", extraction="small"
+    )
     memory.context.settings = replace(memory.settings, models=models)
 
 
-def test_the_opinion_of_a_model_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def answered(answer: Json) -> tuple[int, Json]:
+    """An answer as a service sends it."""
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100}
+    choices = [{"message": {"content": json.dumps(answer)}}]
+    return 200, {"choices": choices, "usage": usage, "model": "small"}
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with serving() as made:
+        yield made
+
+
+def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> None:
     said = {
         "answer": "The ferry timetable is printed in Oslo, as records [1] and [2] tell.",
         "claims": [{"sentence": OSLO, "for": [*range(1, 9)], "against": [], "confidence": 0.99}],
     }
-    chat = ScriptedChat(json.dumps(said))
+    service.answer = lambda: answered(said)
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO), session_on_day(2, f"{OSLO} Mind that."))
-        with_model(memory, chat, monkeypatch)
+        with_model(memory, service)
         reflection = memory.reflect("where is the ferry timetable printed")
         assert (
-            reflection.author == "scripted/played"
-            and "Put together by rules" not in reflection.answer
+            reflection.author == "openai/small" and "Put together by rules" not in reflection.answer
         )
         assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
         (name,) = reflection.stored
         assert name in {f"holdfast://memory/{o.id}" for o in memory.opinions.opinions()}
-        assert memory.store.model_calls.total_spent().calls == 1 and len(chat.asked) == 1
-        assert OSLO in chat.asked[0].text and OSLO not in chat.asked[0].system
+        assert memory.store.model_calls.total_spent().calls == 1 and len(service.asked) == 1
+        system, question = (message["content"] for message in service.asked[0]["messages"])
+        assert OSLO in question and OSLO not in system
 
 
-def test_without_an_answer_the_rules_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chat = ScriptedChat(ModelRefusedError("No key.", "Give one."))
+def test_without_an_answer_the_rules_are_used(tmp_path: Path, service: Service) -> None:
+    service.answer = lambda: (401, {"error": {"message": "No key."}})
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, session_on_day(1, OSLO))
-        with_model(memory, chat, monkeypatch)
+        with_model(memory, service)
         reflection = memory.reflect("where is the ferry timetable printed")
         assert reflection.author == "" and reflection.answer.startswith("Put together by rules")
         assert any("No key." in caveat for caveat in reflection.caveats)
 
 
-def test_memories_of_ended_sessions_are_extracted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memories_of_ended_sessions_are_extracted(tmp_path: Path, service: Service) -> None:
     found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "
              "the retry wrapper does no harm.", "where": "src/importer.py",
              "who": "load(), retry wrapper",
              "why": "The retry wrapper ran load() a second time.", "confidence": None}  # fmt: skip
-    chat = ScriptedChat(json.dumps({"memories": [found]}))
+    service.answer = lambda: answered({"memories": [found]})
     clock = Clock()
     clock.day = 186
     with open_dated_memory(tmp_path, clock) as memory:
         ingest_and_update(memory, bug_hunt())
-        with_model(memory, chat, monkeypatch)
+        with_model(memory, service)
         done = model_tasks.extract_memories(memory, lambda: None)
         assert (done.exchanges, done.failed, done.stopped) == (1, 0, "")
         memory.ingestion.update()

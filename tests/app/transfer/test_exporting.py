@@ -210,7 +210,8 @@ DEEDS = st.sampled_from(["remember", "forget", "correct", "undo", "import", "say
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.lists(SAYINGS, min_size=1, max_size=6), max_size=3), st.lists(DEEDS, max_size=5))
 def test_any_memory_is_restored_unchanged(

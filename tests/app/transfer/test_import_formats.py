@@ -239,7 +239,7 @@ def test_unknown_formats_are_refused_with_a_message(
     assert memory.store.records.counts().imported == 0
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.one_of(

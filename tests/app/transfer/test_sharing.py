@@ -206,7 +206,8 @@ STEPS = st.lists(
 
 @pytest.mark.slow
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=6,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)
 def test_two_people_end_with_the_same_shares_whatever_they_do(

@@ -12,7 +12,8 @@ import pytest
 import holdfast as package
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.commands.start import ingest
-from holdfast.interfaces.cli.main import main
+from holdfast.interfaces.cli.main import main, make_parser
+from holdfast.interfaces.cli.screen import Screen
 from holdfast.store.sqlite.store import SqliteStore
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.transcripts import bug_hunt
@@ -54,14 +55,13 @@ def test_ingest_says_what_is_left_and_how_to_continue(
 ) -> None:
     bug_hunt().write(tmp_path / "p")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(ingest, "TURNS_S", -1)
-    arguments = ["ingest", "--workers", "1", str(tmp_path / "p")]
-    assert main(arguments) == 0
+    arguments = ["--workers", "1", str(tmp_path / "p")]
+    ingest.run(Screen(), make_parser("ingest").parse_args(arguments), turns_s=-1)
     left = waiting(tmp_path / "home")
     said = " ".join(capsys.readouterr().out.split())
     assert left > 0 and f"{left} records can be found by words but not yet by meaning" in said
     assert "`holdfast ingest --embed all` prepares them." in said
-    assert main([*arguments, "--embed", "all"]) == 0
+    assert main(["ingest", *arguments, "--embed", "all"]) == 0
     assert "by meaning" not in capsys.readouterr().out and waiting(tmp_path / "home") == 0
 
 

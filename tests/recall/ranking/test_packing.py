@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.model.query import Passage
@@ -16,7 +16,6 @@ def candidates(*bodies: str) -> list[Candidate]:
     return [Candidate(Passage("b", "turn", str(n), "s", "", body)) for n, body in enumerate(bodies)]
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=15), st.integers(0, 400), st.integers(1, 10), st.booleans())
 def test_packed_hits_fit_the_budget_whole_and_in_order(
     bodies: list[str], budget: int, limit: int, repeats: bool

@@ -227,7 +227,7 @@ def test_a_similar_word_counts_in_part(words: ModelSemanticSearch) -> None:
     assert 1 > near > far
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(st.text(max_size=12), st.floats(0, 10), max_size=4),
     st.lists(st.text(max_size=60), max_size=4),

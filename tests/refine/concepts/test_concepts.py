@@ -240,7 +240,7 @@ _exchanges = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_exchanges, st.randoms(use_true_random=False))
 def test_concepts_do_not_depend_on_the_order_of_reading(
     given_: list[tuple[str, list[str], list[str]]], rng: random.Random

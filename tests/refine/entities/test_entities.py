@@ -99,7 +99,6 @@ def test_an_unknown_entity_is_an_error(tmp_path: Path) -> None:
 
 @settings(
     max_examples=12,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -25,7 +25,7 @@ from tests.support.rule_families import HELD_OUT, TUNED
 from tests.support.transcripts import Script
 
 PNPM = "From now on use pnpm instead of npm in this repository."
-FEW = settings(max_examples=12, deadline=None)
+FEW = settings(max_examples=12)
 
 
 def test_a_repeated_statement_adds_evidence_to_one_fact(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ payloads = st.dictionaries(st.sampled_from(FIELDS), json_values).map(
 
 
 @pytest.mark.slow
-@examples(max_examples=120, deadline=None)
+@examples(max_examples=120)
 @given(st.lists(st.tuples(st.sampled_from(EVENTS), st.binary(max_size=60) | payloads), max_size=4))
 def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(
     events: list[tuple[str, bytes]],
@@ -319,9 +319,6 @@ DRAIN = """
 import sys
 from pathlib import Path
 from tests.support.inbox_home import Home
-from tests.support.killed_processes import kill_after
-from tests.support.seeds import seeded_random
-from tests.support.waiting import wait_until
 print(Home(Path(sys.argv[1])).drain().events)
 """
 

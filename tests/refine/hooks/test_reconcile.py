@@ -376,7 +376,7 @@ steps = st.lists(
 
 
 @pytest.mark.slow
-@examples(max_examples=50, deadline=None)
+@examples(max_examples=50)
 @given(steps, st.data())
 def test_any_order_of_reading_stores_each_turn_once(said: list[Step], data: st.DataObject) -> None:
     """The transcript is written up to some points and read, the journal is drained up to others."""

@@ -101,7 +101,7 @@ def grow_and_ingest(home: Path, path: Path, data: bytes, cuts: list[int]) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(steps(), min_size=1, max_size=14), st.randoms(use_true_random=False), st.data())
 def test_any_split_into_appends_gives_the_same_rows(
     script_steps: list[Step], rng: random.Random, data: st.DataObject
@@ -120,7 +120,7 @@ def test_any_split_into_appends_gives_the_same_rows(
     assert split == whole
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
     script = Script()
@@ -140,7 +140,7 @@ def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
         assert dump(home / "memory.db") == once
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_dropping_and_rebuilding_the_derived_tables_changes_nothing(
     script_steps: list[Step],

@@ -6,7 +6,7 @@ import json
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import ProviderError
@@ -46,7 +46,6 @@ class Parrot:
 
 
 @given(JSON, JSON)
-@settings(deadline=None)
 def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> None:
     for result in (
         {"content": content, "structuredContent": structured},
@@ -59,7 +58,6 @@ def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> No
 
 
 @given(JSON, JSON)
-@settings(deadline=None)
 def test_any_list_of_tools_is_parsed_or_refused(tools: Any, cursor: Any) -> None:
     answer = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
     with ProviderClient(Parrot({"id": 1, "result": answer}), Deadline(60)) as client:
@@ -69,7 +67,6 @@ def test_any_list_of_tools_is_parsed_or_refused(tools: Any, cursor: Any) -> None
 
 
 @given(JSON)
-@settings(deadline=None)
 def test_any_response_is_a_result_or_a_known_error(value: Any) -> None:
     usable = isinstance(value, dict) and cast("Object", value).get("isError") is not True
     with ProviderClient(Parrot({"id": 1, "result": value}), Deadline(60)) as client:
@@ -81,7 +78,6 @@ def test_any_response_is_a_result_or_a_known_error(value: Any) -> None:
 
 
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
-@settings(deadline=None)
 def test_any_line_parses_to_messages_or_nothing(line: bytes) -> None:
     for message in parse_messages(line):
         owed = reply_to(message)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdfast.app.answers.memory_tool_list import STRATEGIES
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import remarks
-from holdfast.language import truncate
+from holdfast.language import cut
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.model.records import Digest, Exchange, Turn
@@ -28,7 +28,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
     return {
         "id": _result_id(hit, metadata),
         "uri": hit.uri,
-        "content": truncate(hit.text, MAX_RECORD_CHARS),
+        "content": cut(hit.text, MAX_RECORD_CHARS),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,
         "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
-from holdfast.language import truncate
+from holdfast.language import cut, truncate
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
@@ -24,12 +24,12 @@ _MAX_TITLE_CHARS = 160
 def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     """A record as an entry; with `full` including its text."""
     title, time = describe_record(record)
-    text = truncate(record_text(record), MAX_RECORD_CHARS)
+    text = cut(record_text(record), MAX_RECORD_CHARS)
     entry: Object = {
         "uri": uri(record_kind(record), record.id),
         "kind": record_kind(record),
         "type": _type(record),
-        "title": truncate(" ".join(title.split()), _MAX_TITLE_CHARS),
+        "title": truncate(title, _MAX_TITLE_CHARS),
         "time": time,
         "tokens": estimate_tokens(text),
     }

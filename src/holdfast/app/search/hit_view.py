@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from holdfast.language import truncate
+from holdfast.language import cut
 from holdfast.model.query import Citation, Hit
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status
@@ -52,7 +52,7 @@ def short_json(hit: Hit, max_chars: int) -> Json:
         "kind": hit.kind,
         "time": hit.time or UNDATED,
         "trust": hit.trust.value,
-        "text": truncate(hit.text, max_chars),
+        "text": cut(hit.text, max_chars),
     }
     # A plugin is not asked for agents; what comes from elsewhere comes from a team server.
     return whole | {

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
+from holdfast.language import BOLD
 from holdfast.model.to_json import to_jsonable
+from holdfast.regex import regex
 
 _ANSI_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_MARKED = regex(rf"(?<!`)`(?P<code>[^`\n]+)`(?!`)|{BOLD}")
 # Text narrower than this is hard to read, and wider than this, too.
 _MIN_WIDTH, _MAX_WIDTH = 40, 110
 # The width where the output is no terminal.
@@ -54,7 +58,10 @@ class Screen:
         return f"\x1b[{';'.join(_ANSI_CODES[style] for style in styles)}m{text}\x1b[0m"
 
     def wrap(self, text: str, indent: str = "", hang: str | None = None) -> None:
-        """Paragraphs folded to the width; `hang` indents the lines after the first."""
+        """Paragraphs folded to the width; `hang` indents the lines after the first. Where colours
+        are shown, code and bold print are; elsewhere a text stays as it is written."""
+        # Marks within a text that has a style already stay: their end would end that style, too.
+        render = self._colour and "\x1b" not in text
         for paragraph in text.split("\n"):
             folded = textwrap.fill(
                 paragraph,
@@ -64,7 +71,16 @@ class Screen:
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-            self.line(folded or "")
+            self.line(self._render(folded) if render else folded)
+
+    def _render(self, text: str) -> str:
+        """Lines with code and bold print in a style instead of in marks."""
+        return "\n".join(_MARKED.sub(self._style, line) for line in text.split("\n"))
+
+    def _style(self, found: re.Match[str]) -> str:
+        if code := found.group("code"):
+            return self.paint(code, "cyan")
+        return self.paint(found.group()[2:-2], "bold")
 
     def item(self, text: str, indent: str = "") -> None:
         """Like `wrap`, with the lines after the first indented by two more."""

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from holdfast.app.answers.tool import MAX_RESULT_CHARS, Object
 from holdfast.app.core.foreign_uris import resolve_uri
-from holdfast.language import collapse_spaces, truncate
+from holdfast.language import cut, truncate
 from holdfast.model.kinds import record_kind
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
@@ -58,7 +58,7 @@ def read_resource(reader: Reader, bank: str | None, name: str) -> Object:
     """A record as text, with the records above it and those it is made of."""
     found = trace(reader, bank, resolve_uri(reader, bank, name))
     own = uri(found.kind, found.record.id)
-    text = truncate("\n".join(_lines(own, found)), MAX_RESULT_CHARS)
+    text = cut("\n".join(_lines(own, found)), MAX_RESULT_CHARS)
     return {"contents": [{"uri": name, "mimeType": "text/plain", "text": text}]}
 
 
@@ -73,7 +73,7 @@ def _resource(record: Record, kind: str, id: str) -> Object:
 
 def _title(record: Record, max_chars: int) -> str:
     words, when = describe_record(record)
-    return truncate(collapse_spaces(f"{when[:10]} {words}"), max_chars)
+    return truncate(f"{when[:10]} {words}", max_chars)
 
 
 def _lines(own: str, found: Trace) -> list[str]:

@@ -11,7 +11,8 @@ from urllib.parse import quote
 from holdfast.model.bank import Bank
 from holdfast.model.uris import parse_uri
 
-_CITED = re.compile(r"\[(\d{1,3})\]")
+# After a name or a bracket it is an index: `rows[0]`.
+_CITED = re.compile(r"(?<![\w\])`])\[(\d{1,3})\]")
 
 
 def day(time: str) -> str:

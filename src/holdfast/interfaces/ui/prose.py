@@ -1,5 +1,6 @@
 """Text from memory as HTML. The text is not trusted: every character is escaped, and of Markdown
-only code, lists, headings and bold are rendered. Links and pictures stay plain text."""
+only code, lists, headings and bold are rendered. Links and pictures stay plain text, and so does
+whatever may be code: `__init__`, `1024**3`, a mask of asterisks."""
 
 from __future__ import annotations
 
@@ -8,16 +9,20 @@ from collections.abc import Callable, Iterator
 
 from markupsafe import Markup, escape
 
+from holdfast.language import BOLD
+
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)(.*)")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)")
+_ITEM = re.compile(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
 _HEAD = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
 _INLINE = re.compile(
-    r"(`+)(?P<code>.+?)\1|\*\*(?P<bold>[^*\n]+)\*\*|\[redacted:(?P<kind>[\w -]+)\]"
+    rf"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|(?P<bold>{BOLD})|"
+    r"\[redacted:(?P<kind>[\w -]+)\]"
 )
 _RAW = re.compile(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
 _WORD = re.compile(r"\w+")
-_RULE = re.compile(r"\s*([-*_])(?:\s*\1){2,}\s*")
+# Asterisks and underscores may be a mask.
+_RULE = re.compile(r"\s*-(?:\s*-){2,}\s*")
 # A text that is longer is folded, some way before its limit so that the fold hides enough.
 MAX_UNFOLDED_CHARS = 4000
 _FOLD_AT_CHARS = 3200
@@ -51,15 +56,24 @@ def raw(text: str) -> Markup:
     return _marked(text, _RAW, lambda found: _mark(found.group(1)))
 
 
+def inline(text: str) -> Markup:
+    """A title or a sentence, with code and bold print."""
+    return _inline(text)
+
+
 def highlight(text: str, query: str) -> Markup:
-    """A text with the words of a query marked."""
+    """A text with code and bold print, and with the words of a query marked."""
     query_words = sorted(
         {word for word in _WORD.findall(query) if len(word) > 2}, key=len, reverse=True
     )
     if not query_words:
-        return raw(text)
+        return inline(text)
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, query_words[:20]))})\w*", re.IGNORECASE)
-    return _marked(text, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
+
+    def mark(part: str) -> Markup:
+        return _marked(part, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
+
+    return _marked(text, _INLINE, lambda found: _piece(found, mark), mark)
 
 
 def is_diff(text: str) -> bool:
@@ -111,10 +125,17 @@ def _paragraph(lines: list[str]) -> Markup:
 
 
 def _list(lines: list[str]) -> Markup:
-    items = (found.group(1) for line in lines if (found := _ITEM.fullmatch(line)))
-    return Markup("<ul>{}</ul>").format(
-        Markup("").join(Markup("<li>{}</li>").format(_inline(item)) for item in items)
-    )
+    items = [found for line in lines if (found := _ITEM.fullmatch(line))]
+    is_numbered = all(item["number"] for item in items)
+    list_of = Markup("<ol>{}</ol>" if is_numbered else "<ul>{}</ul>")
+    return list_of.format(Markup("").join(_item(item, is_numbered) for item in items))
+
+
+def _item(found: re.Match[str], is_numbered: bool) -> Markup:
+    words = _inline(found["item"])
+    if is_numbered:
+        return Markup('<li value="{}">{}</li>').format(int(found["number"]), words)
+    return Markup("<li>{}</li>").format(words)
 
 
 def _code(language: str, text: str) -> Markup:
@@ -126,11 +147,11 @@ def _inline(text: str) -> Markup:
     return _marked(text, _INLINE, _piece)
 
 
-def _piece(found: re.Match[str]) -> Markup:
+def _piece(found: re.Match[str], plain: Callable[[str], Markup] = escape) -> Markup:
     if code := found.group("code"):
-        return Markup("<code>{}</code>").format(code.strip())
+        return Markup("<code>{}</code>").format(plain(code.strip() or code))
     if bold := found.group("bold"):
-        return Markup("<strong>{}</strong>").format(bold)
+        return Markup("<strong>{}</strong>").format(plain(bold[2:-2]))
     return _mark(found.group("kind"))
 
 
@@ -141,14 +162,18 @@ def _mark(kind: str) -> Markup:
 
 
 def _marked(
-    text: str, pattern: re.Pattern[str], render: Callable[[re.Match[str]], Markup]
+    text: str,
+    pattern: re.Pattern[str],
+    render: Callable[[re.Match[str]], Markup],
+    plain: Callable[[str], Markup] = escape,
 ) -> Markup:
+    """A text whose matches are rendered by `render`, and what is between them by `plain`."""
     parts: list[Markup] = []
     at = 0
     for found in pattern.finditer(text):
-        parts += [escape(text[at : found.start()]), render(found)]
+        parts += [plain(text[at : found.start()]), render(found)]
         at = found.end()
-    return Markup("").join([*parts, escape(text[at:])])
+    return Markup("").join([*parts, plain(text[at:])])
 
 
 _KINDS = {"+": "added", "-": "removed", "@": "hunk"}

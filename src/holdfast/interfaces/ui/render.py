@@ -32,6 +32,7 @@ _FILTERS: dict[str, Any] = {
     "diff": prose.diff,
     "folded": prose.folded,
     "highlight": prose.highlight,
+    "inline": prose.inline,
     "is_diff": prose.is_diff,
     "lasted": formatting.lasted,
     "link": formatting.link,

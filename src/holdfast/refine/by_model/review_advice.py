@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from holdfast.errors import ModelAnswerError, ModelError, SpendError
 from holdfast.inference.chat import Question
-from holdfast.language import truncate
+from holdfast.language import cut, truncate
 from holdfast.model.knowledge import Fact, Review, ReviewState
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
@@ -67,7 +67,7 @@ def _question(writer: Writer, review: Review) -> Question:
         records = writer.records.find(review.bank, named.kind, named.id, 1) if named else []
         for turn in records:
             if isinstance(turn, Turn):
-                parts.append(f"{turn.time}: {truncate(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
+                parts.append(f"{turn.time}: {cut(turn_text(turn), _MAX_EXCERPT_CHARACTERS)}")
     body = "\n".join(part.replace(border, "") for part in parts)
     return Question(
         _SYSTEM.format(border=border), f"{border}\n{body}\n{border}", _SCHEMA, _MAX_ANSWER_TOKENS

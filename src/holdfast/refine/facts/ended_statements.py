@@ -65,9 +65,10 @@ class StatementLog:
         if forgotten is not None:
             return [_end(version, forgotten, EndReason.FORGOTTEN) for version in versions]
         last = versions[-1]
+        replaced_by = corrections if original else corrections[1:]
         return [
             _end(version, entry, EndReason.CORRECTED)._replace(instead=record, now=last.text)
-            for version, entry in zip(versions, corrections[len(corrections) - len(versions) + 1 :])
+            for version, entry in zip(versions[:-1], replaced_by, strict=True)
             if not _same(version.text, last.text)
         ]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from holdfast.language import truncate
+from holdfast.language import cut
 from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
@@ -142,7 +142,7 @@ def _remembered_claims(writer: Writer, bank: str) -> list[Claim]:
     return [
         Claim(
             bank, memory.id, f"memory {memory.id}", "", "", 0, memory.when, ClaimKind.RULING,
-            truncate(memory.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
+            cut(memory.what, _MAX_REMEMBERED_CHARS), memory.trust, by_person=True,
         )
         for memory in remembered_by_people(writer, bank)
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import HoldfastError, ModelAnswerError
 from holdfast.inference.chat import Question, Tool, Toolbox
-from holdfast.language import strip_markdown, truncate
+from holdfast.language import cut, truncate
 from holdfast.model.query import Answer, Citation, Confidence, Hit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
@@ -284,4 +284,4 @@ def abstain(draft: Answer) -> Answer:
 
 def excerpt_of(hit: Hit) -> str:
     """The text of a record that a citation shows."""
-    return truncate(strip_markdown(hit.text), MAX_EXCERPT_CHARS)
+    return cut(hit.text, MAX_EXCERPT_CHARS)

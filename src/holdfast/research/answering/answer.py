@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from holdfast.language import (
     collapse_spaces,
+    cut,
     is_chatter,
     sentences,
     states_decision,
     stem,
-    strip_markdown,
     truncate,
 )
 from holdfast.model.knowledge import Rule
@@ -250,7 +250,7 @@ def _best_sentence(
     """The sentence of a record that covers most of the question, with the next one if short."""
     unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
     whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
-    texts = whole or unlabelled or [collapse_spaces(strip_markdown(hit.text))]
+    texts = whole or unlabelled or [collapse_spaces(hit.text)]
     scores = [coverage(weights, text) * _answer_factor(text, is_request) for text in texts]
     best = scores.index(max(scores))
     sentence = texts[best]
@@ -373,7 +373,7 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         number=number,
         uri=hit.uri,
         layer=hit.layer,
-        excerpt=truncate(strip_markdown(hit.text), MAX_EXCERPT_CHARS),
+        excerpt=cut(hit.text, MAX_EXCERPT_CHARS),
         browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from holdfast.language import collapse_spaces, sentences, stem, truncate
+from holdfast.language import collapse_spaces, cut, sentences, stem, truncate
 from holdfast.model.query import (
     Answer,
     Citation,
@@ -30,7 +30,8 @@ MAX_QUOTES = 3
 # Names of the retrievers that ask plugins begin so.
 PROVIDER_PREFIX = "provider"
 # A number in brackets would look like one of our citations.
-_BRACKETED_NUMBER = regex(r"\[(\d+)\]")
+# Looks like the number of a citation; after a name or a bracket it is an index (`rows[0]`).
+_BRACKETED_NUMBER = regex(r"(?<![\w\])])\[(\d+)\]")
 _PLUGINS_ONLY = (
     "Nothing in memory speaks of this: plugins said all of it just now, and nobody here has "
     "checked it."
@@ -89,7 +90,7 @@ def missing_replies(
 def _best_sentence(text: str, question: str) -> str:
     """The sentence of a text that covers most of the question, on one line."""
     weights = {stem(word): 1.0 for word in read_terms(question).words}
-    texts = [collapse_spaces(sentence) for sentence in sentences(text)] or [collapse_spaces(text)]
+    texts = sentences(text) or [collapse_spaces(text)]
     best = max(texts, key=lambda text: coverage(weights, text))
     unmarked = _BRACKETED_NUMBER.sub(r"(\1)", best)
     return truncate(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
@@ -101,7 +102,7 @@ def _citations(hits: Sequence[Hit], first: int) -> list[Citation]:
             number=number,
             uri=hit.uri,
             layer=Layer.PROVIDERS,
-            excerpt=f"{hit.provider}: {truncate(collapse_spaces(hit.text), MAX_EXCERPT_CHARS)}",
+            excerpt=f"{hit.provider}: {cut(hit.text, MAX_EXCERPT_CHARS)}",
             browse_url="",
             trust=Trust.EXTERNAL,
         )

@@ -38,9 +38,9 @@ _SUMMARY_SECTIONS = "request investigated learned completed next_steps notes".sp
 _Row = dict[str, Any]
 
 
-def read(path: Path) -> Iterator[ImportItem]:
-    """Every record of a database."""
-    with _opened(path) as database:
+def read(path: Path, lock_timeout_s: float = _LOCK_TIMEOUT_S) -> Iterator[ImportItem]:
+    """Every record of a database. Waits so long for claude-mem to release it."""
+    with _opened(path, lock_timeout_s) as database:
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
         if not tables & set(_TABLES):
             raise InputError(
@@ -56,7 +56,7 @@ def read(path: Path) -> Iterator[ImportItem]:
 
 
 @contextmanager
-def _opened(path: Path) -> Generator[sqlite3.Connection]:
+def _opened(path: Path, lock_timeout_s: float) -> Generator[sqlite3.Connection]:
     try:
         with path.open("rb") as file:
             head = file.read(20)
@@ -71,7 +71,7 @@ def _opened(path: Path) -> Generator[sqlite3.Connection]:
     is_closed = head[18] == _WAL_MODE and not path.with_name(f"{path.name}-wal").exists()
     uri = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_closed else ''}"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)) as database:
+        with closing(sqlite3.connect(uri, uri=True, timeout=lock_timeout_s)) as database:
             database.execute("PRAGMA query_only = ON")
             database.execute("BEGIN")  # one consistent state, whatever is written meanwhile
             database.text_factory = _decode

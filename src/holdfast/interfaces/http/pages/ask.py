@@ -15,7 +15,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import ResearchQuestion, read_questions
-from holdfast.language import truncate
+from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.kinds import record_kind
 from holdfast.model.query import Citation
@@ -142,7 +142,7 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Shown:
         return {"kind": kind, "there": False, "around": []}
     record = found[0]
     if not isinstance(record, Turn):
-        text = truncate(main_text(record), _MAX_CONTEXT_CHARS)
+        text = cut(main_text(record), _MAX_CONTEXT_CHARS)
         around = [{"who": "", "text": text, "cited": True}]
         return {"kind": record_kind(record), "there": True, "around": around}
     near = memory.reader.turns.of_session(
@@ -151,7 +151,7 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Shown:
     around = [
         {
             "who": turn.speaker or turn.role.value,
-            "text": truncate(turn_text(turn), _MAX_CONTEXT_CHARS),
+            "text": cut(turn_text(turn), _MAX_CONTEXT_CHARS),
             "cited": turn.id == record.id,
         }
         for turn in near

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.language import strip_markdown, truncate
+from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
 from holdfast.recall.core.plan import RecallPlan
@@ -52,14 +52,8 @@ async def search(
         searched=query,
         query=query,
         found=found,
-        hits=[
-            (hit, truncate(strip_markdown(hit.text), _MAX_HIT_CHARS), _why_rows(hit))
-            for hit in hits
-        ],
-        misses=[
-            (hit, truncate(strip_markdown(hit.text), _MAX_MISS_CHARS))
-            for hit in (found.misses if found else ())
-        ],
+        hits=[(hit, cut(hit.text, _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        misses=[(hit, cut(hit.text, _MAX_MISS_CHARS)) for hit in (found.misses if found else ())],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
         banks=banks,
         names={known.id: known.name for known in banks},

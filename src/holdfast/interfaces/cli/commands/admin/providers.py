@@ -11,7 +11,7 @@ from holdfast.errors import ProviderError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
-from holdfast.language import truncate
+from holdfast.language import cut
 from holdfast.model.trust import Trust
 from holdfast.settings import OFF, load_settings
 
@@ -101,6 +101,6 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         return screen.json({"provider": name, "query": query, "ms": ms, "texts": texts})
     for one in found:
         screen.line(f"{one.provider}/{one.tool} · external", "bold")
-        screen.wrap(truncate(one.text, _MAX_TEXT), "      ")
+        screen.wrap(cut(one.text, _MAX_TEXT), "      ")
         screen.line()
     screen.line(f"{number(len(found), 'text')} in {ms} ms")

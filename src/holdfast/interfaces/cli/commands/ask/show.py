@@ -14,7 +14,7 @@ from holdfast.interfaces.cli.output import commit as commit_output
 from holdfast.interfaces.cli.output import thread
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, minute, number
-from holdfast.language import truncate
+from holdfast.language import cut, truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.kinds import record_kind
@@ -130,7 +130,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     if found.kind in ("turn", "exchange", "digest", "session"):
         screen.title(_describe_raw_line(found))
     if found.raw is not None and found.raw.text:
-        screen.line(truncate(found.raw.text, _MAX_TEXT), "dim")
+        screen.line(cut(found.raw.text, _MAX_TEXT), "dim")
 
 
 def _print_below(screen: Screen, found: Trace) -> None:

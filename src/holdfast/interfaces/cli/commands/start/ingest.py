@@ -89,7 +89,7 @@ def configure(parser: Parser) -> None:
     options.add(parser, "json")
 
 
-def run(screen: Screen, arguments: Arguments) -> None:
+def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
     paths: list[Path] = arguments.paths
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
@@ -111,7 +111,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             commits = [_read_history(memory, path, arguments) for path in repositories]
             memory.ingestion.update()
             memory.rules.sync_all()
-            left = embed(memory, arguments.embed, arguments.json, executors.embed)
+            left = embed(memory, arguments.embed, arguments.json, executors.embed, turns_s)
     if arguments.json:
         logs = zip(repositories, commits, strict=True)
         found = [{"path": str(path), **log._asdict()} for path, log in logs]
@@ -223,7 +223,13 @@ def _read_history(memory: Holdfast, path: Path, arguments: Arguments) -> History
         )
 
 
-def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None) -> int | None:
+def embed(
+    memory: Holdfast,
+    how: str,
+    quiet: bool,
+    crew: Executor | None = None,
+    turns_s: float = TURNS_S,
+) -> int | None:
     """Embed passages and return how many are left; None if embedding was not wanted or the model
     cannot be used, which is printed and is no error."""
     if how == "none":
@@ -231,7 +237,7 @@ def embed(memory: Holdfast, how: str, quiet: bool, crew: Executor | None = None)
     with _progress("embedding", MofNCompleteColumn(), quiet) as update:
         try:
             return memory.ingestion.embed(
-                TURNS_S if how == "some" else None,
+                turns_s if how == "some" else None,
                 lambda done, total: update(completed=done, total=total),
                 executor=crew,
             )

@@ -11,7 +11,7 @@ from holdfast.interfaces.cli import confirm, options, server_sharing
 from holdfast.interfaces.cli.output.records import print_shared_record, shared_record_json
 from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
-from holdfast.language import truncate
+from holdfast.language import cut
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.uris import uri
 
@@ -163,7 +163,7 @@ def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
     for shared in found.held:
         screen.line(uri("shared", shared.id), "cyan")
         screen.wrap(f"{shared.kind} by {shared.author} on {day(shared.shared)}", "  ")
-        screen.wrap(truncate(shared.text, _MAX_TEXT), "  ")
+        screen.wrap(cut(shared.text, _MAX_TEXT), "  ")
     if found.refused:
         first = found.refused[0]
         screen.wrap(

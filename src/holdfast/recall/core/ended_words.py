@@ -1,0 +1,135 @@
+"""Recognises words that no longer hold, in whatever text repeats them.
+
+The fact stage knows which statements of a bank have ended (`refine.facts.ended_statements`). A turn,
+a summary, a memory or a commit that says the same was derived before the decision and does not know
+of it. So every text is compared with the ended statements of its bank when it is ranked or shown:
+a sentence that says one of them is history. There are few such statements; a text that shares too
+few of their words is not read by sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.language import content_stems, is_negated, sentences
+from holdfast.model.knowledge import EndedSentence, EndedStatement
+from holdfast.store.protocol import Reader
+
+
+class EndedLimits(NamedTuple):
+    """When a sentence says what ended, by the share of the ended statement's content words that it
+    has. Chosen by hand on the sentences of `tests/recall/core/test_ended_words.py`: lower values
+    mark sentences about something else, higher ones miss the same in other words."""
+
+    same_share: float = 0.75
+    # In the session where it was said, people and agents refer to it in fewer words.
+    same_session_share: float = 0.4
+    same_session_words: int = 2
+    # The share that is enough there where nothing holds instead, so that no word tells the old
+    # from the new.
+    same_session_share_alone: float = 0.6
+    # Of the words that only the ended, or only the new statement has, a sentence must have this
+    # share to say that one.
+    telling_share: float = 0.5
+    # A record as a whole has ended if such sentences make up this share of its text.
+    share_of_record: float = 0.4
+
+
+_LIMITS = EndedLimits()
+
+
+class _Known(NamedTuple):
+    """An ended statement with its content words: all of them, those that what holds instead does
+    not have, and those that only that has."""
+
+    statement: EndedStatement
+    all: frozenset[str]
+    gone: frozenset[str]
+    new: frozenset[str]
+    negated: bool
+
+
+class EndedWords:
+    """The ended statements of one bank."""
+
+    def __init__(self, statements: Iterable[EndedStatement], as_of: str = "") -> None:
+        """With `as_of`, those that had ended at that time."""
+        known = (_known(one) for one in statements if not as_of or one.ended <= as_of)
+        self._known = [one for one in known if one.all]
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def find(self, text: str, time: str = "", session: str = "") -> tuple[EndedSentence, ...]:
+        """The sentences of a text that say what ended after the `time` of the text; `session` is
+        where the text comes from."""
+        if not self._known:
+            return ()
+        whole = content_stems(text)
+        near = [
+            one
+            for one in self._known
+            if (not time or time < one.statement.ended) and _shares_enough(one, whole, session)
+        ]
+        if not near:
+            return ()
+        found: list[EndedSentence] = []
+        for sentence in sentences(text):
+            ending = _ending_of(sentence, near, session)
+            if ending is not None:
+                e = ending
+                found.append(EndedSentence(sentence, e.ended, e.reason, e.who, e.instead, e.now))
+        return tuple(found)
+
+
+def _known(statement: EndedStatement) -> _Known:
+    old, now = content_stems(statement.text), content_stems(statement.now)
+    gone = old - now if now else frozenset[str]()
+    return _Known(statement, old, gone, now - old, is_negated(statement.text))
+
+
+def _ending_of(sentence: str, near: Iterable[_Known], session: str) -> EndedStatement | None:
+    """The latest end of what a sentence says; None for a question and for what still holds."""
+    if sentence.rstrip().endswith("?"):
+        return None
+    stems = content_stems(sentence)
+    said = [one.statement for one in near if _says(sentence, stems, one, session)]
+    return max(said, key=lambda one: (one.ended, one), default=None)
+
+
+def _says(sentence: str, stems: frozenset[str], known: _Known, session: str) -> bool:
+    """Whether a sentence says an ended statement, and not what holds instead."""
+    if not _shares_enough(known, stems, session):
+        return False
+    if known.new and len(known.new & stems) >= _LIMITS.telling_share * len(known.new):
+        return False
+    if known.gone:
+        return len(known.gone & stems) >= _LIMITS.telling_share * len(known.gone)
+    same_session = bool(session) and session == known.statement.session
+    if known.new or (same_session and not known.statement.now):
+        return True
+    return is_negated(sentence) == known.negated
+
+
+def _shares_enough(known: _Known, stems: frozenset[str], session: str) -> bool:
+    shared, most = len(known.all & stems), len(known.all)
+    if session and session == known.statement.session:
+        alone = not known.statement.now
+        share = _LIMITS.same_session_share_alone if alone else _LIMITS.same_session_share
+        return shared >= min(most, max(_LIMITS.same_session_words, share * most))
+    return known.statement.everywhere and shared >= _LIMITS.same_share * most
+
+
+def has_ended(text: str, found: Iterable[EndedSentence]) -> bool:
+    """Whether a record says mainly what ended."""
+    characters = sum(len(one.sentence) for one in found)
+    return characters >= _LIMITS.share_of_record * len(text.strip()) > 0
+
+
+def read_ended_words(
+    reader: Reader, bank: str, sessions: Iterable[str] = (), as_of: str = ""
+) -> EndedWords:
+    """What has ended in a bank, as far as it concerns the records of some sessions."""
+    names = sorted({session for session in sessions if session})
+    return EndedWords(reader.facts.ended_statements(bank, names), as_of)

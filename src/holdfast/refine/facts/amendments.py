@@ -1,0 +1,220 @@
+"""Finds the statement that a later one amends, by the words that both use.
+
+People say only what changes ("70 will do"), so what was said around it counts as well: the summary
+of the exchange, and of the one before. A word counts the less, the more statements of the bank have
+it. A word that is qualified differently in both ("exchange rates", "shipping rates") names two
+things, and does not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from holdfast.language import STOPWORDS, plain, stem, words
+from holdfast.refine.core.statement_similarity import ENVIRONMENTS, GENERIC_STEMS, is_value
+
+
+class AmendmentLimits(NamedTuple):
+    """How much two statements must share. Tuned by hand on the tuning half of
+    `bench/data/amendments`: lower values link statements about different things."""
+
+    # The weight of the shared words: one that only these two statements have counts 1.
+    strong: float = 2.4
+    # Enough if the later statement itself, without what is said around it, has these words, and
+    # one of them is among the first words of the earlier one or it refers back.
+    weak: float = 1.6
+    # The first words of a statement, which are mostly its subject.
+    subject_words: int = 3
+    # The share of the shorter statement's weight that both have.
+    share: float = 0.28
+    # The second word of a pair that both have, such as "pull request", counts this much.
+    second_of_pair: float = 0.5
+    # Statements with more content words are texts, not statements.
+    max_words: int = 60
+
+
+_LIMITS = AmendmentLimits()
+_SPLIT = str.maketrans("-_/", "   ")
+# Words of talk about rules and of work, which say nothing about what is talked about.
+_NOISE = frozenset(
+    stem(word)
+    for word in "always never remember decide decided agree agreed settle rule policy convention "
+    "decision must should shall will may can could would change changed changing replace replaced "
+    "instead longer scrap forget update updated correction keep kept note anymore future actually "
+    "back again still stay stays too also well both done ok okay yes yeah no nope fine perfect "
+    "great good thanks use uses used using want wants put puts give gives take takes set sets "
+    "come comes came say says said do does did don doesn isn aren won let lets need needs needed "
+    "everything everywhere everybody anybody nobody nothing something thing things stuff people "
+    "folks guys team time way ways lot bit new old now today week month year day please want "
+    "enough really just only much many more less most least first last next same other another "
+    "own every each any all some whatever wherever whenever until since because got gets get goes "
+    "going gone look looks see seen show shows shown tell told ask asked know known think like "
+    "work works working start starts started stop stopped without within beside between through "
+    "after before than then there here this that these those they them their our ours your yours "
+    "ab sofort wir haben und der die das den nicht mehr mit auf für ist sind werden auch ein eine "
+    "on le la les des du un une et est que chaque son sa aussi finalement el los las para ya no "
+    "en una se por que mejor lo con".split()
+)
+# Words before a noun that do not tell one thing from another.
+_NO_QUALIFIER = frozenset(
+    stem(word)
+    for word in "minimum maximum default current support add bump drop raise lower remove keep run "
+    "move switch swap write read cache store send call called name named mandatory required legacy "
+    "supported existing daily real plain whole entire".split()
+)
+
+
+class StatementWords(NamedTuple):
+    """The content words of a statement, in order, and their neighbours."""
+
+    stems: tuple[str, ...]
+    before: frozenset[tuple[str, str]]
+    environments: frozenset[str]
+
+    @property
+    def set(self) -> frozenset[str]:
+        """The words without their order."""
+        return frozenset(self.stems)
+
+
+@lru_cache(maxsize=5000)
+def statement_words(text: str) -> StatementWords:
+    """The words of a statement. Cached, because a statement is compared with many others."""
+    found = [(word, _stem(word)) for word in words(plain(text).translate(_SPLIT))]
+    content = [s for word, s in found if _is_content(word, s)]
+    pairs = {
+        (one, other)
+        for (word, one), (next_word, other) in pairwise(found)
+        if _is_content(word, one) and _is_content(next_word, other)
+        if not is_value(word) and not is_value(next_word)
+    }
+    low = {word for word, _ in found}
+    return StatementWords(tuple(content), frozenset(pairs), frozenset(low & ENVIRONMENTS))
+
+
+def _stem(word: str) -> str:
+    return word if is_value(word) else stem(word)
+
+
+def _is_content(word: str, stemmed: str) -> bool:
+    if is_value(word):
+        return True
+    return len(word) > 1 and not (
+        word in STOPWORDS or stemmed in _NOISE or stemmed in GENERIC_STEMS
+    )
+
+
+class Statement(NamedTuple):
+    """A statement that may amend another or be amended. `around` is what was said around it."""
+
+    text: str
+    around: str = ""
+    refers_back: bool = False
+
+
+class WordWeights:
+    """How much each word tells in a bank: the less, the more statements have it."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        seen = [statement_words(text).set for text in texts]
+        self._count = Counter(word for stems in seen for word in stems)
+        self._total = len(seen)
+        # Both of two statements have the words they share.
+        self._highest = self._rarity(2)
+
+    def _rarity(self, count: int) -> float:
+        return math.log(1 + (self._total + 1) / (count + 1))
+
+    def of(self, word: str) -> float:
+        """The weight of a word, from 0 to 1."""
+        return min(1.0, self._rarity(max(2, self._count[word])) / self._highest)
+
+    def total(self, found: Iterable[str]) -> float:
+        """The weight of some words."""
+        return sum(map(self.of, found))
+
+
+def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> float:
+    """How surely the later statement is about the earlier: the weight of the words that both have,
+    or 0 if that is too little."""
+    own, told = statement_words(later.text), statement_words(earlier)
+    around = statement_words(later.around)
+    all_words = own.set | around.set
+    if len(told.stems) > _LIMITS.max_words or _in_other_environment(own, told):
+        return 0.0
+    shared = _shared(own, around, told)
+    strength = _weight(shared, told, weights)
+    shorter = min(weights.total(told.set), weights.total(all_words))
+    if not shorter or strength < _LIMITS.share * shorter:
+        return 0.0
+    if strength >= _LIMITS.strong:
+        return strength
+    is_about = later.refers_back or bool(shared & {*told.stems[: _LIMITS.subject_words]})
+    own_strength = _weight(shared & own.set, told, weights)
+    return strength if is_about and own_strength >= _LIMITS.weak else 0.0
+
+
+def _in_other_environment(one: StatementWords, other: StatementWords) -> bool:
+    both = one.environments and other.environments
+    return bool(both) and not one.environments & other.environments
+
+
+def _shared(
+    own: StatementWords, around: StatementWords, told: StatementWords
+) -> frozenset[str]:
+    """The words of both statements that name the same thing in both."""
+    shared = (own.set | around.set) & told.set
+    near = own if own.before else around
+    return frozenset(word for word in shared if not _differs(word, near, told))
+
+
+def _differs(word: str, one: StatementWords, other: StatementWords) -> bool:
+    """Whether a word has another qualifier in each of two statements, or another noun after it."""
+    return any(
+        _differ(_beside(one.before, word, place), _beside(other.before, word, place), one, other)
+        for place in (0, 1)
+    )
+
+
+def _beside(pairs: Iterable[tuple[str, str]], word: str, place: int) -> frozenset[str]:
+    return frozenset(pair[place] for pair in pairs if pair[1 - place] == word)
+
+
+def _differ(
+    ours: frozenset[str], theirs: frozenset[str], one: StatementWords, other: StatementWords
+) -> bool:
+    """Whether two sets of neighbours exclude each other: both are there, and neither statement has
+    a neighbour of the other."""
+    ours, theirs = ours - _NO_QUALIFIER, theirs - _NO_QUALIFIER
+    return bool(ours and theirs) and not ours & other.set and not theirs & one.set
+
+
+def _weight(
+    shared: frozenset[str], told: StatementWords, weights: WordWeights
+) -> float:
+    """The weight of shared words; the second of two that stand together counts less."""
+    total = 0.0
+    last = ""
+    for word in dict.fromkeys(told.stems):
+        if word in shared:
+            follows = (last, word) in told.before
+            total += weights.of(word) * (_LIMITS.second_of_pair if follows else 1.0)
+            last = word
+        else:
+            last = ""
+    return total
+
+
+def best_amended(
+    later: Statement, earlier: Sequence[str], weights: WordWeights
+) -> tuple[int, float] | None:
+    """The place of the statement that the later one amends, and how surely; None if it amends none.
+    Of equals, the last."""
+    scored = [(amendment_strength(later, text, weights), n) for n, text in enumerate(earlier)]
+    strength, place = max(scored, default=(0.0, -1))
+    return (place, strength) if strength else None

@@ -1,0 +1,192 @@
+"""Finds plain statements: how something is to be, said without a word that makes it a rule.
+
+"Uploads are capped at 10 MB" and "70 will do" lay nothing down by themselves, so they are no facts.
+They count where one amends another in a later session (`amendments`). So this is about form alone:
+what may have been laid down (`may_be_amended`), what says that something changes (`says_change`,
+`changes_in_part`), and what an agent reports as changed (`reported_changes`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from holdfast.language import collapse_spaces, is_chatter, plain, sentences
+from holdfast.refine.facts.typed_text import typed_text
+
+
+class PlainStatementLimits(NamedTuple):
+    """Which messages are read. Longer ones are specifications or pasted text, whose sentences
+    depend on each other."""
+
+    min_chars: int = 6
+    max_chars: int = 260  # of a statement
+    max_message_chars: int = 600
+    # A message up to this length is one statement, because people continue a thought in the next
+    # sentence; of a longer one, each sentence is a statement, at most so many.
+    max_whole_chars: int = 240
+    max_statements: int = 3
+    max_reported: int = 2  # changes that are read of an agent's closing message
+
+
+_LIMITS = PlainStatementLimits()
+
+_QUESTION = re.compile(
+    r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is there|are there|does|do we|did|can (?:we|"
+    r"you|i)|could|would|should (?:we|i)|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
+    re.IGNORECASE,
+)
+# For this time only, or only tried.
+_ONE_OFF = re.compile(
+    r"\b(?:for (?:this|that) (?:commit|pr|pull|task|session|branch|run|one|demo|test|moment)|"
+    r"in this (?:commit|pr|task|session|run|step)|this (?:time|once)|just (?:this )?once|"
+    r"for (?:now|the moment|the time being)|right now|not yet|just yet|tonight|tomorrow|today|"
+    r"until (?:i|we|you|the)\b|temporar\w+|experiment\w*|throw (?:it|that) away|just to "
+    r"(?:compare|see|check|test)|try (?:out|what|it|this|that|how)|scratch|diesmal|vorerst|"
+    r"pour l['’]instant|por ahora|voorlopig)\b",
+    re.IGNORECASE,
+)
+# A report of what is wrong, or of what was done, says nothing about how things are to be.
+_REPORT = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?|broken|breaks|broke|crash\w*|bugs?|wrong|error(?:s|ed)?|"
+    r"doesn['’]?t work|not working|is missing|are missing|stuck|hangs?|i (?:see|saw|got|get|tried|"
+    r"did|have|had|think|guess|just|was|am)|i['’](?:m|ve)|it (?:was|did|seems|looks)|seems|"
+    r"looks like|traceback|exception)\b",
+    re.IGNORECASE,
+)
+# An order that is carried out and done with.
+_TASK = re.compile(
+    r"^(?:(?:ok(?:ay)?|yes|no|good|great|thanks|now|then|next|so|and|also|please|pls|hi|hey|"
+    r"alright|let['’]?s)[,.:! ]+)*(?:fix|implement|add|write|create|look|check|find|run|show|"
+    r"explain|investigate|debug|refactor|review|open|read|update|continue|commit|push|merge|tell|"
+    r"give|list|help|go ahead|do|start|finish|build|test|clean|make sure|search|verify|remove|"
+    r"delete|rename|move|deploy|install|generate|summari[sz]e|analy[sz]e|compare|think|see|use the "
+    r"(?:skill|tool|agent)|resume|proceed|retry|rebase|revert|undo|wait|stop)\b",
+    re.IGNORECASE,
+)
+# What is said to hold: a verb of state or an order of habit, a share, a limit or a default.
+_NORM = re.compile(
+    r"\b(?:is|are|be|goes?|stays?|needs?|gets?|must|has to|have to|may|can|should|shall|will|"
+    r"returns?|supports?|expires?|uses?|covers?|keeps?|starts?|contains?|accepts?|allows?|runs?|"
+    r"comes?|lives?|live|logs?|sends?|offers?|rejects?|retr(?:y|ies)|caches?|pins?|stores?|"
+    r"rotates?|releases?|deploys?|rounds?|sorts?|names?|always|never|no|every|each|all|only|"
+    r"without|default|at most|at least|max(?:imum)?|min(?:imum)?|per|mandatory|required|allowed|"
+    r"forbidden|sind|ist|werden|wird|muss|müssen|immer|kein\w*|est|sont|doit|toujours|chaque|es|"
+    r"son|debe|siempre|guardamos|usamos)\b|:\s",
+    re.IGNORECASE,
+)
+# Says that something else holds from then on.
+_REPLACES = re.compile(
+    r"\b(?:instead(?: of)?|rather than|no longer|(?:not|no|nothing|never)\b.{0,60}\bany ?more|"
+    r"from (?:now|here|today|this point) on(?:wards?)?|as of\b|going forward|scrap(?:ped)?|forget "
+    r"(?:the|that|about|what)|ditch(?:ed)?|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|obsolete|"
+    r"outdated|supersed\w+|replac\w+|swap(?:ped)?|switch(?:ed|es|ing)?(?: back| over)? to|mov(?:e|"
+    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed|ing)|bump(?:ed)?|rais(?:e|ed)|"
+    r"lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|make (?:it|that|them)|back (?:to|in)|"
+    r"again|g[ai]ve up|gone|(?:was|were) (?:a mistake|wrong|too)|too (?:strict|low|high|short|long|"
+    r"big|small|much|many|aggressive)|off limits|off (?:of )?\w+|will do|new (?:deal|rule|policy|"
+    r"plan)|on second thoughts?|changed (?:our|my) minds?|actually|after all|it was \d|was \d|"
+    r"not \w+ but|revert(?:ed)?|overrul\w+|correction|update|now|ab (?:sofort|jetzt)|künftig|"
+    r"nicht mehr|doch|statt|ersetzt|désormais|finalement|plutôt|au lieu|ne .{1,30} plus|ya no|en "
+    r"(?:lugar|vez) de|mejor|a partir de|invece|non .{1,30} più|em vez|não .{1,30} mais|voortaan|"
+    r"niet meer|вместо|больше не|теперь)\b|不再|改为|改成|代わりに|대신",
+    re.IGNORECASE,
+)
+# The stronger of them: whatever else is said, the earlier does not hold any more.
+_REPLACES_SURELY = re.compile(
+    r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
+    r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|from \S+(?: \S+){0,2} to "
+    r"\S+|nicht mehr|statt|ya no|ne .{1,30} plus)\b",
+    re.IGNORECASE,
+)
+# Says that the earlier holds, with an exception or with something added.
+_IN_PART = re.compile(
+    r"\b(?:also|too|as well|in addition|additionally|next to|besides|on top of|both|included|"
+    r"include|add(?:ed)?|except(?:ion|ions)?|exempt|exclud\w+|apart from|other than|unless|does(?: "
+    r"not|n['’]?t) (?:apply|need|count|have to)|do(?: not|n['’]?t) (?:apply|need|have to)|need(?: "
+    r"not|n['’]?t)|no need|leave \S+(?: \S+){0,2} (?:out|alone)|take \S+(?: \S+){0,3} out|(?:may|"
+    r"can) stay|(?:is|are) (?:fine|ok(?:ay)?|enough|allowed)|you (?:can|may)|freely|only (?:for|in|"
+    r"the|when|if)|goes for|holds for|applies to|counts?(?: as)?|the same (?:for|goes)|same "
+    r"\S+(?: \S+){0,2} for|auch|außer|zusätzlich|aussi|sauf|también|excepto|anche|tranne|também|"
+    r"exceto|ook|behalve|тоже|кроме)\b|も|也",
+    re.IGNORECASE,
+)
+# Refers to something that was laid down, so that few words of it have to be repeated.
+_REFERS_BACK = re.compile(
+    r"\b(?:rule|decision|policy|convention|agreement|limit|scheme|thing|what we (?:said|agreed|"
+    r"decided)|we (?:agreed|decided|settled|said)|remember the|as (?:agreed|decided))\b",
+    re.IGNORECASE,
+)
+_PROPOSAL = re.compile(
+    r"\b(?:could|would|might|may want|should (?:we|i)|shall (?:we|i)|can (?:also )?be|propos\w+|"
+    r"suggest\w*|recommend\w*|option|alternativ\w*|if you|unless you|consider|plan to|going to|"
+    r"i['’]ll|i will|let me)\b",
+    re.IGNORECASE,
+)
+# What an agent reports as changed: the old is named beside the new.
+_REPORTED = re.compile(
+    r"\b(?:instead of|rather than|no longer|any ?more|from \S+(?: \S+){0,3} to \S+|replac(?:ed|es) "
+    r".{2,60} (?:with|by)|(?:lowered|raised|reduced|increased|bumped|switched|moved|changed|"
+    r"migrated|swapped) .{2,80} (?:to|over|with)|now .{2,80}(?:, not| instead)|statt|nicht mehr|"
+    r"ya no|au lieu de)\b",
+    re.IGNORECASE,
+)
+
+
+def find_plain_statements(message: str) -> list[str]:
+    """The statements of a person's message that may amend another or be amended later."""
+    typed = typed_text(message)
+    if len(typed) > _LIMITS.max_message_chars or "\n\n" in typed.strip():
+        return []
+    stated = [s for s in sentences(typed) if not _QUESTION.search(plain(s))]
+    whole = collapse_spaces(" ".join(stated))
+    found = [whole] if len(whole) <= _LIMITS.max_whole_chars else stated
+    kept = [text for text in found if _is_statement(plain(text))]
+    return kept[: _LIMITS.max_statements]
+
+
+def _is_statement(text: str) -> bool:
+    has_length = _LIMITS.min_chars <= len(text) <= _LIMITS.max_chars
+    return has_length and not _ONE_OFF.search(text) and (may_be_amended(text) or says_change(text))
+
+
+def may_be_amended(text: str) -> bool:
+    """Whether a statement says how something is to be, so that a later one may change it."""
+    text = plain(text)
+    is_order = _TASK.match(text) or _REPORT.search(text) or _PROPOSAL.search(text)
+    return bool(_NORM.search(text)) and not is_order and not is_chatter(text)
+
+
+def says_change(text: str) -> bool:
+    """Whether a statement says that something changes, is added or is excepted."""
+    text = plain(text)
+    return bool(_REPLACES.search(text) or _IN_PART.search(text))
+
+
+def refers_back(text: str) -> bool:
+    """Whether a statement refers to something that was laid down before."""
+    return bool(_REFERS_BACK.search(plain(text)))
+
+
+def changes_in_part(text: str, summary: str) -> bool:
+    """Whether what a statement amends still holds in part: it makes an exception or adds something.
+    `summary` is what the agent made of it."""
+    text, summary = plain(text), plain(summary)
+    if _REPLACES_SURELY.search(text):
+        return False
+    if _IN_PART.search(text):
+        return True
+    return not (_REPLACES.search(text) or _REPLACES_SURELY.search(summary))
+
+
+def reported_changes(message: str) -> list[str]:
+    """The sentences of an agent's closing message that report what was changed."""
+    found = [
+        sentence
+        for sentence in sentences(message)
+        if _LIMITS.min_chars <= len(sentence) <= _LIMITS.max_chars
+        and _REPORTED.search(plain(sentence))
+        and not _PROPOSAL.search(plain(sentence))
+        and not _QUESTION.search(plain(sentence))
+    ]
+    return found[: _LIMITS.max_reported]
