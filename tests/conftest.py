@@ -21,7 +21,9 @@ WATCH = ProcessWatch()
 
 # A law holds or it does not. By default Hypothesis fails where one example takes more than 200 ms,
 # or making examples a second, which a busy machine decides.
-settings.register_profile("any-machine", suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any-machine")
 
 # The tests start hundreds of processes. Where the environment keeps Python from writing down what

@@ -98,7 +98,7 @@ def test_sentences_of_plain_prose_join_to_the_prose(parts: list[str]) -> None:
 
 
 def test_headings_are_found_outside_of_code() -> None:
-    assert headings("# One\n```\n# not\n```\n## **Two** ##\n#hash\ntext") == ["One", "Two"]
+    assert headings("# One\n```\n# not\n```\n## **Two** ##\n#hash\ntext") == ["One", "**Two**"]
 
 
 @settings(max_examples=100)

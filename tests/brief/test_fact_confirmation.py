@@ -49,7 +49,7 @@ def inject(memory: Holdfast, script: Script, *records: str) -> None:
         memory.store.injections.add(note)
 
 
-def settled(memory: Holdfast) -> Fact:
+def confirmed_fact(memory: Holdfast) -> Fact:
     """The rule, after every verdict."""
     settle_injections(memory.store, OVER)
     memory.ingestion.update()
@@ -60,7 +60,7 @@ def test_use_of_an_injected_fact_confirms_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")
         inject(memory, later("2026-10-05", 2, APPLIED, APPLIED), uri("fact", before.id))
-        after = settled(memory)
+        after = confirmed_fact(memory)
         assert before.last_validated.startswith("2026-09-01")
         assert after.last_validated.startswith("2026-10-05")
         assert after.confidence > before.confidence
@@ -81,10 +81,10 @@ def test_citing_the_id_of_a_fact_or_of_its_turn_confirms_it(tmp_path: Path) -> N
         fact = find_fact(memory, "walrus archives")
         cited = f"As fact/{fact.id[:8]} wants it, done."
         inject(memory, later("2026-10-06", 3, cited), uri("fact", fact.id))
-        assert settled(memory).last_validated.startswith("2026-10-06")
+        assert confirmed_fact(memory).last_validated.startswith("2026-10-06")
         turn = fact.evidence[0].rpartition("/")[2]
         inject(memory, later("2026-10-07", 4, f"See turn/{turn[:8]}."), fact.evidence[0])
-        assert settled(memory).last_validated.startswith("2026-10-07")
+        assert confirmed_fact(memory).last_validated.startswith("2026-10-07")
 
 
 def test_use_of_an_injected_memory_confirms_it(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_use_of_an_injected_memory_confirms_it(tmp_path: Path) -> None:
         made = memory.remember(RULE)
         before = find_fact(memory, "walrus archives")
         inject(memory, later("2026-12-05", 2, APPLIED), uri("memory", made.id))
-        after = settled(memory)
+        after = confirmed_fact(memory)
         assert after.last_validated.startswith("2026-12-05")
         assert after.confidence > before.confidence
 
@@ -114,8 +114,8 @@ def test_an_ignored_contradicted_or_undelivered_fact_is_not_confirmed(tmp_path: 
         )  # fmt: skip
         with memory.store.transaction():
             memory.store.injections.add(note)
-        assert settled(memory).confidence == before.confidence
-        assert settled(memory).last_validated == before.last_validated
+        assert confirmed_fact(memory).confidence == before.confidence
+        assert confirmed_fact(memory).last_validated == before.last_validated
 
 
 def test_a_worker_records_injection_outcomes_before_it_updates_facts() -> None:

@@ -23,7 +23,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield memory
 
 
-def is_told(case: Case, text: str) -> bool:
+def is_in_brief(case: Case, text: str) -> bool:
     """Whether a brief holds what it must; what it must not may only stand as what was replaced."""
     stands = "\n".join(line for line in text.split("\n") if "This replaces" not in line)
     wanted = all(words in text for words in case.wanted)
@@ -35,7 +35,7 @@ def test_the_rule_that_the_obvious_fix_would_break_is_in_the_brief(
     shop: Holdfast, case: Case
 ) -> None:
     brief = shop.briefs.goal_brief(case.prompt, "shop")
-    assert is_told(case, brief.text), brief.text
+    assert is_in_brief(case, brief.text), brief.text
     assert len(brief.text) <= LIMITS.characters + 200
     assert all(record.startswith("holdfast://") for record in brief.records)
 
@@ -44,7 +44,7 @@ def test_most_held_back_scenarios_get_their_rule_in_the_brief(shop: Holdfast) ->
     briefed = [
         case
         for case in scenarios.HELD_BACK
-        if is_told(case, shop.briefs.goal_brief(case.prompt, "shop").text)
+        if is_in_brief(case, shop.briefs.goal_brief(case.prompt, "shop").text)
     ]
     assert len(briefed) >= HELD_BACK_TOLD
 
@@ -57,7 +57,9 @@ BY_WORDS_TOLD = 14
 def test_most_scenarios_get_their_rule_by_word_search_alone(shop: Holdfast) -> None:
     cases = (*scenarios.BUILT_WITH, *scenarios.HELD_BACK)
     briefed = [
-        c for c in cases if is_told(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)
+        c
+        for c in cases
+        if is_in_brief(c, shop.briefs.goal_brief(c.prompt, "shop", quickly=True).text)
     ]
     assert len(briefed) >= BY_WORDS_TOLD
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.claude_code.sandbox import find_claude
 from tests.support import repositories
-from tests.support.http.browser import browsing
+from tests.support.http.browser import open_browser
 from tests.support.needs import marks_for
 from tests.support.postgres_server import Server
 from tests.support.repositories import git, make_repository
@@ -84,7 +84,7 @@ def _uses_a_database() -> None:
 
 
 def _uses_a_browser() -> None:
-    with browsing():
+    with open_browser():
         pass
 
 

@@ -42,7 +42,7 @@ class Filled(NamedTuple):
     session: str
 
 
-def told(root: Path, name: str) -> Iterator[Path]:
+def write_sessions(root: Path, name: str) -> Iterator[Path]:
     """Sessions of one bank: rulings, judgements, work that was tested, a cause."""
     thing, file, ruling = WORDS[name]
     for day in range(1, 5):
@@ -69,7 +69,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
             put(root, f".claude/rules/{thing.lower()}.md", f"# {thing}\n\n- Polish the {thing}.\n")
             git(root, "add", ".")
             git(root, "commit", "-qm", f"Add {thing}", "-m", f"Because {thing}Cache was stale.")
-            memory.ingest(memory.ingestion.find(list(told(root, name))))
+            memory.ingest(memory.ingestion.find(list(write_sessions(root, name))))
             memory.ingestion.ingest_git(root)
             memory.remember(f"{thing} needs {thing}Cache in {file}.")
             memory.retain(f"{thing} is worth it.", Network.OPINION, 0.9)
@@ -115,7 +115,7 @@ def questions(face: type, left_out: set[str]) -> list[str]:
     ]
 
 
-def given(filled: Filled) -> dict[str, list[Any]]:
+def store_arguments(filled: Filled) -> dict[str, list[Any]]:
     """What a store may be asked with: all of it belongs to the first bank."""
     reader, own = filled.memory.reader, filled.own
     entities = [
@@ -145,7 +145,7 @@ def given(filled: Filled) -> dict[str, list[Any]]:
     }  # fmt: skip
 
 
-def asked_with(
+def argument_sets(
     function: Callable[..., Any], known: dict[str, list[Any]]
 ) -> Iterator[dict[str, Any]]:
     """Every way to ask, as far as it must be said."""
@@ -166,7 +166,7 @@ def asked_with(
 @pytest.mark.parametrize("name", questions(Reader, set()))
 def test_no_store_method_returns_records_of_another_bank(filled: Filled, name: str) -> None:
     ask = getattr(filled.memory.reader, name)
-    for values in asked_with(ask, given(filled)):
+    for values in argument_sets(ask, store_arguments(filled)):
         answer = ask(bank=filled.other, **values)
         assert not leaks(filled, _without(answer, values)), (name, values)
         if name in ("mentions_of", "mentions_in", "graph_records", "cooccurring_entities"):
@@ -182,7 +182,7 @@ _CHANGES = {
 }  # fmt: skip
 
 
-def asking(filled: Filled) -> dict[str, list[Any]]:
+def facade_arguments(filled: Filled) -> dict[str, list[Any]]:
     ids = sorted(filled.ids)
     return {
         "about": ["quillon.py", "Quillon"], "action": ["status", "candidates", "promote"],
@@ -192,19 +192,19 @@ def asking(filled: Filled) -> dict[str, list[Any]]:
     }  # fmt: skip
 
 
-def _faces() -> list[tuple[type, str]]:
+def _public_methods() -> list[tuple[type, str]]:
     faces = (Holdfast, Holdfast)
     return [(face, name) for face in faces for name in questions(face, _CHANGES)]
 
 
-@pytest.mark.parametrize(("face", "name"), _faces())
+@pytest.mark.parametrize(("face", "name"), _public_methods())
 def test_no_public_method_returns_records_of_another_bank(
     filled: Filled, face: type, name: str
 ) -> None:
     memory = filled.memory if face is Holdfast else Holdfast(filled.memory.settings, create=False)
     ask = getattr(memory, name)
     try:
-        for values in asked_with(ask, asking(filled)):
+        for values in argument_sets(ask, facade_arguments(filled)):
             if name == "candidates_told":
                 values["candidates"] = filled.memory.rules.candidates("reef")
             try:

@@ -38,7 +38,7 @@ def files(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in found}
 
 
-def lay(home: Path) -> dict[str, bytes]:
+def write_existing_files(home: Path) -> dict[str, bytes]:
     for name, content in PERSONS.items():
         path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def test_the_transcripts_of_every_installable_agent_can_be_read() -> None:
 
 @pytest.mark.parametrize("name", list(hosts()))
 def test_installing_and_uninstalling_restores_every_byte(name: str, tmp_path: Path) -> None:
-    before = lay(tmp_path)
+    before = write_existing_files(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
 
@@ -84,7 +84,7 @@ def test_files_created_by_setup_are_removed_by_uninstall(name: str, tmp_path: Pa
 
 @pytest.mark.parametrize("name", list(hosts()))
 def test_changes_made_by_the_user_in_between_are_kept(name: str, tmp_path: Path) -> None:
-    lay(tmp_path)
+    write_existing_files(tmp_path)
     where, ours = at(tmp_path)
     host = hosts()[name]
     agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
@@ -149,7 +149,7 @@ def test_an_invalid_file_is_refused_before_anything_is_changed(text: str, tmp_pa
 
 
 def test_uninstall_ignores_invalid_files_that_were_never_changed(tmp_path: Path) -> None:
-    lay(tmp_path)
+    write_existing_files(tmp_path)
     where, ours = at(tmp_path)
     (tmp_path / ".cursor" / "mcp.json").write_text("{ // mine\n}")
     (tmp_path / ".codex" / "config.toml").write_text("not = = toml")
@@ -162,7 +162,7 @@ def test_uninstall_ignores_invalid_files_that_were_never_changed(tmp_path: Path)
 
 
 def test_an_outdated_entry_is_updated(tmp_path: Path) -> None:
-    lay(tmp_path)
+    write_existing_files(tmp_path)
     where, ours = at(tmp_path)
     newer = ours._replace(python="/new/python")
     for name, host in hosts().items():

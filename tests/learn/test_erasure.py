@@ -50,7 +50,7 @@ def anywhere(home: Path, secret: str) -> list[str]:
     ]
 
 
-def leaky(home: Path) -> Holdfast:
+def memory_with_secret(home: Path) -> Holdfast:
     """A memory into which a secret slipped by every way there is."""
     script = sample_session()
     script.user(f"The password of the harbour office is {SECRET}, keep it to yourself.")
@@ -77,13 +77,13 @@ def leaky(home: Path) -> Holdfast:
     return memory
 
 
-def accounted(memory: Holdfast) -> bool:
+def is_ledger_balanced(memory: Holdfast) -> bool:
     balance = memory.inventory.balance()
     return balance.accounted == balance.lines - balance.pending
 
 
 def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         held = {Path(path).name for path in anywhere(tmp_path, SECRET)}
         assert held & {"memory.db", "memory.db-wal"}
         assert held >= {"worker.log", f"{SESSION}.jsonl", "0000.vectors"}
@@ -97,7 +97,7 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
         assert (told.events, told.log_lines) == (1, 1)
         assert anywhere(tmp_path, SECRET) == []
         assert anywhere(tmp_path, "swordfish") == []
-        assert accounted(memory)
+        assert is_ledger_balanced(memory)
         assert memory.store.vectors.prune("bag-of-words") == 0
         said = turn_saying(memory, "password of the harbour office")
         assert said.text == "The password of the harbour office is [erased], keep it to yourself."
@@ -107,19 +107,19 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
 
 
 def test_scrubbed_text_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
         path = next((tmp_path / "claude").rglob("*.jsonl"))
         path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
         memory.ingest(memory.ingestion.find([path]))
         memory.ingestion.rebuild()
         assert anywhere(tmp_path, SECRET) == []
-        assert accounted(memory)
+        assert is_ledger_balanced(memory)
         assert memory.inventory.balance().skipped is not None
 
 
 def test_the_raw_line_of_scrubbed_text_is_not_shown(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
         turn = turn_saying(memory, "password of the harbour office")
         raw = memory.show(f"turn/{turn.id}").raw
@@ -130,7 +130,7 @@ def test_the_raw_line_of_scrubbed_text_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_regular_expression_scrubs_everything_it_matches(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(r"/swordfish-\d+-\w+/")
         assert anywhere(tmp_path, "swordfish") == []
 
@@ -142,7 +142,7 @@ def test_a_pattern_that_would_match_everything_is_refused(pattern: str, tmp_path
 
 
 def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
         before = dump(memory.settings.database)
         assert memory.erasure.scrub(SECRET).nothing
@@ -150,7 +150,7 @@ def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
 
 
 def test_backups_that_contain_it_are_named(tmp_path: Path) -> None:
-    with leaky(tmp_path) as memory:
+    with memory_with_secret(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database)) as raw:
             held = back_up(raw, memory.settings.database, 9)
         assert memory.erasure.scrub(SECRET).copies == (held,)
@@ -192,7 +192,7 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
             assert anywhere(tmp_path, "xebec") == []
             assert places_found(memory, "xebec") == []
         assert told.records["turn"] == {"turn": 1, "exchange": 4, "session": 10}[kind]
-        assert accounted(memory)
+        assert is_ledger_balanced(memory)
         assert memory.undo(99) is not None
         assert anywhere(tmp_path, "because the tide table is locked") == []
         assert memory.store.check_integrity() == ((), ())
@@ -208,7 +208,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
         path.write_bytes(b'{"type":"mode","mode":"x"}\n' + b"".join(lines))
         memory.ingest(memory.ingestion.find([path]))
         assert anywhere(tmp_path, "xebec") == []
-        assert accounted(memory)
+        assert is_ledger_balanced(memory)
         skipped = memory.inventory.balance().skipped or {}
         assert skipped["erased"] == {"exchange": 5, "session": 13}[kind]
         left = memory.reader.records.filter(None, RecordFilter(since="0"))
@@ -264,7 +264,7 @@ with open_memory(Path(sys.argv[1])) as memory:
 
 @pytest.mark.process
 def test_an_interrupted_erasure_is_finished_by_the_worker(tmp_path: Path) -> None:
-    leaky(tmp_path).close()
+    memory_with_secret(tmp_path).close()
     with open_memory(tmp_path) as memory, closing(sqlite3.connect(tmp_path / "memory.db")) as other:
         # While somebody reads the old rows, their file cannot be overwritten.
         other.execute("BEGIN")
@@ -309,7 +309,7 @@ def test_erased_text_does_not_come_back_through_hooks(erase: str, tmp_path: Path
         read_journals(memory)
         assert anywhere(tmp_path, SECRET) == []
         assert memory.inventory.counts().turns == before - (erase == "purge")
-        assert accounted(memory)
+        assert is_ledger_balanced(memory)
 
 
 def read_journals(memory: Holdfast) -> None:

@@ -104,7 +104,7 @@ def discussed(memory: Holdfast) -> None:
     memory.ingestion.update()
 
 
-def soaked(root: Path) -> Holdfast:
+def memory_full_of_text(root: Path) -> Holdfast:
     """A memory that is full of the word."""
     history(root)
     memory = open_at(root.parent)
@@ -137,7 +137,7 @@ def test_scrubbed_text_is_in_no_table_and_no_file(root: Path) -> None:
     put(root, ".claude/rules/testing.md", "# Testing\n\n- Name the quaywall tests plainly.\n")
     put(root, ".claude/memory.md", "# Decisions\n\n- The quaywall store is SQLite.\n")
     home = root.parent
-    with soaked(root) as memory:
+    with memory_full_of_text(root) as memory:
         memory.banks.change(BankChanges(background="A quaywall backend."))
         assert rows_with(home) >= {*_EVERYWHERE, "rule", "bank"}
         memory.erasure.scrub(f"/(?i){WORD}/")
@@ -153,7 +153,7 @@ def test_scrubbed_text_is_in_no_table_and_no_file(root: Path) -> None:
 def test_purged_text_is_in_no_table_and_no_file(root: Path) -> None:
     """Record by record, until nothing is left that said it; other words stay."""
     home = root.parent
-    with soaked(root) as memory:
+    with memory_full_of_text(root) as memory:
         assert rows_with(home) >= _EVERYWHERE
         (bank,) = memory.reader.banks.all()
         for session in memory.reader.sessions.latest(None):
@@ -176,7 +176,7 @@ def test_purged_text_is_in_no_table_and_no_file(root: Path) -> None:
 
 
 def test_a_purge_keeps_the_corrections_of_other_records(root: Path) -> None:
-    with soaked(root) as memory:
+    with memory_full_of_text(root) as memory:
         (bank,) = memory.reader.banks.all()
         kept = [f for f in memory.browse.facts(all=True) if "put rightly" in f.content]
         assert kept

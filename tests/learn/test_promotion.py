@@ -47,7 +47,7 @@ def read(memory: Holdfast, *paths: Path) -> None:
     memory.rules.sync_all()
 
 
-def told_thrice(memory: Holdfast, root: Path, file: str = "") -> Candidate:
+def state_three_times(memory: Holdfast, root: Path, file: str = "") -> Candidate:
     read(memory, *(session(root, n, said, file=file) for n, said in enumerate(SAID)))
     (found,) = memory.rules.candidates()
     return found
@@ -80,7 +80,7 @@ def test_a_convention_of_three_sessions_by_two_authors_becomes_a_proposed_rule(r
 def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
     put(root, RULES, "# Testing\r\n\r\n* Be quick.\r\n")
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         change = memory.rules.approve(found.proposal.id)
         assert change is not None and change.diff == found.diff
         links = " ".join(found.proposal.evidence)
@@ -95,7 +95,7 @@ def test_approving_writes_exactly_what_was_shown(root: Path) -> None:
 
 def test_a_new_rule_file_is_limited_to_the_paths_of_its_evidence(root: Path) -> None:
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root, "src/parser.py")
+        found = state_three_times(memory, root, "src/parser.py")
         memory.rules.approve(found.proposal.id, text="Parser tests are tables.")
         text = (root / RULES).read_text()
         assert text.startswith('---\npaths:\n  - "src/**"\n---\n\n# Testing\n\n- Parser tests are')
@@ -103,7 +103,7 @@ def test_a_new_rule_file_is_limited_to_the_paths_of_its_evidence(root: Path) -> 
 
 def test_a_rejected_rule_is_not_proposed_in_other_words_either(root: Path) -> None:
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         memory.rules.reject(found.proposal.id, "only for Go")
         more = "Always use table-driven tests when you write tests for the parser."
         read(memory, session(root, 7, more), session(root, 8, SAID[0]))
@@ -164,7 +164,7 @@ def test_a_rule_documented_in_other_words_is_not_proposed(root: Path) -> None:
 def test_a_file_edited_between_proposal_and_approval_is_shown_again(root: Path) -> None:
     path = put(root, RULES, "- Be quick.\n")
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         path.write_text("- Be quick.\n- Be kind.\n")
         assert memory.rules.candidates()[0].changed
         with pytest.raises(FileChangedError, match="changed since"):
@@ -176,7 +176,7 @@ def test_a_file_edited_between_proposal_and_approval_is_shown_again(root: Path) 
 
 def test_a_rule_that_a_person_wrote_meanwhile_is_not_written_again(root: Path) -> None:
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         put(root, RULES, "- Use table-driven tests for the parser.\n")
         with pytest.raises(InputError, match="says so already"):
             memory.rules.approve(found.proposal.id)
@@ -189,7 +189,7 @@ def test_a_file_with_merge_conflicts_is_refused(root: Path) -> None:
     conflict = "- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> x\n"
     put(root, RULES, conflict)
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         assert "conflict" in found.problem
         with pytest.raises(InputError, match="conflict"):
             memory.rules.approve(found.proposal.id)
@@ -269,7 +269,7 @@ def test_a_contradicted_or_unused_rule_goes_to_review(root: Path) -> None:
 def test_patterns_of_one_bank_do_not_count_in_another(root: Path) -> None:
     other = project(root.parent, "other")
     with open_at(root.parent) as memory:
-        told_thrice(memory, root)
+        state_three_times(memory, root)
         read(memory, session(other, 20, SAID[0]))
         os.chdir(other)
         assert memory.rules.candidates() == [] and memory.rules.state().ripe == 0
@@ -277,7 +277,7 @@ def test_patterns_of_one_bank_do_not_count_in_another(root: Path) -> None:
 
 def test_forgetting_or_purging_the_evidence_removes_the_candidate(root: Path) -> None:
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         memory.forget(found.proposal.evidence[0])
         memory.rules.sync_all()
         assert memory.rules.candidates() == []
@@ -343,7 +343,7 @@ def test_a_personal_rule_taught_by_an_agent_goes_into_the_users_file(root: Path)
 
 def test_an_agent_can_promote_a_rule_only_if_the_settings_allow_it(root: Path) -> None:
     with open_at(root.parent) as memory:
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         told = memory.teaching.auto_learn("promote", found.proposal.id)
         assert told["written"] == [] and found.proposal.id in told["remedy"]
         assert json.loads(json.dumps(told))["candidates"][0]["diff"] == found.diff

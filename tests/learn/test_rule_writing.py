@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError, StoreError
-from tests.learn.test_promotion import told_thrice
+from tests.learn.test_promotion import state_three_times
 from tests.refine.rules.test_rules import open_at
 
 RULES = ".claude/rules"
@@ -49,7 +49,7 @@ def test_a_rule_that_cannot_be_logged_is_removed_from_its_file(root: Path) -> No
     with open_at(root.parent) as memory:
         memory.teaching.learn("naming", "Name every fixture after what it stands for.")
         naming, before = root / RULES / "naming.md", (root / RULES / "naming.md").read_bytes()
-        found = told_thrice(memory, root)
+        found = state_three_times(memory, root)
         _log_takes_nothing(root)
         for act in (
             lambda: memory.teaching.learn("testing", "Run the tests with make check."),

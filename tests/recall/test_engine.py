@@ -20,7 +20,7 @@ from holdfast.recall.ranking.boosts import break_ties
 from holdfast.settings import Settings
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
-from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
+from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, open_with_sessions, talk
 
 QUERIES = (
     "session cookies",
@@ -175,7 +175,9 @@ def test_a_result_with_a_missing_retriever_is_not_cached(tmp_path: Path) -> None
 
 
 def test_any_write_invalidates_the_cache(tmp_path: Path) -> None:
-    with read_in(tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")) as memory:
+    with open_with_sessions(
+        tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")
+    ) as memory:
         first = remembered(memory, None, "blue paint", RecallPlan())
         talk(2, "2026-09-02", "Which blue paint?", "Cobalt blue paint.").write(tmp_path / "p")
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
@@ -191,7 +193,7 @@ def test_any_write_invalidates_the_cache(tmp_path: Path) -> None:
 
 
 def test_a_relative_time_is_not_cached_across_days(tmp_path: Path) -> None:
-    read_in(tmp_path, talk(1, "2026-09-19", "Paint it blue.", "It is blue.")).close()
+    open_with_sessions(tmp_path, talk(1, "2026-09-19", "Paint it blue.", "It is blue.")).close()
     clock = [NOW]
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     with Holdfast(settings, now=lambda: clock[0]) as memory:

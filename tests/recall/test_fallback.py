@@ -11,7 +11,7 @@ from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings
-from tests.support.recall_bank import NOW, read_in, talk
+from tests.support.recall_bank import NOW, open_with_sessions, talk
 from tests.support.transcripts import Script
 
 CODE = "E7731QX"
@@ -60,7 +60,7 @@ def line_with(path: Path, text: str) -> int:
 def test_a_time_with_unknown_words_returns_the_sessions_of_that_time(tmp_path: Path) -> None:
     old = talk(1, "2026-09-10", "Paint it blue.", "It is blue.")
     new = talk(2, "2026-09-19", "Paint it red.", "It is red.")
-    with read_in(tmp_path, old, new) as memory:
+    with open_with_sessions(tmp_path, old, new) as memory:
         found = ask(memory, "what about zymurgy yesterday?")
         assert found.fallbacks == ("recent_sessions",) and not found.abstained
         assert [hit.time[:10] for hit in found.hits] == ["2026-09-19"]
@@ -70,7 +70,7 @@ def test_a_time_with_unknown_words_returns_the_sessions_of_that_time(tmp_path: P
 
 def test_tool_output_is_found_in_the_transcript(tmp_path: Path, grep: str) -> None:
     script = build(f"fatal {CODE}: the linker ran out of token={SECRET} and stopped")
-    with read_in(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
         assert memory.reader.passages.search(None, [CODE]) == []
         found = ask(memory, f"what was {CODE}?")
@@ -92,7 +92,7 @@ def test_thinking_and_system_reminders_in_a_transcript_are_not_found(
     script.user("<system-reminder>Be kind to Xylander.</system-reminder>", isMeta=True)
     reminded = "one\n<system-reminder>Ask Yolanda.</system-reminder>\ntwo"
     script.tool("Bash", reminded, command="make two")
-    with read_in(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script) as memory:
         for name in ("Quillfeather", "Xylander", "Yolanda"):
             assert ask(memory, name).hits == ()
 
@@ -104,7 +104,7 @@ def test_tool_output_is_cited_with_the_call_that_printed_it(tmp_path: Path, grep
     shell = script.call("Bash", command="make site")
     script.result(web, f"{noise}\nthe page says {CODE}\n{noise}")
     script.result(shell, "done")
-    with read_in(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script) as memory:
         (hit,) = ask(memory, f"what was {CODE}?").hits
         record = memory.show(hit.uri).record
         assert isinstance(record, Turn) and record.tool is not None
@@ -127,14 +127,14 @@ def test_output_of_a_subagents_tool_belongs_to_the_session_the_host_knows(
     inner.parent.mkdir(parents=True)
     inner.write_bytes(script.dumps())
     talk(1, "2026-09-19", "Build the site.", "Done.").write(tmp_path / "p")
-    with read_in(tmp_path) as memory:
+    with open_with_sessions(tmp_path) as memory:
         (hit,) = ask(memory, f"what was {CODE}?").hits
         assert hit.source.path == str(inner) and hit.session == path.stem
 
 
 def test_plain_words_must_occur_together(tmp_path: Path, grep: str) -> None:
     script = build("the flummoxed linker gave up", "so flummoxed", *["."] * 900, "a linker")
-    with read_in(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script) as memory:
         assert "flummoxed linker" in ask(memory, "flummoxed linker").hits[0].text
         assert ask(memory, "flummoxed zebra crossing").abstained
 
@@ -144,7 +144,7 @@ def test_a_secret_at_the_edge_of_an_excerpt_is_not_shown_in_part(
     tmp_path: Path, grep: str, gap: int
 ) -> None:
     script = build(f"{SECRET} {'.' * gap} {CODE} {'.' * gap} {SECRET}")
-    with read_in(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script) as memory:
         (hit, *_) = ask(memory, f"what was {CODE}?").hits
         assert CODE in hit.text
         pieces = {SECRET[n : n + 8] for n in range(4, len(SECRET) - 8)}
@@ -152,13 +152,13 @@ def test_a_secret_at_the_edge_of_an_excerpt_is_not_shown_in_part(
 
 
 def test_line_numbers_are_right_after_a_very_long_line(tmp_path: Path, grep: str) -> None:
-    with read_in(tmp_path, build(f"fatal {CODE}", lead=5_000_000)) as memory:
+    with open_with_sessions(tmp_path, build(f"fatal {CODE}", lead=5_000_000)) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
         assert ask(memory, f"what was {CODE}?").hits[0].source.line == line_with(path, CODE)
 
 
 def test_a_missing_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None:
-    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+    with open_with_sessions(tmp_path, build(f"fatal {CODE}")) as memory:
         shutil.rmtree(tmp_path / "p")
         found = ask(memory, f"what was {CODE}?")
         assert found.abstained and found.fallbacks == ("raw_grep", "clarification")
@@ -166,7 +166,7 @@ def test_a_missing_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file here")
 def test_an_unreadable_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None:
-    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+    with open_with_sessions(tmp_path, build(f"fatal {CODE}")) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")
         path.unlink()
         path.symlink_to("/proc/self/mem")  # it is there and opens, and reading it fails
@@ -180,12 +180,12 @@ def test_an_unreadable_transcript_is_not_an_error(tmp_path: Path, grep: str) -> 
 def test_text_that_looks_like_an_option_or_a_pattern_is_searched_literally(
     tmp_path: Path, grep: str, query: str
 ) -> None:
-    with read_in(tmp_path, build(f"fatal {CODE}")) as memory:
+    with open_with_sessions(tmp_path, build(f"fatal {CODE}")) as memory:
         assert ask(memory, query).hits == ()
 
 
 def test_a_fallback_respects_the_layers_and_the_limit(tmp_path: Path) -> None:
-    with read_in(
+    with open_with_sessions(
         tmp_path, build(*[f"fatal {CODE}"]), talk(2, "2026-09-19", "Hi.", "Ho.")
     ) as memory:
         assert ask(memory, f"what was {CODE}?", layers=(Layer.SUMMARIES,)).abstained
@@ -197,7 +197,7 @@ def test_a_fallback_respects_the_layers_and_the_limit(tmp_path: Path) -> None:
 def test_a_fallback_does_not_search_transcripts_of_another_bank(tmp_path: Path, grep: str) -> None:
     script = build(f"fatal {CODE}")
     other = talk(9, "2026-09-19", "Feed the llamas.", "They ate.", cwd="/home/dev/farm")
-    with read_in(tmp_path, script, other) as memory:
+    with open_with_sessions(tmp_path, script, other) as memory:
         assert memory.recall(f"what was {CODE}?", "farm").abstained
         assert memory.recall(f"what was {CODE}?", "all").hits
 

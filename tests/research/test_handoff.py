@@ -19,7 +19,7 @@ SESSION = "44444444-0000-4000-8000-000000000001"
 GUESS = "The xebec loader probably fails because the disk is full."
 
 
-def voyage() -> Script:
+def voyage_session() -> Script:
     script = Script(SESSION)
     script.user("Please find out why the xebec loader fails at night. It has failed since Monday.")
     script.assistant(GUESS)
@@ -40,7 +40,7 @@ def voyage() -> Script:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     with open_memory(tmp_path) as opened:
-        path = voyage().write(tmp_path / "claude" / "projects")
+        path = voyage_session().write(tmp_path / "claude" / "projects")
         opened.ingest(opened.ingestion.find([path]))
         yield opened
 

@@ -22,7 +22,7 @@ from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.research.answering.followups import complete_question
 from holdfast.research.journal_lines import event_line
 from holdfast.research.session_journal import ResearchSessions, SessionState, new_id
-from tests.support.recall_bank import read_in, talk
+from tests.support.recall_bank import open_with_sessions, talk
 
 ASKED = "Where do we keep the session tokens?"
 
@@ -34,7 +34,9 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         ("2026-04-01", "Paint the lighthouse.", "The lighthouse is red now."),
         ("2026-05-01", "Who cleans the tide gauge?", "Olga cleans the tide gauge on Mondays."),
     )
-    with read_in(tmp_path, *(talk(n, *one) for n, one in enumerate(said, start=1))) as memory:
+    with open_with_sessions(
+        tmp_path, *(talk(n, *one) for n, one in enumerate(said, start=1))
+    ) as memory:
         yield memory
 
 

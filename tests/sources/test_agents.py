@@ -10,7 +10,7 @@ from holdfast.model.ledgers.lines import SkipReason
 from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.registry import DEFAULT_AGENT, agents
-from tests.support.agent_samples import RECORDED, copy, remember, sessions, turns
+from tests.support.agent_samples import RECORDED, copy, open_memory, sessions, turns
 from tests.support.memory_dump import dump
 
 OTHERS = [name for name in agents() if name != DEFAULT_AGENT]
@@ -21,7 +21,7 @@ def test_every_line_of_the_samples_has_an_outcome_and_a_known_kind(
     name: str, tmp_path: Path
 ) -> None:
     folder = copy(name, tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         account = memory.ingest(memory.ingestion.find([folder]))
         balance = memory.inventory.balance()
 
@@ -36,7 +36,7 @@ def test_every_line_of_the_samples_has_an_outcome_and_a_known_kind(
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_turn_opens_its_raw_line(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         opened = [(turn, raw_line(memory.reader, turn)) for turn in turns(memory)]
 
@@ -50,7 +50,7 @@ def test_sessions_name_their_agent_and_share_the_bank_of_their_project(
     name: str, tmp_path: Path
 ) -> None:
     folder = copy(name, tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         found = sessions(memory)
         names = {bank.id: bank.name for bank in memory.reader.banks.all()}
@@ -63,7 +63,7 @@ def test_sessions_name_their_agent_and_share_the_bank_of_their_project(
 @pytest.mark.parametrize("name", OTHERS)
 def test_reading_the_samples_twice_stores_them_once(name: str, tmp_path: Path) -> None:
     folder = copy(name, tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         before = dump(tmp_path / "holdfast" / "memory.db")
         again = memory.ingest(memory.ingestion.find([folder]))

@@ -64,7 +64,7 @@ def lines_of(*texts: bytes) -> list[Line]:
     return lines
 
 
-def fates(refined: RefinedLines) -> int:
+def count_outcomes(refined: RefinedLines) -> int:
     return len(refined.captured) + sum(refined.skipped.values()) + len(refined.failed)
 
 
@@ -110,7 +110,7 @@ def test_the_recorded_records_cover_messages_tools_and_attachments() -> None:
 def test_a_type_that_is_not_a_string_never_raises(kind: object) -> None:
     refined = refine_lines(lines_of(orjson.dumps({"type": kind})), 0, FILE, PrivacyRules())
 
-    assert fates(refined) == refined.lines == 1
+    assert count_outcomes(refined) == refined.lines == 1
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_every_line_of_any_json_gets_one_outcome(
 
     refined = refine_lines(lines_of(*texts), 0, file, PrivacyRules())
 
-    assert refined.lines == len(texts) == fates(refined)
+    assert refined.lines == len(texts) == count_outcomes(refined)
     assert refined.stop == sum(len(text) + 1 for text in texts)
     assert {event.session for event in refined.events} <= set(refined.sessions)
 
@@ -191,7 +191,7 @@ def test_every_line_of_any_json_gets_one_outcome(
 def test_every_line_of_any_bytes_gets_one_outcome(texts: list[bytes]) -> None:
     refined = refine_lines(lines_of(*texts), 0, FILE, PrivacyRules())
 
-    assert refined.lines == len(texts) == fates(refined)
+    assert refined.lines == len(texts) == count_outcomes(refined)
 
 
 @settings(max_examples=50)
@@ -274,4 +274,4 @@ def test_a_deeply_nested_tool_input_never_raises(depth: int) -> None:
 
     refined = refine_lines(lines_of(data), 0, FILE, PrivacyRules())
 
-    assert fates(refined) == refined.lines == 1
+    assert count_outcomes(refined) == refined.lines == 1

@@ -28,12 +28,12 @@ def copy(name: str, to: Path) -> Path:
     return folder
 
 
-def remember(home: Path) -> Holdfast:
+def open_memory(home: Path) -> Holdfast:
     """A memory of its own, whose user has no agents."""
     return Holdfast(Settings(home / "holdfast", home / "claude"), lambda: NOW)
 
 
-class Reading(NamedTuple):
+class SampleReading(NamedTuple):
     """What became of an agent's samples: what was said and done, the calls, and whose words the
     results of each tool are."""
 
@@ -42,14 +42,14 @@ class Reading(NamedTuple):
     trusts: dict[str, Trust]
 
 
-def read(name: str, to: Path) -> Reading:
+def read(name: str, to: Path) -> SampleReading:
     """The samples of an agent, read into a memory of their own."""
     folder = copy(name, to)
-    with remember(to) as memory:
+    with open_memory(to) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         called = [(turn.tool, turn.trust) for turn in turns(memory) if turn.tool]
         trusts = {tool.name: trust for tool, trust in called}
-        return Reading(conversation(memory), [tool for tool, _ in called], trusts)
+        return SampleReading(conversation(memory), [tool for tool, _ in called], trusts)
 
 
 def conversation(memory: Holdfast) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ API = "/api/v3"
 REPO = f"{API}/repos/acme/shop"
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     path: str
     query: dict[str, str]
     headers: dict[str, str]
@@ -54,7 +54,7 @@ class GitHubServer:
         self.files: dict[int, list[Json]] = {}
         self.reviews: dict[int, list[Json]] = {}
         self.faults: dict[str, list[Fault]] = {}
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.remaining = 4999
         self.reset = 0
         self.url = ""
@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = dict(parse_qsl(parts.query))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.forge.asked.append(Asked(parts.path, query, headers))
+        self.forge.asked.append(ReceivedRequest(parts.path, query, headers))
         fault = self.forge.fault(self.path)
         if fault is not None:
             self._fail(fault)

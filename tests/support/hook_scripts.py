@@ -14,7 +14,7 @@ ENDS_AFTER_S = 1.8
 MOST_S = 3.0
 
 
-def give_time(script: Path) -> None:
+def extend_time_limits(script: Path) -> None:
     """Let an installed answer.py take a minute instead of moments, for tests of what it answers.
     With the limits that users have, a busy machine gets no answer, as it should be."""
     text, count = re.subn(

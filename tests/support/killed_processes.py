@@ -20,7 +20,7 @@ def kill_after(process: subprocess.Popen[Any], seconds: float) -> bool:
     return False
 
 
-def kill_amid(process: subprocess.Popen[Any], database: Path, seconds: float) -> bool:
+def kill_during_writes(process: subprocess.Popen[Any], database: Path, seconds: float) -> bool:
     """Kill a process so many seconds after it has begun to write to a database; whether it still
     ran. Before that it only starts, which takes longer the busier the machine is."""
     before = _written(database)

@@ -53,12 +53,12 @@ class Service:
 @contextmanager
 def running() -> Generator[Service]:
     made = Service()
-    with answering(made.server):
+    with serve_in_thread(made.server):
         yield made
 
 
 @contextmanager
-def answering(server: ThreadingHTTPServer) -> Generator[None]:
+def serve_in_thread(server: ThreadingHTTPServer) -> Generator[None]:
     """A server answers within this."""
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()

@@ -25,7 +25,7 @@ USES = {
     "holdfast.app.doctor.examine": "process",
     "holdfast.app.background.worker_start": "process",
     "holdfast.refine.core.executor": "process",
-    "tests.support.http.browser.browsing": "browser",
+    "tests.support.http.browser.open_browser": "browser",
     "tests.support.postgres_server": "postgres",
     "tests.e2e.claude_code.sandbox.find_claude": "claude",
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.installed_home import MAIN
-from tests.support.model_service import answering
+from tests.support.model_service import serve_in_thread
 from tests.support.transcripts import Script, bug_hunt
 
 Json = dict[str, Any]
@@ -99,7 +99,7 @@ class User:
         return json.loads(self.run("status", "--cost", "--json"))["cost"]
 
 
-def asking(service: Service, more: str = "") -> str:
+def model_settings(service: Service, more: str = "") -> str:
     return f"""
 [models]
 use = "openai"
@@ -114,5 +114,5 @@ days = 0
 def serving() -> Generator[Service]:
     """A service, for as long as it is asked."""
     made = Service()
-    with answering(made.server):
+    with serve_in_thread(made.server):
         yield made

@@ -1,4 +1,4 @@
-"""Plugins of Claude Code as they lie on disk, and users who have them."""
+"""Plugins of Claude Code on disk, and settings of users who have them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_plugin(
     tools: Sequence[str] = ("mcp__main__search",),
     file: str = "han-plugin.yml",
 ) -> Path:
-    """A plugin that offers to be asked."""
+    """Write a plugin that declares itself as a provider; return its folder."""
     about = {"name": root.name, "version": "1.0.0", "description": "A provider."}
     write(root / ".claude-plugin" / "plugin.json", about)
     write(root / file, manifest(tools))
@@ -44,19 +44,19 @@ def make_plugin(
     return root
 
 
-def stranger(mode: str, notes: Path) -> Json:
-    """A server that behaves in some way."""
-    program = SERVERS / "stranger.py"
+def misbehaving_server(mode: str, notes: Path) -> Json:
+    """Return the entry of a server that misbehaves as `mode` says and logs to `notes`."""
+    program = SERVERS / "misbehaving.py"
     return {"command": sys.executable, "args": ["-I", str(program), mode, str(notes)]}
 
 
-def official() -> Json:
-    """A server made with the official library."""
+def official_server() -> Json:
+    """Return the entry of a server made with the official library."""
     return {"command": sys.executable, "args": ["-I", str(SERVERS / "official.py")]}
 
 
 def settings_for(home: Path, plugin_dirs: Sequence[Path] = (), more: str = "") -> Settings:
-    """A user who lets plugins be asked."""
+    """Return settings that allow plugins to be queried."""
     folders = json.dumps([str(folder) for folder in plugin_dirs])
     use = "" if "use =" in more else 'use = "asked"\n'
     write(
@@ -72,7 +72,7 @@ def providers_for(
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there and no corpse."""
+    """Whether a process runs and is not a zombie."""
     try:
         result = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -81,7 +81,7 @@ def is_alive(pid: int) -> bool:
 
 
 def processes_of(notes: Path) -> list[int]:
-    """Every process that a stranger noted."""
+    """Return the ids of the processes that a misbehaving server noted."""
     lines = notes.read_text().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith(("started", "child"))]
 

@@ -89,7 +89,7 @@ def open_home(folder: Path, now: str = NOW) -> Holdfast:
     return Holdfast(Settings(home=folder / "home", claude_dir=folder), now=lambda: now)
 
 
-def read_in(folder: Path, *scripts: Script) -> Holdfast:
+def open_with_sessions(folder: Path, *scripts: Script) -> Holdfast:
     """A memory of some sessions, without vectors."""
     for script in scripts:
         script.write(folder / "p")
@@ -104,7 +104,7 @@ def make_shop(folder: Path) -> Holdfast:
     sessions = [talk(n, *session) for n, session in enumerate(SESSIONS, start=1)]
     fed = talk(90, "2026-09-18", "Feed the llamas.", "The llamas ate.", cwd="/home/dev/farm")
     shorn = talk(91, "2026-09-19", "Shear two llamas.", "Both are shorn.", cwd="/home/dev/farm")
-    memory = read_in(folder, *sessions, fed, shorn)
+    memory = open_with_sessions(folder, *sessions, fed, shorn)
     memory.ingestion.ingest_git(_repository(folder / "repo"), "shop")
     memory.ingestion.update()
     assert memory.ingestion.embed() == 0

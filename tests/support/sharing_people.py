@@ -33,7 +33,7 @@ class Clock:
 
 
 class Person:
-    """One who shares."""
+    """A person with a home, a clone and a clock."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class Person:
         self.memory = Holdfast(settings, clock)
 
     def at_home(self) -> Holdfast:
-        """Their memory, standing in their clone."""
+        """Return their memory, after changing into their clone."""
         self._patch.chdir(self.clone)
         return self.memory
 
     def remember(self, text: str) -> str:
-        """Keep a text; returns its URI."""
+        """Store a memory; return its URI."""
         return f"holdfast://memory/{self.at_home().remember(text).id}"
 
     def share(self, *names: str, push: bool = True) -> None:
@@ -81,18 +81,18 @@ class Person:
         return memory.sharing.pull(memory.sharing.plan_pull(place))
 
     def texts(self) -> set[str]:
-        """What others share, as it is shown here."""
+        """Return the texts that others share, as they are shown here."""
         memory = self.at_home()
         bank = memory.context.bank_id()
         return {shared.text for shared in memory.reader.shares.all(bank or "")}
 
-    def shelf(self) -> dict[str, str]:
-        """What lies on the branch, by key."""
+    def shared_texts(self) -> dict[str, str]:
+        """Return the texts on the share branch, by id."""
         return {shared.id: shared.text for shared in self.at_home().sharing.list_shared().held}
 
 
-def meet(folder: Path, patch: pytest.MonkeyPatch, *names: str) -> list[Person]:
-    """Some people with one remote."""
+def make_people(folder: Path, patch: pytest.MonkeyPatch, *names: str) -> list[Person]:
+    """Return people who share one remote repository."""
     folder.mkdir(parents=True, exist_ok=True)
     bare = folder / "bare.git"
     git(folder, "init", "-q", "--bare", str(bare))

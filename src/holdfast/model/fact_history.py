@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.model.knowledge import EvidenceKind, Fact, FactEvidence, StatusChange
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Trust
 
 
 class ConfidenceWeights(NamedTuple):
@@ -83,5 +83,5 @@ def fact_as_of(
         validity=replace(fact.validity, until=fact.validity.until if ended else ""),
         evidence=tuple(dict.fromkeys(e.uri for e in past if e.supports_directly)),
         against=tuple(dict.fromkeys(e.uri for e in past if e.against)),
-        superseded_by=fact.superseded_by if status is Status.SUPERSEDED else "",
+        superseded_by=fact.superseded_by if status in REPLACED_STATUSES else "",
     )

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.model.knowledge import EndedSentence
 from holdfast.model.trust import Freshness, Status, Trust
 
 
@@ -124,6 +125,8 @@ class Hit:
     # URIs of the fact that replaced it, and of those that it replaced.
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()
+    # Its sentences that no longer hold; what was decided, and what holds instead.
+    ended: tuple[EndedSentence, ...] = ()
     # The agent of its session; "" for Claude Code.
     agent: str = ""
     # The plugin and its tool, or the server, that returned it; "" for records of this memory.
@@ -176,6 +179,8 @@ class Citation(NamedTuple):
     browse_url: str
     time: str = ""
     trust: Trust = Trust.TOOL
+    # How it ended, if it says what does not hold any more.
+    ended: str = ""
 
 
 class ModelCost(NamedTuple):

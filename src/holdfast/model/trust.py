@@ -26,16 +26,20 @@ def least_trusted(origins: Iterable[Trust]) -> Trust:
 
 
 class Status(StrEnum):
-    """The status of a claim or a fact."""
+    """The status of a claim or a fact. What is amended holds in part: a later one made an exception
+    or added something."""
 
     HYPOTHESIS = "hypothesis"
     OBSERVED = "observed"
     VERIFIED = "verified"
+    AMENDED = "amended"
     SUPERSEDED = "superseded"
     RETRACTED = "retracted"
 
 
 ENDED_STATUSES = (Status.SUPERSEDED, Status.RETRACTED)
+# What another record replaced, or changed in part.
+REPLACED_STATUSES = (Status.SUPERSEDED, Status.AMENDED)
 
 
 class Freshness(StrEnum):

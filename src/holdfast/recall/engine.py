@@ -7,6 +7,7 @@ budget; if none does, it abstains. All numbers that decide the ranking are in `c
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
@@ -17,9 +18,9 @@ from holdfast.recall.core.candidates import Candidate, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Fusion, RecallPlan
 from holdfast.recall.core.relevance import (
+    answers,
     coverage,
     measure_relevance,
-    reaches_threshold,
     worth_showing,
 )
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -43,7 +44,13 @@ from holdfast.recall.ranking.rerank import (
     blend_into_scores,
     rerank,
 )
-from holdfast.recall.ranking.status import apply_status, check_branch, demote_unmerged
+from holdfast.recall.ranking.status import (
+    apply_status,
+    check_branch,
+    demote_ended,
+    demote_unmerged,
+    put_what_holds_first,
+)
 from holdfast.recall.retrievers import text as retrievers
 from holdfast.store.protocol import ReadStore
 
@@ -54,6 +61,9 @@ _NEIGHBOURS_OF_BEST = 40
 # Relevance is measured for this many of the best (or as many as are asked for): reading a text
 # takes as long as finding it, and no more are shown.
 _MAX_MEASURED = 30
+# The texts of this many of the best (or as many as are asked for) are compared with what ended in
+# their bank: twice as many as are measured, because those that have ended give way to others.
+_MAX_READ_FOR_ENDINGS = 60
 # How many of the best full-text results are read to see whether the query's words are exact.
 _COVERAGE_AMONG = 5
 # The pool where most of what is found will be filtered out (by network, kind or agent).
@@ -88,7 +98,7 @@ class Ranking(NamedTuple):
             return not any("temporal" in c.ranks for c in self.candidates)
         if self.query.asks_for_recent_work:
             return not any("recent" in c.ranks for c in self.candidates)
-        return not reaches_threshold(self.candidates, self.thresholds)
+        return not any("needed" in c.notes and answers(c.notes) for c in self.candidates)
 
     def _is_relevant(self, candidate: Candidate) -> bool:
         query = self.query
@@ -142,6 +152,7 @@ def rank(
 ) -> Ranking:
     """Read the query, run the retrievers, fuse and rerank their results, and order them."""
     query = read_query(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
+    plan = plan._replace(thresholds=plan.thresholds.for_bank(query.passages))
     semantic = semantic if plan.limits.soft_match_depth else None
     own = _retrievers(bank, query, plan, semantic)
     runs = run_retrievers(store, [*own, *external])
@@ -180,6 +191,8 @@ def rank(
         reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
+    best = heapq.nlargest(max(_MAX_READ_FOR_ENDINGS, plan.limit), pool, key=lambda c: c.score)
+    demote_ended(store, best, plan.as_of, plan.weights)
     candidates = _final_order(pool, query, plan)
     direction = cause_direction(query.text) if plan.limits.graph_hops else None
     if direction is not None:
@@ -221,7 +234,7 @@ def _add_causes(
         below_start = start.score * plan.weights.causal_step**step.hop
         candidate.score = max(candidate.score, below_start)
         time_stems = query.time_stems_at(candidate.passage.time)
-        measure_relevance(candidate, query.stem_weights, time_stems)
+        measure_relevance(candidate, query.wanted(plan.thresholds), time_stems)
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
@@ -251,11 +264,13 @@ def _final_order(pool: Pool, query: Query, plan: RecallPlan) -> list[Candidate]:
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
+    candidates = put_what_holds_first(candidates, max(_MAX_MEASURED, plan.limit))
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / plan.weights.highest)
+    wanted = query.wanted(plan.thresholds)
     for candidate in candidates[: max(_MAX_MEASURED, plan.limit)]:
         time_stems = query.time_stems_at(candidate.passage.time)
-        measure_relevance(candidate, query.stem_weights, time_stems)
+        measure_relevance(candidate, wanted, time_stems)
     return candidates
 
 

@@ -1,19 +1,20 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.answers.search_tools import SearchTools
-from holdfast.app.core.foreign_uris import RESOLVERS
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError, NotFoundError
 from holdfast.model.uris import uri
 from holdfast.settings import Settings, load_settings
-from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.read_only import SqliteReadStore
+from tests.support.foreign_exports import NOON, claude_mem
 from tests.support.transcripts import Script
 
 WHY = "The nightly import failed because the cache was warmed before the migration had run."
@@ -130,20 +131,28 @@ def test_a_timeline_by_query_finds_an_anchor_or_offers_a_choice(search: SearchTo
 
 
 def test_ids_of_imported_records_are_resolved_by_their_scheme(
-    search: SearchTools, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path
 ) -> None:
-    with pytest.raises(NotFoundError, match="claude-mem://observation/12"):
-        search.call("get_context_timeline", {"anchor": 12})
-    best = search.call("find_by_concept", {"concept": "courier", **ALL})["items"][0]["uri"]
-
-    def known(reader: Reader, bank: str | None, name: str) -> str | None:
-        return best if name in ("claude-mem://observation/12", "claude-mem://session/7") else None
-
-    monkeypatch.setitem(RESOLVERS, "claude-mem", known)
-    for anchor in (12, "S7", "claude-mem://observation/12"):
-        assert search.call("get_context_timeline", {"anchor": anchor})["anchor"] == best
-    with pytest.raises(NotFoundError):
-        search.call("get_context_timeline", {"anchor": "claude-mem://observation/13"})
+    missing = pytest.raises(NotFoundError, match="claude-mem://observation/1")
+    with SearchTools.open(settings, "all") as search, missing:
+        search.call("get_context_timeline", {"anchor": 1})
+    path, later = claude_mem(tmp_path / "claude-mem.db"), "2026-03-02T12:00:00.000Z"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE session_summaries SET created_at = ?", (later,))
+        database.commit()
+    with open_memory(settings) as memory:
+        memory.imports.import_records("claude-mem", path)
+    with SearchTools.open(settings, "all") as search:
+        for anchor, time in (
+            (1, NOON),
+            ("claude-mem://observation/1", NOON),
+            ("S1", later),
+            ("claude-mem://session/m-1", later),
+        ):
+            found = search.call("get_context_timeline", {"anchor": anchor})
+            assert found["anchor"] == time and found["items"]
+        with pytest.raises(NotFoundError):
+            search.call("get_context_timeline", {"anchor": "claude-mem://observation/13"})
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tests.support.permitted_model_service import (
     Json,
     Service,
     User,
-    asking,
+    model_settings,
     completion,
     serving,
 )
@@ -47,7 +47,7 @@ def test_no_model_is_asked_without_settings(service: Service, tmp_path: Path) ->
 def test_a_worker_summarises_sessions_and_status_shows_the_cost(
     service: Service, tmp_path: Path
 ) -> None:
-    user = User(tmp_path, asking(service))
+    user = User(tmp_path, model_settings(service))
     user.run("worker")
     assert len(service.asked) == 2
     found = json.loads(user.run("recall", TITLE, "--bank", "all", "--layer", "observations",
@@ -70,11 +70,11 @@ def test_a_worker_summarises_sessions_and_status_shows_the_cost(
 def test_a_reached_cap_and_a_busy_service_are_reported_with_their_reason(
     service: Service, tmp_path: Path
 ) -> None:
-    user = User(tmp_path, asking(service, "day_tokens = 10"))
+    user = User(tmp_path, model_settings(service, "day_tokens = 10"))
     assert "stopped: A call may take" in user.run("worker") and not service.asked
     assert user.status()["waiting"] == 1
     assert "cap of 10 tokens" in user.status()["held"]
-    (tmp_path / "home" / "config.toml").write_text(asking(service))
+    (tmp_path / "home" / "config.toml").write_text(model_settings(service))
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
     user.run("worker")
     user.run("worker")
@@ -86,7 +86,7 @@ def test_a_worker_killed_between_call_and_store_repeats_only_that_call(
     service: Service, tmp_path: Path
 ) -> None:
     wait_out_midnight()
-    user = User(tmp_path, asking(service))
+    user = User(tmp_path, model_settings(service))
     arrived, let_go = threading.Event(), threading.Event()
 
     def hold() -> tuple[int, Json]:

@@ -29,7 +29,7 @@ from tests.support.permitted_model_service import (
     Json,
     Service,
     User,
-    asking,
+    model_settings,
     completion,
     serving,
 )
@@ -46,7 +46,7 @@ def service() -> Iterator[Service]:
         yield made
 
 
-def better() -> tuple[int, Json]:
+def better_summary() -> tuple[int, Json]:
     """What a model says when it is asked in a better way."""
     said = completion()
     one = {**EXCHANGE, "title": BETTER}
@@ -55,7 +55,7 @@ def better() -> tuple[int, Json]:
     return 200, said
 
 
-def age(user: User, rules: bool = False) -> None:
+def mark_outdated(user: User, rules: bool = False) -> None:
     """Let what was made be the work of older prompts, or of older rules."""
     with closing(sqlite3.connect(user.database)) as raw, raw:
         raw.execute(
@@ -65,14 +65,14 @@ def age(user: User, rules: bool = False) -> None:
         )
 
 
-def summed_up(folder: Path, service: Service, count: int = 1) -> User:
+def user_with_summaries(folder: Path, service: Service, count: int = 1) -> User:
     """A user whose sessions a model has summed up, when it was asked in an older way."""
     talks = [bug_hunt(f"{number:08}-0000-4000-8000-000000000001") for number in range(count)]
-    user = User(folder, asking(service), *talks)
+    user = User(folder, model_settings(service), *talks)
     user.run("worker")
-    age(user)
+    mark_outdated(user)
     service.asked.clear()
-    service.answer = better
+    service.answer = better_summary
     return user
 
 
@@ -84,7 +84,7 @@ def titles(user: User) -> list[str]:
 def test_a_rebuild_shows_its_price_first_and_is_not_paid_twice(
     service: Service, tmp_path: Path
 ) -> None:
-    user = summed_up(tmp_path, service, 2)
+    user = user_with_summaries(tmp_path, service, 2)
     assert "2 sessions by older prompts" in user.run("status")
     told = user.run("refine", "--stale", "--dry-run")
     assert "2 exchanges and 2 digests of 2 sessions: 4 calls," in told, told
@@ -103,23 +103,23 @@ def test_a_rebuild_shows_its_price_first_and_is_not_paid_twice(
 def test_the_price_follows_the_price_table_and_the_days_follow_the_caps(
     service: Service, tmp_path: Path
 ) -> None:
-    user = summed_up(tmp_path, service, 3)
-    user.set(asking(service, "day_tokens = 8000\n[models.prices]\nsmall = [1.0, 2.0]"))
+    user = user_with_summaries(tmp_path, service, 3)
+    user.set(model_settings(service, "day_tokens = 8000\n[models.prices]\nsmall = [1.0, 2.0]"))
     offer = json.loads(user.run("refine", "--stale", "--dry-run", "--json"))["offer"]
     assert offer["usd"] == pytest.approx((offer["tokens_in"] + 2 * offer["tokens_out"]) / 1e6)
     spent = user.status()["tokens"]
     lacking = offer["tokens_in"] + offer["tokens_out"] - (8000 - spent)
     assert offer["days"] == 1 + -(-lacking // 8000) and offer["days"] > 1
     assert f"let it take {offer['days']} days" in user.run("refine", "--stale", "--dry-run")
-    user.set(asking(service, "day_tokens = 0"))
+    user.set(model_settings(service, "day_tokens = 0"))
     assert "allow none of it" in user.run("refine", "--stale", "--dry-run")
 
 
 def test_without_a_terminal_nothing_is_paid_without_consent(
     service: Service, tmp_path: Path
 ) -> None:
-    user = summed_up(tmp_path, service)
-    age(user, rules=True)
+    user = user_with_summaries(tmp_path, service)
+    mark_outdated(user, rules=True)
     for more in ((), ("--json",)):
         done = subprocess.run(
             user.command("refine", "--stale", *more), env=user.env, capture_output=True, text=True,
@@ -157,7 +157,7 @@ def at_a_terminal(user: User, answer: str, *arguments: str) -> str:
 def test_at_a_terminal_the_price_is_shown_and_consent_is_asked(
     service: Service, tmp_path: Path
 ) -> None:
-    user = summed_up(tmp_path, service)
+    user = user_with_summaries(tmp_path, service)
     told = at_a_terminal(user, "", "refine", "--stale")
     assert "2 calls," in told and not service.asked
     told = at_a_terminal(user, "y", "refine", "--stale")
@@ -171,14 +171,14 @@ def test_at_a_terminal_the_price_is_shown_and_consent_is_asked(
 def test_a_rebuild_killed_at_any_call_continues_and_repeats_only_that_call(
     service: Service, tmp_path: Path, call: int, how: signal.Signals
 ) -> None:
-    user = summed_up(tmp_path, service, 2)
+    user = user_with_summaries(tmp_path, service, 2)
     arrived, let_go = threading.Event(), threading.Event()
 
     def hold() -> tuple[int, Json]:
         if len(service.asked) == call:
             arrived.set()
             let_go.wait(120)
-        return better()
+        return better_summary()
 
     service.answer = hold
     # Whoever runs the tests may ignore Ctrl-C, and what is started then does so too.
@@ -202,21 +202,21 @@ def test_a_cap_reached_midway_stops_the_rebuild_and_keeps_the_older_text(
     service: Service, tmp_path: Path
 ) -> None:
     wait_out_midnight()
-    user = summed_up(tmp_path, service, 2)
+    user = user_with_summaries(tmp_path, service, 2)
     spent = user.status()["tokens"]
-    user.set(asking(service, f"day_tokens = {spent + 6500}"))
+    user.set(model_settings(service, f"day_tokens = {spent + 6500}"))
     told = user.run("refine", "--stale", "--yes")
     assert "Stopped: A call may take" in told and "1 session." in told
     assert sorted(titles(user)) == sorted([BETTER, EXCHANGE["title"]])
     asked = len(service.asked)
-    user.set(asking(service))
+    user.set(model_settings(service))
     user.run("refine", "--stale", "--yes")
     assert titles(user) == [BETTER] * 2 and len(service.asked) == 4 > asked
 
 
 def test_a_session_whose_cap_is_used_up_is_not_changed(service: Service, tmp_path: Path) -> None:
-    user = summed_up(tmp_path, service)
-    user.set(asking(service, "session_tokens = 6000"))
+    user = user_with_summaries(tmp_path, service)
+    user.set(model_settings(service, "session_tokens = 6000"))
     told = user.run("refine", "--stale", "--yes")
     assert "1 session left as they are" in told and not service.asked
     assert titles(user) == [EXCHANGE["title"]]
@@ -225,7 +225,7 @@ def test_a_session_whose_cap_is_used_up_is_not_changed(service: Service, tmp_pat
 def test_a_busy_service_is_reported_and_the_older_text_is_kept(
     service: Service, tmp_path: Path
 ) -> None:
-    user = summed_up(tmp_path, service)
+    user = user_with_summaries(tmp_path, service)
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
     assert "slow down" in user.run("refine", "--stale", "--yes")
     assert titles(user) == [EXCHANGE["title"]]
@@ -235,7 +235,7 @@ def test_a_busy_service_is_reported_and_the_older_text_is_kept(
 
 
 def test_two_processes_never_ask_a_model_at_once(service: Service, tmp_path: Path) -> None:
-    user = summed_up(tmp_path, service)
+    user = user_with_summaries(tmp_path, service)
     with (tmp_path / "home" / "asking.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = subprocess.run(
@@ -247,7 +247,7 @@ def test_two_processes_never_ask_a_model_at_once(service: Service, tmp_path: Pat
 
 
 def test_without_a_model_the_older_text_is_kept(service: Service, tmp_path: Path) -> None:
-    user = summed_up(tmp_path, service)
+    user = user_with_summaries(tmp_path, service)
     user.set("")
     assert "No model may be asked" in user.run("refine", "--stale")
     assert titles(user) == [EXCHANGE["title"]] and not service.asked
@@ -255,11 +255,11 @@ def test_without_a_model_the_older_text_is_kept(service: Service, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_path: Path) -> None:
-    talks = [long_talk(number) for number in range(20)]
+    talks = [long_session(number) for number in range(20)]
     user = User(tmp_path, "", *talks)
     user.run("ingest")
     wanted = dump(user.database)
-    age(user, rules=True)
+    mark_outdated(user, rules=True)
     refine = subprocess.Popen(user.command("refine", "--stale"), env=user.env,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     done = "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
@@ -277,7 +277,7 @@ def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_pa
     assert dump(user.database) == wanted
 
 
-def long_talk(number: int) -> Script:
+def long_session(number: int) -> Script:
     script = bug_hunt(f"{number:08}-0000-4000-8000-000000000001")
     for step in range(12):
         script.user(f"Step {step}: please look at the importer of part {number} once more.")

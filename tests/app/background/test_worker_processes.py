@@ -25,7 +25,7 @@ from tests.support.installed_home import (
     start,
     wait_until_quiet,
 )
-from tests.support.killed_processes import kill_amid
+from tests.support.killed_processes import kill_during_writes
 from tests.support.memory_dump import dump
 from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
@@ -125,7 +125,7 @@ def test_a_worker_killed_at_random_points_and_restarted_stores_the_same_rows(
         (home.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
         for _ in range(5):
             process = start(home, "worker")
-            landed += kill_amid(process, home / "memory.db", rng.uniform(0, whole / 2))
+            landed += kill_during_writes(process, home / "memory.db", rng.uniform(0, whole / 2))
         assert run(home, "worker").returncode == 0
         assert _rows(home) == _rows(calm)
         assert run(home, "doctor").returncode == 0

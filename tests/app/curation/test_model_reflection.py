@@ -57,7 +57,8 @@ def test_the_opinion_of_a_model_is_stored(tmp_path: Path, service: Service) -> N
         with_model(memory, service)
         reflection = memory.reflect("where is the ferry timetable printed")
         assert (
-            reflection.author == "openai/small" and "Put together by rules" not in reflection.answer
+            reflection.author == f"openai@127.0.0.1:{service.server.server_port}/small"
+            and "Put together by rules" not in reflection.answer
         )
         assert reflection.claims[0].confidence < 0.99, "no more than the sources allow"
         (name,) = reflection.stored

@@ -13,7 +13,14 @@ import pytest
 from tests.e2e.claude_code.api import Api, Say, Use
 from tests.e2e.claude_code.sandbox import find_claude
 from tests.support.opinion_sessions import session_on_day
-from tests.support.permitted_model_service import Json, Service, User, asking, completion, serving
+from tests.support.permitted_model_service import (
+    Json,
+    Service,
+    User,
+    model_settings,
+    completion,
+    serving,
+)
 from tests.support.transcripts import bug_hunt
 
 OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
@@ -55,7 +62,7 @@ def reader(folder: Path, service: Service, more: str = REFLECTING) -> User:
     """Somebody who has read two sessions about a timetable."""
     user = User(
         folder,
-        asking(service, more),
+        model_settings(service, more),
         session_on_day(1, OSLO),
         session_on_day(2, f"{OSLO} Mind that."),
     )
@@ -175,7 +182,7 @@ class Extracting:
 
 
 def extracting(folder: Path, service: Service, more: str = "") -> User:
-    return User(folder, asking(service, f'extraction = "small"\n{more}'), bug_hunt())
+    return User(folder, model_settings(service, f'extraction = "small"\n{more}'), bug_hunt())
 
 
 def memories(user: User, *networks: str) -> list[Json]:

@@ -32,7 +32,7 @@ def settings(tmp_path: Path) -> Settings:
     return settings
 
 
-def ill(settings: Settings) -> dict[str, Check]:
+def failing_checks(settings: Settings) -> dict[str, Check]:
     """What is not in order."""
     return {c.name: c for c in run_checks(settings, None) if c.grade is not Grade.OK}
 
@@ -47,7 +47,7 @@ def change_settings(settings: Settings, **more: Any) -> None:
 
 
 def test_a_healthy_home_has_nothing_to_fix(settings: Settings) -> None:
-    assert ill(settings) == {} and fixed(settings) == {}
+    assert failing_checks(settings) == {} and fixed(settings) == {}
     done = run(settings.home, "doctor")
     assert done.returncode == 0 and "Everything is in order." in done.stdout
 
@@ -72,11 +72,11 @@ def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> No
 def test_a_deleted_hooks_folder_is_restored_completely(settings: Settings) -> None:
     places = HomePaths(settings.home)
     shutil.rmtree(places.hooks)
-    found = ill(settings)
+    found = failing_checks(settings)
     for name in ("hooks", "scripts", "interpreter", "events"):
         assert found[name].remedy == "holdfast doctor --fix", found[name]
     assert fixed(settings) == {"scripts": True, "interpreter": True}
-    assert not ill(settings).keys() & {"hooks", "scripts", "events"}
+    assert not failing_checks(settings).keys() & {"hooks", "scripts", "events"}
     assert places.interpreter.read_text().startswith(f"{sys.executable}\n")
     inbox = places.inbox()
     assert inbox is not None and inbox.is_dir()
@@ -85,25 +85,27 @@ def test_a_deleted_hooks_folder_is_restored_completely(settings: Settings) -> No
 
 def test_settings_that_disable_all_hooks_are_reported(settings: Settings) -> None:
     change_settings(settings, disableAllHooks=True)
-    assert "disableAllHooks" in ill(settings)["hooks"].sentence
+    assert "disableAllHooks" in failing_checks(settings)["hooks"].sentence
     change_settings(settings, disableAllHooks=False)
-    assert ill(settings) == {}
+    assert failing_checks(settings) == {}
 
 
 def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) -> None:
     hooks = json.loads((settings.claude_dir / "settings.json").read_text())["hooks"]
     change_settings(settings, hooks={"Stop": hooks["Stop"]})
-    assert "SessionStart" in ill(settings)["hooks"].sentence
+    assert "SessionStart" in failing_checks(settings)["hooks"].sentence
     change_settings(settings, hooks={**hooks, "Stop": hooks["Stop"] * 2})
-    assert "more than once for Stop" in ill(settings)["once"].sentence
+    assert "more than once for Stop" in failing_checks(settings)["once"].sentence
     change_settings(settings, hooks=hooks, enabledPlugins={"holdfast@somewhere": True})
-    assert "each event comes twice" in ill(settings)["once"].sentence
+    assert "each event comes twice" in failing_checks(settings)["once"].sentence
     change_settings(settings, enabledPlugins={})
     other = {**hooks, "Stop": [{"hooks": [{"command": "sh /gone/hooks/capture.sh Stop"}]}]}
     change_settings(settings, hooks=other)
-    assert "/gone/hooks/capture.sh, which is not there" in ill(settings)["hooks"].sentence
+    assert (
+        "/gone/hooks/capture.sh, which is not there" in failing_checks(settings)["hooks"].sentence
+    )
     (settings.claude_dir / "settings.json").write_text("{")
-    assert "cannot be read" in ill(settings)["hooks"].sentence
+    assert "cannot be read" in failing_checks(settings)["hooks"].sentence
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_an_unusable_interpreter_is_reported_with_a_remedy(
     settings: Settings, lines: str, words: str, remedy: str
 ) -> None:
     HomePaths(settings.home).interpreter.write_text(lines)
-    found = ill(settings)["interpreter"]
+    found = failing_checks(settings)["interpreter"]
     assert words in found.sentence and found.remedy == remedy
 
 
@@ -128,9 +130,9 @@ def test_folders_that_others_may_read_are_made_private(settings: Settings) -> No
     (settings.home / "notes of my own").touch()  # or opening the memory closes it by itself
     for path in (settings.home, inbox):
         path.chmod(0o755)
-    assert set(ill(settings)) == {"home", "inbox"}
+    assert set(failing_checks(settings)) == {"home", "inbox"}
     assert fixed(settings) == {"home": True, "inbox": True}
-    assert ill(settings) == {} and inbox.stat().st_mode & 0o777 == 0o700
+    assert failing_checks(settings) == {} and inbox.stat().st_mode & 0o777 == 0o700
 
 
 def test_an_inbox_that_is_a_symlink_is_not_touched(settings: Settings, tmp_path: Path) -> None:
@@ -138,13 +140,13 @@ def test_an_inbox_that_is_a_symlink_is_not_touched(settings: Settings, tmp_path:
     assert inbox is not None
     inbox.rmdir()
     inbox.symlink_to(tmp_path)
-    assert "is a link" in ill(settings)["inbox"].sentence and fixed(settings) == {}
+    assert "is a link" in failing_checks(settings)["inbox"].sentence and fixed(settings) == {}
 
 
 def test_a_pid_file_without_a_process_is_removed(settings: Settings) -> None:
     HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
-    assert "a worker that is gone" in ill(settings)["worker"].sentence
-    assert fixed(settings) == {"worker": True} and ill(settings) == {}
+    assert "a worker that is gone" in failing_checks(settings)["worker"].sentence
+    assert fixed(settings) == {"worker": True} and failing_checks(settings) == {}
 
 
 def test_events_dated_in_the_future_report_a_wrong_clock(settings: Settings) -> None:
@@ -152,7 +154,7 @@ def test_events_dated_in_the_future_report_a_wrong_clock(settings: Settings) -> 
     assert inbox is not None
     (inbox / "1.Stop.none.5").write_text("{}")
     make_old(inbox / "1.Stop.none.5", -86400)
-    assert "24 hours ahead" in ill(settings)["clock"].sentence
+    assert "24 hours ahead" in failing_checks(settings)["clock"].sentence
 
 
 def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) -> None:
@@ -160,33 +162,33 @@ def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) ->
         connection.execute("DELETE FROM passage WHERE kind = 'turn'")
         connection.execute("UPDATE exchange SET session = 'nowhere'")
         connection.commit()
-    found = ill(settings)["derived"]
+    found = failing_checks(settings)["derived"]
     assert "8 turns that cannot be found" in found.sentence
     assert "1 exchanges of sessions that are not there" in found.sentence
     refused = run(settings.home, "doctor", "--fix")
     assert refused.returncode == 1 and "not mended without --yes" in refused.stderr
     done = run(settings.home, "doctor", "--fix", "--yes")
     assert done.returncode == 0, done.stdout
-    assert ill(settings) == {}
+    assert failing_checks(settings) == {}
 
 
 def test_an_index_that_lost_words_is_reported(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("INSERT INTO passage_fts (passage_fts) VALUES ('delete-all')")
         connection.commit()
-    assert "index of words" in ill(settings)["derived"].sentence
-    assert fixed(settings) == {"derived": True} and ill(settings) == {}
+    assert "index of words" in failing_checks(settings)["derived"].sentence
+    assert fixed(settings) == {"derived": True} and failing_checks(settings) == {}
 
 
 def test_truncated_vectors_are_reported_and_computed_again(settings: Settings) -> None:
     settings = replace(settings, embed_model="")
     with Holdfast(settings) as memory:
         memory.ingestion.embed()
-    assert "vectors" not in ill(settings)
+    assert "vectors" not in failing_checks(settings)
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
         damaging.execute("UPDATE vector SET data = substr(data, 1, 700) WHERE rowid % 3 = 0")
-    assert "not whole" in ill(settings)["vectors"].sentence
-    assert fixed(settings)["vectors"] and "vectors" not in ill(settings)
+    assert "not whole" in failing_checks(settings)["vectors"].sentence
+    assert fixed(settings)["vectors"] and "vectors" not in failing_checks(settings)
 
 
 def test_damage_is_reported_and_repaired_only_if_allowed(settings: Settings) -> None:
@@ -194,17 +196,17 @@ def test_damage_is_reported_and_repaired_only_if_allowed(settings: Settings) -> 
     with settings.database.open("r+b") as file:
         file.seek(len(whole) // 3)
         file.write(b"\xff" * (len(whole) // 3))
-    found = ill(settings)["memory"]
+    found = failing_checks(settings)["memory"]
     assert found.grade is Grade.BROKEN and found.question and "backups" in found.remedy
-    assert fixed(settings, yes=False) == {"memory": False} and ill(settings)["memory"]
+    assert fixed(settings, yes=False) == {"memory": False} and failing_checks(settings)["memory"]
     settings.database.write_bytes(b"not a database at all" * 500)
-    assert "damaged" in ill(settings)["memory"].sentence
+    assert "damaged" in failing_checks(settings)["memory"].sentence
 
 
 def test_a_memory_of_a_newer_version_is_reported_and_not_changed(settings: Settings) -> None:
     with closing(sqlite3.connect(settings.database)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    found = ill(settings)["memory"]
+    found = failing_checks(settings)["memory"]
     assert "schema 99" in found.sentence and "Upgrade" in found.remedy
     assert fixed(settings) == {}
 
@@ -214,7 +216,7 @@ def test_truncated_vector_files_are_removed(settings: Settings) -> None:
     folder.mkdir(mode=0o700)
     (folder / "0000.vectors").write_bytes(b"HOLDVEC1 and then nothing")
     (folder / "0000.vectors").chmod(0o600)
-    assert "0000.vectors" in ill(settings)["vectors"].sentence
+    assert "0000.vectors" in failing_checks(settings)["vectors"].sentence
     assert fixed(settings) == {"vectors": True} and list(folder.iterdir()) == []
 
 

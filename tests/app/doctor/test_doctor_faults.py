@@ -77,7 +77,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0))
     (places.journals).mkdir(mode=0o700, exist_ok=True)
     back_up(settings)
-    assert not ill(settings), ill(settings)
+    assert not failing_checks(settings), failing_checks(settings)
     for name in ("home", "claude"):
         shutil.copytree(folder / name, folder / f"{name} in order")
     yield Lab(folder, settings)
@@ -93,7 +93,7 @@ def in_order(lab: Lab) -> None:
         shutil.copytree(lab.folder / f"{name} in order", lab.folder / name)
 
 
-def ill(settings: Settings, unsettled: SettingsError | None = None) -> dict[str, Check]:
+def failing_checks(settings: Settings, unsettled: SettingsError | None = None) -> dict[str, Check]:
     checks = run_checks(settings, None, unsettled)
     return {check.name: check for check in checks if check.grade is not Grade.OK}
 
@@ -122,7 +122,7 @@ def no_memory_no_backup(lab: Lab) -> None:
         path.unlink()
 
 
-def chore(lab: Lab) -> None:
+def failed_task(lab: Lab) -> None:
     with Holdfast(lab.settings) as memory, memory.store.transaction():
         moment = "2026-11-01T10:00:00.000Z"
         memory.store.failed_tasks.put(
@@ -214,7 +214,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
     ),
     "a worker died": ("worker", lambda lab: write(lab.places.worker_pid, f"{os.getpid()}\n1\n")),
     "events wait and nobody comes": ("events", late_event),
-    "a step of the worker failed": ("chores", chore),
+    "a step of the worker failed": ("chores", failed_task),
     "a matrix is damaged": (
         "vectors",
         lambda lab: write(lab.home / "vectors" / "0.vectors", b"HOLDVEC1 and then nothing"),
@@ -289,19 +289,19 @@ TOLD: dict[str, tuple[str, Callable[[Lab], object]]] = {
 def test_a_fault_that_cannot_be_fixed_is_reported_with_a_remedy(fault: str, lab: Lab) -> None:
     name, cause = TOLD[fault]
     cause(lab)
-    found = ill(lab.settings)[name]
+    found = failing_checks(lab.settings)[name]
     assert found.remedy
     before = lab.settings.database.read_bytes()
     run_fixes(lab.settings, None, lambda check: check.name == name)
     if name != "clock":
-        assert ill(lab.settings)[name].sentence == found.sentence
+        assert failing_checks(lab.settings)[name].sentence == found.sentence
         assert lab.settings.database.read_bytes() == before
     for path in (lab.places.inbox() or Path()).glob("1.Stop.none.6"):
         path.unlink()
 
 
 def test_a_missing_model_named_in_the_settings_is_reported(lab: Lab) -> None:
-    found = ill(replace(lab.settings, embed_model=str(lab.folder / "no model")))["model"]
+    found = failing_checks(replace(lab.settings, embed_model=str(lab.folder / "no model")))["model"]
     assert "is not there" in found.sentence and found.fix is None
 
 

@@ -80,7 +80,7 @@ def ann(tmp_path: Path) -> Laptop:
     return laptop
 
 
-def named(laptop: Laptop, url: str, bank: str = BANK) -> None:
+def add_remote(laptop: Laptop, url: str, bank: str = BANK) -> None:
     """Name a server without asking it."""
     remotes = Remotes(laptop.settings, laptop.memory.now)
     remotes.add(remotes.make(url, KEY, [(bank, "there")], "acme"))
@@ -106,7 +106,7 @@ def hits_of(*texts: object, **more: object) -> dict[str, object]:
 
 def test_only_the_question_is_sent_and_only_for_listed_banks(ann: Laptop) -> None:
     with recorded(hits_of(BLUE)) as server:
-        named(ann, server.url)
+        add_remote(ann, server.url)
         ann.memory.remember("CANARY-2: the ketch is of another bank.", "other")
         asked = f"{ASKED} password=hunter2secret9 in {Path.home()}/harbour/yawl.py"
         ann.memory.recall(asked, BANK)
@@ -139,7 +139,7 @@ def test_a_slow_server_delays_recall_only_to_the_deadline_and_is_then_skipped(
     ann: Laptop,
 ) -> None:
     with recorded(hits_of(BLUE), held=True) as server:
-        named(ann, server.url)
+        add_remote(ann, server.url)
         settings = replace(ann.settings, remote=RemoteSettings(wait_ms=300))
         with Holdfast(settings) as memory:
             began = monotonic()
@@ -160,7 +160,7 @@ def test_a_slow_server_delays_recall_only_to_the_deadline_and_is_then_skipped(
 
 
 def test_without_a_server_recall_continues_and_says_so(ann: Laptop) -> None:
-    named(ann, "http://127.0.0.1:9")
+    add_remote(ann, "http://127.0.0.1:9")
     status, out, err = ann.run("recall", "the yawl was stolen")
     assert status == 0 and not err and "CANARY-1" in out
     assert "remote acme failed: it cannot be reached" in out
@@ -177,7 +177,7 @@ def test_responses_of_a_server_are_bounded_and_treated_as_data(ann: Laptop) -> N
         "what colour is the yawl painted? " + "blue " * 5000, trust="user",
     )  # fmt: skip
     with recorded(answers) as server:
-        named(ann, server.url)
+        add_remote(ann, server.url)
         hits = [hit for hit in ann.memory.recall(ASKED, BANK).hits if hit.kind == "remote"]
         assert len(hits) == 2 and all(secret not in hit.text for hit in hits)
         assert all(hit.trust is Trust.EXTERNAL for hit in hits), "no claim of trust is believed"
@@ -193,7 +193,7 @@ def test_responses_of_a_server_are_bounded_and_treated_as_data(ann: Laptop) -> N
 def test_a_record_that_is_also_local_is_listed_once(ann: Laptop) -> None:
     ann.remember(BLUE)
     with recorded(hits_of(BLUE)) as server:
-        named(ann, server.url)
+        add_remote(ann, server.url)
         found = ann.memory.recall(ASKED, BANK)
     assert [hit.kind for hit in found.hits if hit.text == BLUE] == ["memory"]
 
@@ -240,7 +240,7 @@ def test_an_agent_that_asks_through_mcp_gets_server_results_too(
     for name, value in ann.env.items():
         monkeypatch.setenv(name, value)
     with recorded(hits_of(BLUE)) as server, closing(MainEngine()) as answers:
-        named(ann, server.url)
+        add_remote(ann, server.url)
         result = answers.call("memory_recall", {"query": ASKED}, CallContext())["structuredContent"]
         (hit,) = [hit for hit in result["hits"] if hit["kind"] == "remote"]
         assert hit["server"] == "acme" and hit["shared"] == "by Ann on 2026-11-01"
@@ -252,7 +252,7 @@ def test_an_agent_that_asks_through_mcp_gets_server_results_too(
 
 def test_a_server_error_message_is_not_logged(ann: Laptop) -> None:
     remotes = Remotes(ann.settings, ann.memory.now)
-    named(ann, "http://127.0.0.1:9")
+    add_remote(ann, "http://127.0.0.1:9")
     remotes.record(remotes.named(), 0.0, RemoteError("it answered with HTTP 400 (“CANARY-9”)"))
     kept = (ann.settings.home / "remotes-seen.json").read_text()
     assert "HTTP 400" in kept and "CANARY" not in kept

@@ -37,7 +37,7 @@ def ann(tmp_path: Path) -> Laptop:
     return Laptop(tmp_path, "ann")
 
 
-def named(laptop: Laptop, url: str, key: str = KEY) -> Remote:
+def add_remote(laptop: Laptop, url: str, key: str = KEY) -> Remote:
     """Name a server without asking it."""
     remotes = Remotes(laptop.settings, laptop.memory.now)
     remote = remotes.make(url, key, [(BANK, BANK)], "acme")
@@ -114,7 +114,7 @@ def test_a_server_killed_during_a_push_ends_with_each_record_once(
         return not (number == 4 and what == "answer")
 
     with closing(Gate(service.url, on)) as gate:
-        remote = named(ann, gate.url, service.token)
+        remote = add_remote(ann, gate.url, service.token)
         names = [ann.remember(f"The boat {n} lies at pier {n}.") for n in range(50)]
         send(ann, remote, *names)
         first = Outbox(ann.memory.context).push()["acme"]
@@ -137,7 +137,7 @@ def test_a_long_push_is_split_into_requests_that_the_server_accepts(ann: Laptop)
     # A letter of two bytes takes six in a request, so twenty such texts are more than a million.
     names = [ann.remember(f"{n}: " + "лодка " * 1700) for n in range(20)]
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
-        send(ann, named(ann, server.url), *names)
+        send(ann, add_remote(ann, server.url), *names)
         assert Outbox(ann.memory.context).push()["acme"].sent == 20
         sizes = [len(body) for _, _, _, body in server.requests]
     assert sum(sizes) > 1_000_000 and max(sizes) < 500_000
@@ -152,7 +152,7 @@ def test_a_bank_no_longer_listed_does_not_block_the_others(ann: Laptop) -> None:
         for bank in ("sloops", BANK):
             made = ann.memory.remember(f"The {bank} are blue.", bank).id
             post.queue(post.plan_send([f"holdfast://memory/{made}"], both, bank=bank))
-        named(ann, server.url)
+        add_remote(ann, server.url)
         result = post.push()["acme"]
         assert (result.sent, result.waiting) == (1, 1)
         assert result.problem == "the bank is not listed with it any more"
@@ -161,8 +161,8 @@ def test_a_bank_no_longer_listed_does_not_block_the_others(ann: Laptop) -> None:
 
 def take_all(sent: Any) -> dict[str, object]:
     """Answer as if everything was taken."""
-    named = [(share["id"], f"holdfast://shared/{share['id'][:16]}") for share in sent["shares"]]
-    return {"shares": [{"id": id, "state": "taken", "uri": uri} for id, uri in named]}
+    known = [(share["id"], f"holdfast://shared/{share['id'][:16]}") for share in sent["shares"]]
+    return {"shares": [{"id": id, "state": "taken", "uri": uri} for id, uri in known]}
 
 
 def sent_to(server: Recorder) -> list[dict[str, Any]]:
@@ -207,7 +207,7 @@ def test_a_server_never_receives_records_that_were_not_shared(ann: Laptop) -> No
 def test_records_forgotten_erased_or_withdrawn_before_sending_are_never_sent(
     ann: Laptop,
 ) -> None:
-    remote = named(ann, "http://127.0.0.1:9")
+    remote = add_remote(ann, "http://127.0.0.1:9")
     one, two, three, four = (ann.remember(f"The boat {n} is tarred.") for n in range(4))
     send(ann, remote, one, two, three, four)
     ann.memory.forget(one)
@@ -216,7 +216,7 @@ def test_records_forgotten_erased_or_withdrawn_before_sending_are_never_sent(
     post.queue(post.plan_withdrawal([three], remote))
     with closing(Recorder({})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)
-        named(ann, server.url)
+        add_remote(ann, server.url)
         done = post.push()["acme"]
         assert done.dropped == 1 and done.problem, "it does not answer as a memory does"
         assert [share["origin"] for share in sent_to(server)] == [four]
@@ -231,7 +231,7 @@ def test_records_forgotten_erased_or_withdrawn_before_sending_are_never_sent(
 
 
 def test_only_records_with_a_scope_in_a_listed_bank_are_sent(ann: Laptop) -> None:
-    remote = named(ann, "http://127.0.0.1:9")
+    remote = add_remote(ann, "http://127.0.0.1:9")
     name = ann.remember(BLUE)
     post = Outbox(ann.memory.context)
     with pytest.raises(InputError, match="personal is not sent"):
@@ -248,7 +248,7 @@ def test_only_records_with_a_scope_in_a_listed_bank_are_sent(ann: Laptop) -> Non
 def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_sent(
     ann: Laptop,
 ) -> None:
-    named(ann, "http://127.0.0.1:9")
+    add_remote(ann, "http://127.0.0.1:9")
     remote = Remotes(ann.settings, ann.memory.now).named()
     name = ann.remember(BLUE)
     send(ann, remote, name)
@@ -269,7 +269,7 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
     assert told()[0].startswith("1 of what you shared could not be sent to acme: it cannot be")
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)
-        named(ann, server.url)
+        add_remote(ann, server.url)
         assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
         assert ann.run("worker")[0] == 0
         assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]

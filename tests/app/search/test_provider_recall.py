@@ -10,7 +10,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import RecallPlan
-from tests.support.plugins import NOW, make_plugin, settings_for, stranger
+from tests.support.plugins import NOW, make_plugin, settings_for, misbehaving_server
 from tests.support.transcripts import Script
 
 pytestmark = pytest.mark.process  # the product starts the programs
@@ -22,7 +22,7 @@ OWN = "The retries of the importer stop after seven attempts, says the deploymen
 def memory_with(tmp_path: Path, *modes: str, more: str = "", own: bool = True) -> Holdfast:
     """A memory whose user has one plugin of each mode."""
     for mode in modes:
-        make_plugin(tmp_path / mode, stranger(mode, tmp_path / "notes"))
+        make_plugin(tmp_path / mode, misbehaving_server(mode, tmp_path / "notes"))
     settings = settings_for(tmp_path, [tmp_path / mode for mode in modes], more)
     memory = Holdfast(replace(settings, bank="proj", embed_model="none"), lambda: NOW)
     script = Script(cwd=PROJECT)

@@ -45,7 +45,7 @@ def drop_event(settings: Settings, age: float) -> Path:
     return path
 
 
-def tell(settings: Settings, age: float) -> None:
+def record_captured_session(settings: Settings, age: float) -> None:
     """A hook told of a session, and a worker took it up."""
     journal = HomePaths(settings.home).journal("s")
     journal.parent.mkdir()
@@ -74,7 +74,7 @@ def test_transcripts_that_were_read_do_not_prove_that_hooks_run(settings: Settin
 
 def test_working_capture_is_reported_as_healthy(settings: Settings) -> None:
     recent_session(settings, 2.5)
-    tell(settings, 150)
+    record_captured_session(settings, 150)
     read_all(settings)
     found = verdict_of(settings)
     assert found == Verdict("works", "Capture works: last event 2 minutes ago, everything read.")
@@ -82,7 +82,7 @@ def test_working_capture_is_reported_as_healthy(settings: Settings) -> None:
 
 def test_unread_lines_are_reported(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
-    tell(settings, 150)
+    record_captured_session(settings, 150)
     read_all(settings)
     with path.open("a") as file:
         file.write("{}\n{}\n")
@@ -208,7 +208,7 @@ def test_ages_are_formatted_in_words(seconds: float, words: str) -> None:
 def test_status_shows_the_verdict_first_and_its_evidence(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     bug_hunt().write(settings.claude_dir / "projects")
-    tell(settings, 150)
+    record_captured_session(settings, 150)
     read_all(settings)
     path.unlink()
     run(settings.home, "worker")

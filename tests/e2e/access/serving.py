@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.principal import Level
 from tests.e2e.access.two_banks import World
-from tests.support.http.server import MAIN, announced
+from tests.support.http.server import MAIN, read_startup_message
 
 
 class Served(NamedTuple):
@@ -72,7 +72,7 @@ def served(world: World, *options: str) -> Generator[str]:
         command, env=dict(world.env), cwd=world.folder, stdout=subprocess.PIPE
     ) as process:
         try:
-            yield announced(process)["url"]
+            yield read_startup_message(process)["url"]
         finally:
             process.terminate()
             process.wait(60)

@@ -54,7 +54,7 @@ def test_a_key_cannot_read_or_change_another_bank(
                 leaks = [one for one in secrets if one in told.text.lower() and one not in said]
                 if leaks:
                     wrong.append((operation.name, call.values, leaks, told.text[:300]))
-                elif nowhere is not None and tells_apart(call, told, nowhere, ask(nowhere)):
+                elif nowhere is not None and distinguishes(call, told, nowhere, ask(nowhere)):
                     wrong.append((operation.name, call.values, told, ask(nowhere)))
     assert not wrong, "\n".join(map(str, wrong[:20]))
     assert others_rows(world) == before
@@ -70,7 +70,7 @@ def others_rows(world: World) -> object:
     return world.rows(world.other.id), own, [row[:2] for row in banks]
 
 
-def tells_apart(call: Call, told: Reply, twin: Call, other: Reply) -> bool:
+def distinguishes(call: Call, told: Reply, twin: Call, other: Reply) -> bool:
     """Whether what is another's is answered otherwise than what there is nowhere."""
     if told.status != other.status or told.succeeded != other.succeeded:
         return True

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.access.key_client import KeyClient, ServerOperations
 from tests.e2e.access.operations import foreign_calls, own_calls
 from tests.e2e.access.serving import Served, make_keys, served
-from tests.e2e.access.test_bank_keys import others_rows, tells_apart
+from tests.e2e.access.test_bank_keys import others_rows, distinguishes
 from tests.e2e.access.two_banks import OTHER, OWN, make_world
 from tests.support.postgres_server import Server
 
@@ -48,7 +48,7 @@ def test_a_key_cannot_read_or_change_another_bank_on_postgres(whole: Served, sor
                 leaks = [one for one in secrets if one in told.text.lower() and one not in said]
                 assert not leaks, (operation.name, call.values, told)
                 if nowhere is not None:
-                    assert not tells_apart(call, told, nowhere, ask(nowhere)), call.values
+                    assert not distinguishes(call, told, nowhere, ask(nowhere)), call.values
     assert others_rows(world) == before
 
 

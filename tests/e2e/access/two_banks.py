@@ -127,9 +127,11 @@ def _rows(connection: Any, table: str, bank: str) -> Iterator[Row]:
     yield from sorted((tuple(row) for row in found), key=repr)
 
 
-def make_world(folder: Path, store: str = "") -> World:
-    """Fill a memory: a file, or on the server that is named."""
-    env = {
+def make_environment(folder: Path, store: str = "") -> dict[str, str]:
+    """A new home, whose server answers as often as it is asked."""
+    (folder / "home").mkdir(mode=0o700)
+    (folder / "home" / "config.toml").write_text(_UNLIMITED)
+    return {
         **os.environ,
         "HOLDFAST_HOME": str(folder / "home"),
         "CLAUDE_CONFIG_DIR": str(folder / "claude"),
@@ -137,8 +139,11 @@ def make_world(folder: Path, store: str = "") -> World:
         "HOLDFAST_EMBEDDER": "none",
         "HOLDFAST_STORE": store,
     }
-    (folder / "home").mkdir(mode=0o700)
-    (folder / "home" / "config.toml").write_text(_UNLIMITED)
+
+
+def make_world(folder: Path, store: str = "") -> World:
+    """Fill a memory: a file, or on the server that is named."""
+    env = make_environment(folder, store)
     settings, before = load_settings(env), Path.cwd()
     try:
         with Holdfast(settings) as memory:
@@ -153,7 +158,7 @@ def make_world(folder: Path, store: str = "") -> World:
         os.chdir(before)
     bare = World(env, settings, folder, *(Named(id, (), {}) for id in (own, other)))
     return bare._replace(
-        own=_named(bare, own, OWN, talks[0]), other=_named(bare, other, OTHER, talks[1])
+        own=names_in(bare, own, OWN, talks[0]), other=names_in(bare, other, OTHER, talks[1])
     )
 
 
@@ -211,7 +216,7 @@ def _session(side: Side, day: int) -> str:
     return f"{day:04}{side.name[:4]}-{side.hidden[:4].lower()}-4000-8000-{side.hidden.lower()[:6]}"
 
 
-def _named(world: World, bank: str, side: Side, talk: str) -> Named:
+def names_in(world: World, bank: str, side: Side, talk: str) -> Named:
     """What can be named of one bank alone."""
     mine: dict[str, set[str]] = {}
     others: set[str] = set()

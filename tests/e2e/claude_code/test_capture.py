@@ -138,10 +138,10 @@ def test_hooks_change_nothing_that_is_sent_to_the_model(
     (ours.places.hooks / "python").write_bytes(b"\x00\n")
     for lab in (plain, ours):
         lab.claude("Please work. PLAY:work", "--strict-mcp-config", allow=TOOLS)
-    assert said_to(plain) == said_to(ours)
+    assert sent_to_model(plain) == sent_to_model(ours)
 
 
-def said_to(lab: Lab) -> list[str]:
+def sent_to_model(lab: Lab) -> list[str]:
     """What the model was told in each request, without what differs between any two runs."""
     told: list[str] = []
     for request in lab.api.requests:

@@ -13,7 +13,7 @@ from tests.e2e.claude_code.api import Json, Say, Use
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
 from tests.e2e.claude_code.test_capture import FILE, TOOLS, WORK, talk
-from tests.support.hook_scripts import give_time
+from tests.support.hook_scripts import extend_time_limits
 from tests.support.transcripts import Script
 from tests.support.waiting import wait_until
 
@@ -35,7 +35,7 @@ def lab(make_lab: MakeLab) -> Lab:
     made = make_lab(PLAYS)
     done = made.holdfast("setup", "--yes")
     assert done.status == 0, done.err
-    give_time(made.places.hooks / "answer.py")
+    extend_time_limits(made.places.hooks / "answer.py")
     return made
 
 

@@ -22,7 +22,7 @@ from holdfast.interfaces.http.auth.guard import BODY_TIMEOUT_S, MAX_BODY_BYTES
 from holdfast.interfaces.http.server.slow_clients import HEAD_TIMEOUT_S
 from holdfast.model.bank import Bank
 from holdfast.store.postgres.store import PostgresStore
-from tests.support.http.server import MAIN, announced
+from tests.support.http.server import MAIN, read_startup_message
 from tests.support.postgres_server import Server
 
 ROOT = Path(__file__).parents[3]
@@ -214,7 +214,7 @@ def served(folder: Path, *words: str) -> Generator[str]:
     command = [*MAIN, *words, "--json"]
     with subprocess.Popen(command, env=env, cwd=folder, stdout=subprocess.PIPE) as process:
         try:
-            yield announced(process)["url"]
+            yield read_startup_message(process)["url"]
         finally:
             process.terminate()
             assert process.wait(60) == 0

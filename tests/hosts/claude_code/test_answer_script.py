@@ -21,7 +21,7 @@ from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote
 from tests.support import brief_scenarios as scenarios
-from tests.support.hook_scripts import give_time
+from tests.support.hook_scripts import extend_time_limits
 from tests.support.waiting import wait_until
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
@@ -90,7 +90,7 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     places = HomePaths(settings.home)
     places.hooks.mkdir(mode=0o700)
     shutil.copy(SCRIPTS / "answer.py", places.hooks)
-    give_time(places.hooks / "answer.py")
+    extend_time_limits(places.hooks / "answer.py")
     inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
     if not os.access("/dev/shm", os.W_OK):
         inbox = tmp_path / "inbox"

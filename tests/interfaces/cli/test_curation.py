@@ -35,7 +35,7 @@ def exchange(home: Path, word: str) -> str:
     return next(f["uri"] for f in found if f["kind"] == "exchange" and word in f["title"])
 
 
-def yes(home: Path, *arguments: str, **more: Any) -> str:
+def run_ok(home: Path, *arguments: str, **more: Any) -> str:
     done = holdfast(home, *arguments, **more)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -54,52 +54,52 @@ def test_removing_and_overwriting_need_yes_without_a_terminal(home: Path) -> Non
         done = holdfast(home, *arguments)
         assert done.returncode == 2, arguments
         assert "--yes" in done.stderr and "Nothing was changed" in done.stderr
-    yes(home, "forget", id, "--yes")
+    run_ok(home, "forget", id, "--yes")
     assert holdfast(home, "undo").returncode == 2
     assert "Traceback" not in holdfast(home, "undo").stderr
 
 
 def test_a_record_can_be_forgotten_restored_and_undone(home: Path) -> None:
     id = exchange(home, "yawl")
-    assert "holdfast restore" in yes(home, "forget", id[-16:][:12], "--yes")
+    assert "holdfast restore" in run_ok(home, "forget", id[-16:][:12], "--yes")
     assert read_json(home, "recall", "yawl", "--bank", "all")["hits"] == []
     output = holdfast(home, "show", id)
     assert output.returncode == 2 and "was forgotten on" in output.stderr
-    assert "is back" in yes(home, "restore", id)
+    assert "is back" in run_ok(home, "restore", id)
     assert exchange(home, "yawl") == id
     undone = read_json(home, "undo", "--yes")["undone"]
     assert [entry["action"] for entry in undone] == ["restore"]
-    assert "1 decision taken back" in yes(home, "undo", "5", "--yes")
+    assert "1 decision taken back" in run_ok(home, "undo", "5", "--yes")
     assert exchange(home, "yawl") == id
-    assert "nothing to take back" in yes(home, "undo", "--yes")
+    assert "nothing to take back" in run_ok(home, "undo", "--yes")
 
 
 def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:
     id = exchange(home, "yawl")
-    yes(home, "correct", id, "The", "yawl", "is", "green.", "--yes")
+    run_ok(home, "correct", id, "The", "yawl", "is", "green.", "--yes")
     hits = read_json(home, "recall", "yawl", "green", "--bank", "all")["hits"]
     assert any(hit["uri"] == id and hit["corrected"].startswith("by ") for hit in hits)
     assert all("corrected" not in hit for hit in hits if hit["kind"] == "turn")
-    assert "corrected by" in yes(home, "recall", "yawl", "green", "--bank", "all")
+    assert "corrected by" in run_ok(home, "recall", "yawl", "green", "--bank", "all")
     shown = read_json(home, "show", id)
     assert "yawl blue" in shown["superseded"]
     assert [entry["action"] for entry in shown["history"]] == ["correct"]
-    page = yes(home, "show", id)
+    page = run_ok(home, "show", id)
     assert "superseded: " in page and "decided:" in page and "correct: The yawl is green." in page
 
 
 def test_memories_can_be_added_and_merged(home: Path) -> None:
     first = read_json(home, "remember", "Tea is at four.", "--bank", "proj")["uri"]
     other = read_json(home, "remember", "Tea is at four o'clock.", "--bank", "proj")["uri"]
-    assert "Remembered in bank proj" in yes(home, "remember", "Rum is at six.", "--bank", "proj")
-    assert "Remembered in bank proj since 20" in yes(
+    assert "Remembered in bank proj" in run_ok(home, "remember", "Rum is at six.", "--bank", "proj")
+    assert "Remembered in bank proj since 20" in run_ok(
         home, "remember", "Rum is at six.", "--bank", "proj"
     )
-    assert "validity: since 20" in yes(home, "show", first)
-    yes(home, "merge", other, first, "--yes")
+    assert "validity: since 20" in run_ok(home, "show", first)
+    run_ok(home, "merge", other, first, "--yes")
     hits = read_json(home, "recall", "when is tea", "--bank", "proj")["hits"]
     assert [hit["uri"] for hit in hits] == [first]
-    assert "to be remembered" in yes(home, "brief", "--bank", "proj")
+    assert "to be remembered" in run_ok(home, "brief", "--bank", "proj")
     assert "no words" in holdfast(home, "remember", " ").stderr
 
 
@@ -107,12 +107,12 @@ def test_a_scrub_counts_what_it_erases_and_never_prints_it(home: Path) -> None:
     looked = read_json(home, "scrub", SECRET, "--dry-run")
     assert looked["erased"] is False
     assert looked["records"] == {"turn": 1}
-    output = yes(home, "scrub", SECRET, "--yes")
+    output = run_ok(home, "scrub", SECRET, "--yes")
     assert "1 turn" in output and SECRET not in output
     assert f"{SESSION}.jsonl (not ours)" in output
     held = [path for path in home.rglob("*") if path.is_file() and "claude" not in path.parts]
     assert not [path for path in held if SECRET.encode() in path.read_bytes()]
-    assert "Nothing in the memory holds it" in yes(home, "scrub", SECRET, "--yes")
+    assert "Nothing in the memory holds it" in run_ok(home, "scrub", SECRET, "--yes")
     status = read_json(home, "status", "--bank", "all")["ledger"]
     skipped = sum(status["skipped"].values())
     assert status["lines"] == status["captured"] + skipped + status["failed"] + status["pending"]
@@ -143,14 +143,14 @@ def test_a_purge_names_backups_and_removes_them_on_request(home: Path) -> None:
     id = exchange(home, "yawl")
     with closing(sqlite3.connect(home / "memory.db")) as raw:
         copy = back_up(raw, home / "memory.db", 9)
-    output = yes(home, "forget", id, "--purge", "--yes")
+    output = run_ok(home, "forget", id, "--purge", "--yes")
     assert "Erased for good: 3 turns" in output and str(copy) in output
     assert copy.exists()
     for command in (("show",), ("restore",), ("forget", "--yes")):
         done = holdfast(home, command[0], id, *command[1:])
         assert done.returncode == 2 and "was erased for good" in done.stderr, command
     id = exchange(home, "ketch")
-    assert "Removed 1 backup" in yes(home, "forget", id, "--purge", "--yes", "--backups")
+    assert "Removed 1 backup" in run_ok(home, "forget", id, "--purge", "--yes", "--backups")
     assert not copy.exists()
 
 

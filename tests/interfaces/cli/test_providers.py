@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.test_cli import holdfast, read_json
-from tests.support.plugins import make_plugin, processes_of, stranger, wait_until_gone, write
+from tests.support.plugins import (
+    make_plugin,
+    processes_of,
+    misbehaving_server,
+    wait_until_gone,
+    write,
+)
 from tests.support.waiting import wait_until
 
 QUESTION = "When do the retries of the importer stop?"
@@ -21,7 +27,8 @@ QUESTION = "When do the retries of the importer stop?"
 def home_with(tmp_path: Path, *modes: str, use: str = "asked") -> Path:
     home = tmp_path / "home"
     folders = [
-        str(make_plugin(tmp_path / mode, stranger(mode, tmp_path / "notes"))) for mode in modes
+        str(make_plugin(tmp_path / mode, misbehaving_server(mode, tmp_path / "notes")))
+        for mode in modes
     ]
     result = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\n'
     write(home / "config.toml", result)

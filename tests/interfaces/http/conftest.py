@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.http.browser import Looker, browsing
+from tests.support.http.browser import BrowserSession, open_browser
 from tests.support.http.server import Server, make_home, serving
 
 
@@ -21,18 +21,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, started once for a file: while it runs, no other loop can in this process."""
-    with browsing() as made:
+    with open_browser() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def visitor(browser: Browser, server: Server) -> Looker:
+def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
     """A browser that came in by the link."""
-    return Looker(browser, server)
+    return BrowserSession(browser, server)
 
 
 @pytest.fixture
-def looker(visitor: Looker) -> Iterator[Looker]:
+def browser_session(signed_in_browser: BrowserSession) -> Iterator[BrowserSession]:
     """The same, with all windows shut after each test."""
-    yield visitor
-    visitor.close()
+    yield signed_in_browser
+    signed_in_browser.close()

@@ -19,7 +19,7 @@ from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Sema
 from holdfast.recall.retrievers.text import direct, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
-from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, read_in, talk
+from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, open_with_sessions, talk
 from tests.support.waiting import wait_until
 
 
@@ -182,7 +182,7 @@ def test_a_time_range_finds_records_that_others_would_crowd_out(tmp_path: Path) 
     ]
     said = "The cache went cold since its eviction took what readers needed, and so all asked on."
     old = talk(50, "2026-03-10", "What do readers wait for?", said)
-    with read_in(tmp_path, *many, old) as memory:
+    with open_with_sessions(tmp_path, *many, old) as memory:
         found = memory.recall("cache eviction before April", "shop", budget=Budget.LOW)
         assert days(found.hits)[:1] == ["2026-03-10"]
         assert "temporal" in found.hits[0].why and "direct_fts" not in found.hits[0].why

@@ -64,7 +64,7 @@ def ingest(home: Path, corpus: Path, crew: Executor) -> dict[str, list[str]]:
     return dump(home / "memory.db")
 
 
-class Slain:
+class KillingExecutor:
     """An executor whose processes are killed now and then, as by a machine without memory."""
 
     def __init__(self, every: int) -> None:
@@ -136,7 +136,7 @@ def test_several_processes_store_the_same_rows_as_one(
 def test_killed_processes_do_not_change_the_stored_rows(
     tmp_path: Path, corpus: Path, alone: dict[str, list[str]]
 ) -> None:
-    crew = Slain(every=4)
+    crew = KillingExecutor(every=4)
     try:
         assert ingest(tmp_path, corpus, crew) == alone
     finally:
@@ -298,7 +298,7 @@ def test_an_unreachable_cluster_is_an_error() -> None:
     assert time.monotonic() - began < 20
 
 
-def somebody_else() -> str:
+def worker_pid() -> str:
     return str(os.getpid())
 
 
@@ -308,4 +308,4 @@ def test_workers_of_another_version_are_refused(scheduler: Any) -> None:
     cluster: Any = import_module("holdfast.refine.core.dask_cluster")
     address = str(scheduler.scheduler_address).replace("tcp://", "dask://")
     with pytest.raises(InputError, match="does not have Holdfast"):
-        cluster.DaskExecutor(address, somebody_else)
+        cluster.DaskExecutor(address, worker_pid)

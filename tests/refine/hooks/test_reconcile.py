@@ -35,7 +35,7 @@ def all_turns(home: Home) -> list[Turn]:
         return [turn for s in sessions for turn in memory.reader.turns.of_session(s.bank, s.id)]
 
 
-def tell(home: Home, transcript: str = "") -> None:
+def put_session_events(home: Home, transcript: str = "") -> None:
     """A whole session, by its hooks."""
     more = {"transcript_path": transcript}
     home.put("SessionStart", {"source": "startup", **more})
@@ -79,7 +79,7 @@ TOLD = [words for words in WHOLE if words != "Let me run the tests."]
 
 def test_a_session_without_a_transcript_is_stored_in_order(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    tell(home, "/home/dev/.claude/projects/-home-dev-proj/never.jsonl")
+    put_session_events(home, "/home/dev/.claude/projects/-home-dev-proj/never.jsonl")
     home.drain()
     account = home.reconcile().journals
     assert home.said() == TOLD
@@ -105,7 +105,7 @@ def test_a_session_without_a_transcript_is_stored_in_order(tmp_path: Path) -> No
 def test_journal_lines_that_the_transcript_has_count_as_duplicates(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(), home)
-    tell(home, str(path))
+    put_session_events(home, str(path))
     home.ingest(path)
     before = all_turns(home)
     home.drain()
@@ -118,7 +118,7 @@ def test_journal_lines_that_the_transcript_has_count_as_duplicates(tmp_path: Pat
 def test_only_turns_that_the_transcript_lacks_are_added(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(until=5), home)  # killed before the last exchange was written
-    tell(home, str(path))
+    put_session_events(home, str(path))
     home.drain()
     done = home.reconcile()
     assert done.transcripts.files_read == 1, "the transcript is read first"
@@ -131,7 +131,7 @@ def test_only_turns_that_the_transcript_lacks_are_added(tmp_path: Path) -> None:
 def test_a_call_without_its_result_gets_it_from_the_hook(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(until=3), home)
-    tell(home, str(path))
+    put_session_events(home, str(path))
     home.drain()
     home.reconcile()
     (turn,) = [t for t in all_turns(home) if t.tool]
@@ -145,7 +145,7 @@ def test_a_transcript_that_comes_or_grows_after_its_journal_was_read_adds_only_w
 ) -> None:
     home = Home(tmp_path)
     path = write(transcript(until), home)
-    tell(home, str(path))
+    put_session_events(home, str(path))
     home.drain()
     home.reconcile()
     write(transcript(), home)
@@ -336,7 +336,7 @@ def test_a_recorded_call_is_the_same_from_hooks_and_transcript(tmp_path: Path) -
 
 def test_ingest_of_a_folder_that_contains_our_home_skips_journals(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    tell(home)
+    put_session_events(home)
     home.drain()
     home.reconcile()
     home.ingest(tmp_path)
@@ -346,7 +346,7 @@ def test_ingest_of_a_folder_that_contains_our_home_skips_journals(tmp_path: Path
 
 def test_a_journal_given_by_name_is_refused(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    tell(home)
+    put_session_events(home)
     home.drain()
     with home.open() as memory, pytest.raises(InputError, match="journal of what hooks told"):
         memory.ingestion.find([home.places.journal(SESSION)])
@@ -355,7 +355,7 @@ def test_a_journal_given_by_name_is_refused(tmp_path: Path) -> None:
 def test_an_unreadable_transcript_does_not_block_its_journal(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = write(transcript(), home)
-    tell(home, str(path))
+    put_session_events(home, str(path))
     home.ingest(path)
     with home.open() as memory:
         (source,) = memory.reader.sources.all()

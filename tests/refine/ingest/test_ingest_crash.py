@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.killed_processes import kill_amid
+from tests.support.killed_processes import kill_during_writes
 from tests.support.memory_dump import dump
 from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
@@ -80,7 +80,7 @@ def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            landed += kill_amid(process, home / "memory.db", rng.uniform(0, whole / 2))
+            landed += kill_during_writes(process, home / "memory.db", rng.uniform(0, whole / 2))
         ingest(corpus, home, workers, model)
         assert dump(home / "memory.db") == calm
     assert landed >= 2, "the kills must have hit a running ingest"

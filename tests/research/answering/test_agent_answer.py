@@ -37,13 +37,13 @@ def opened(uri: str) -> tuple[Hit, Citation] | None:
     return hit, Citation(0, uri, Layer.TRANSCRIPTS, text, "/sessions/s#msg-1")
 
 
-def unnoticed(name: str, arguments: Mapping[str, Any], found: int) -> None:
+def ignore_event(name: str, arguments: Mapping[str, Any], found: int) -> None:
     """Whoever listens does not."""
 
 
 def looked(*uris: str, given: Mapping[str, Any] | None = None) -> LookupTools:
     rows = [{"uri": uri, "text": TEXTS.get(uri, "")} for uri in uris]
-    lookups = LookupTools(lambda n, a: given or {"results": rows}, unnoticed, lambda: False)
+    lookups = LookupTools(lambda n, a: given or {"results": rows}, ignore_event, lambda: False)
     lookups.look_up("search", {})
     return lookups
 
@@ -105,7 +105,7 @@ def test_an_answer_from_external_sources_only_says_so() -> None:
 
 def test_the_text_shown_to_the_model_is_limited() -> None:
     rows = [{"uri": f"holdfast://turn/{n}", "text": "x" * 900} for n in range(500)]
-    lookups = LookupTools(lambda n, a: {"results": rows}, unnoticed, lambda: False)
+    lookups = LookupTools(lambda n, a: {"results": rows}, ignore_event, lambda: False)
     given = [lookups.look_up("search", {}) for _ in range(20)]
     assert sum(map(len, given[:-1])) <= LIMITS.run_chars + 1500
     assert "Answer now" in given[-1]
@@ -117,7 +117,7 @@ def test_a_tool_error_is_reported_to_the_model() -> None:
     def refuse(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError("There is no tool 'Bash'.", "Use search.")
 
-    lookups = LookupTools(refuse, unnoticed, lambda: False)
+    lookups = LookupTools(refuse, ignore_event, lambda: False)
     assert lookups.look_up("Bash", {}) == "There is no tool 'Bash'. Use search."
 
 
@@ -128,7 +128,7 @@ def test_a_stopped_conversation_looks_up_nothing() -> None:
         calls.append(name)
         return {}
 
-    lookups = LookupTools(call, unnoticed, lambda: True)
+    lookups = LookupTools(call, ignore_event, lambda: True)
     assert lookups.look_up("search", {}) == "Stopped." and not calls
 
 

@@ -14,7 +14,7 @@ from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
-from tests.support.recall_bank import read_in, talk
+from tests.support.recall_bank import open_with_sessions, talk
 
 OTHERS = tuple(
     (
@@ -41,7 +41,7 @@ ASKED = "On which host does the mailer that Maria wrote run?"
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     said = [talk(n, *session) for n, session in enumerate((WHO, WHERE, *OTHERS), start=1)]
-    with read_in(tmp_path, *said) as memory:
+    with open_with_sessions(tmp_path, *said) as memory:
         yield memory
 
 
@@ -107,7 +107,7 @@ def test_a_good_first_answer_ends_the_investigation(memory: Holdfast) -> None:
 def test_three_records_form_a_chain(tmp_path: Path) -> None:
     port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
-    with read_in(tmp_path, *said) as memory:
+    with open_with_sessions(tmp_path, *said) as memory:
         answer = memory.ask(
             "Which gate socket has the host on which the mailer that Maria wrote runs?", "all"
         )
@@ -132,7 +132,7 @@ def test_distant_parts_of_one_session_are_combined(tmp_path: Path) -> None:
         "What was it?", "The spooler restarted because its watchdog bites after nine seconds.",
     )  # fmt: skip
     said = [talk(n, *s) for n, s in enumerate(OTHERS, start=2)]
-    with read_in(tmp_path, long, *said) as memory:
+    with open_with_sessions(tmp_path, long, *said) as memory:
         question = (
             "Which watchdog restarted the spooler when the ferry timetable was printed twice?"
         )

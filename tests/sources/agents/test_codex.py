@@ -12,12 +12,12 @@ from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.codex import AGENT
 from holdfast.sources.tool_mapping import edits_of_patch
-from tests.support.agent_samples import conversation, copy, remember, sessions, turns
+from tests.support.agent_samples import conversation, copy, open_memory, sessions, turns
 
 
 def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         found = conversation(memory)
 
@@ -52,7 +52,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
 
 def test_results_are_joined_to_their_calls_and_failures_have_a_reason(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         tools = [turn.tool for turn in turns(memory) if turn.tool]
         trusts = {turn.tool.name: turn.trust for turn in turns(memory) if turn.tool}
@@ -69,7 +69,7 @@ def test_results_are_joined_to_their_calls_and_failures_have_a_reason(tmp_path: 
 
 def test_a_session_has_its_branch_version_and_parent(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         first, inner = sessions(memory)
         asked = next(turn for turn in turns(memory) if turn.session == inner.id)
@@ -83,10 +83,10 @@ def test_only_appended_lines_are_read(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     path = max(folder.rglob("*T09*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
-    with remember(tmp_path) as whole:
+    with open_memory(tmp_path) as whole:
         whole.ingest(whole.ingestion.find([folder]))
         wanted = conversation(whole)
-    with remember(tmp_path / "piecewise") as memory:
+    with open_memory(tmp_path / "piecewise") as memory:
         for count in (1, 6, 7, 12, len(lines)):
             path.write_bytes(b"".join(lines[:count])[: None if count > 7 else -3])
             memory.ingest(memory.ingestion.find([folder]))
@@ -108,7 +108,7 @@ def test_a_line_of_an_unknown_kind_is_counted_as_such(tmp_path: Path) -> None:
     strange = {"timestamp": "2026-06-18T09:59:00Z", "type": "response_item"}
     with path.open("a") as file:
         file.write(json.dumps({**strange, "payload": {"type": "telepathy"}}) + "\n")
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
 
         assert (memory.inventory.balance().skipped or {})["unknown-type"] == 1

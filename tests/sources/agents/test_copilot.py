@@ -7,7 +7,7 @@ from pathlib import Path
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.copilot import AGENT
-from tests.support.agent_samples import copy, read, remember, sessions
+from tests.support.agent_samples import copy, read, open_memory, sessions
 
 
 def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
 
 def test_a_session_has_its_title_branch_and_subagents(tmp_path: Path) -> None:
     folder = copy("copilot", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         main, inner = sessions(memory)
 

@@ -11,7 +11,7 @@ from time import time
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.cursor import AGENT
-from tests.support.agent_samples import conversation, copy, read, remember, sessions, turns
+from tests.support.agent_samples import conversation, copy, read, open_memory, sessions, turns
 
 CONVERSATION = "abcd1111-2222-4333-8444-555566667777"
 
@@ -54,7 +54,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
 
 def test_sessions_have_title_branch_and_parent(tmp_path: Path) -> None:
     folder = copy("cursor", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         first, inner, edited = sessions(memory)
 
@@ -66,7 +66,7 @@ def test_an_unfinished_message_waits_and_only_new_ones_are_read(tmp_path: Path) 
     database = copy("cursor", tmp_path) / "User" / "globalStorage" / "state.vscdb"
     composer = f"composerData:{CONVERSATION}"
     now = round(time() * 1000)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([database]))
         known = len(turns(memory))
         headers = [{"bubbleId": f"b{n}"} for n in range(1, 10)]

@@ -10,7 +10,7 @@ from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.gemini import AGENT
-from tests.support.agent_samples import copy, read, remember, sessions, turns
+from tests.support.agent_samples import copy, read, open_memory, sessions, turns
 
 
 def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
 
 def test_a_session_has_its_title_and_parent(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         _, main, inner = sessions(memory)
 
@@ -54,11 +54,11 @@ def test_a_document_rewritten_with_every_message_is_stored_once(tmp_path: Path) 
     folder = copy("gemini", tmp_path)
     (path,) = folder.rglob("*.json")
     whole = json.loads(path.read_text())
-    with remember(tmp_path / "whole") as memory:
+    with open_memory(tmp_path / "whole") as memory:
         memory.ingest(memory.ingestion.find([path]))
         wanted = [(turn.id, turn.text, turn.tool) for turn in turns(memory)]
         assert len(wanted) > 1
-    with remember(tmp_path / "piecewise") as memory:
+    with open_memory(tmp_path / "piecewise") as memory:
         for count in range(len(whole["messages"]) + 1):
             part = {**whole, "lastUpdated": str(count), "messages": whole["messages"][:count]}
             path.write_text(json.dumps(part, indent=2))
@@ -76,7 +76,7 @@ def test_a_call_that_was_still_running_gets_its_result_later(tmp_path: Path) -> 
     done = whole["messages"][1]["toolCalls"][0]
     running = {key: value for key, value in done.items() if key not in ("result", "status")}
     whole["messages"][1]["toolCalls"][0] = {**running, "status": "executing"}
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         path.write_text(json.dumps(whole))
         memory.ingest(memory.ingestion.find([path]))
         assert [turn.tool.ok for turn in turns(memory) if turn.tool] == [None]
@@ -91,7 +91,7 @@ def test_a_truncated_document_is_reported_and_read_when_it_is_complete(tmp_path:
     folder = copy("gemini", tmp_path)
     (path,) = folder.rglob("*.json")
     whole = path.read_bytes()
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         path.write_bytes(whole[:-40])
         memory.ingest(memory.ingestion.find([path]))
         (source,) = memory.reader.sources.all()

@@ -11,7 +11,7 @@ from time import time
 from holdfast.errors import InputError
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
-from tests.support.agent_samples import conversation, copy, read, remember, sessions, turns
+from tests.support.agent_samples import conversation, copy, read, open_memory, sessions, turns
 
 SESSION = "ses_three00000003"
 
@@ -64,7 +64,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
 
 def test_sessions_have_title_version_and_parent(tmp_path: Path) -> None:
     folder = copy("opencode", tmp_path)
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([folder]))
         first, inner, third = sessions(memory)
 
@@ -75,7 +75,7 @@ def test_sessions_have_title_version_and_parent(tmp_path: Path) -> None:
 
 def test_every_session_of_the_database_is_a_source(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         (found,) = memory.ingestion.find([database])
         memory.ingest([found])
 
@@ -91,7 +91,7 @@ def test_every_session_of_the_database_is_a_source(tmp_path: Path) -> None:
 def test_only_new_messages_are_read_and_an_unfinished_one_waits(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
     now = time()
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([database]))
         add_message(database, "msg_z1", "Still writ", done=False, updated=now)
         assert memory.ingest(memory.ingestion.find([database])).lines == 0
@@ -108,7 +108,7 @@ def test_only_new_messages_are_read_and_an_unfinished_one_waits(tmp_path: Path) 
 
 def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         add_message(database, "msg_z1", "Cut off here", done=False, updated=time() - 3600)
         memory.ingest(memory.ingestion.find([database]))
 
@@ -117,7 +117,7 @@ def test_a_message_that_never_ended_is_read_after_a_while(tmp_path: Path) -> Non
 
 def test_changed_messages_are_read_again_without_duplicates(tmp_path: Path) -> None:
     database = copy("opencode", tmp_path) / "opencode.db"
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([database]))
         before = [turn.id for turn in turns(memory)]
         change(
@@ -139,7 +139,7 @@ def test_a_database_of_another_format_is_refused_with_a_reason(tmp_path: Path) -
     database = tmp_path / "opencode.db"
     change(database, "CREATE TABLE other (id)")
     problems: list[str] = []
-    with remember(tmp_path) as memory:
+    with open_memory(tmp_path) as memory:
         assert memory.ingestion.find([database], problems=problems) == []
         try:
             memory.ingestion.find([database / "ses_x"])

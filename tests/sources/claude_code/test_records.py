@@ -49,7 +49,7 @@ def only_turn(reading: ParsedLine) -> DraftTurn:
     return turn
 
 
-def fate(record: dict[str, Any]) -> tuple[LineOutcome, str]:
+def outcome(record: dict[str, Any]) -> tuple[LineOutcome, str]:
     reading = read_record(record, FILE)
     assert reading.outcome is LineOutcome.CAPTURED or not (reading.turns or reading.results)
     return reading.outcome, reading.reason
@@ -83,12 +83,12 @@ def fate(record: dict[str, Any]) -> tuple[LineOutcome, str]:
     ],
 )
 def test_lines_about_the_program_itself_are_housekeeping(kind: str) -> None:
-    assert fate(line(kind)) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
+    assert outcome(line(kind)) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
 
 
 def test_an_unknown_type_is_skipped_under_its_name() -> None:
-    assert fate(line("brand-new")) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
-    assert fate({}) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
+    assert outcome(line("brand-new")) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
+    assert outcome({}) == (LineOutcome.SKIPPED, SkipReason.UNKNOWN_TYPE)
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ def test_housekeeping_is_recognised_by_its_first_bytes(data: bytes, expected: bo
 def test_lines_without_a_message_are_skipped_for_the_right_reason(
     record: dict[str, Any], reason: SkipReason
 ) -> None:
-    assert fate(record) == (LineOutcome.SKIPPED, reason)
+    assert outcome(record) == (LineOutcome.SKIPPED, reason)
 
 
 @pytest.mark.parametrize("content", [None, 5, True, {"a": 1}])
 @pytest.mark.parametrize("kind", ["user", "assistant"])
 def test_a_message_of_the_wrong_shape_fails(kind: str, content: object) -> None:
-    assert fate(line(kind, message={"content": content})) == (LineOutcome.FAILED, "wrong-shape")
-    assert fate(line(kind)) == (LineOutcome.FAILED, "wrong-shape")
+    assert outcome(line(kind, message={"content": content})) == (LineOutcome.FAILED, "wrong-shape")
+    assert outcome(line(kind)) == (LineOutcome.FAILED, "wrong-shape")
 
 
 def test_a_prompt_becomes_a_turn_of_the_user() -> None:
@@ -221,7 +221,7 @@ def test_a_queued_notification_is_not_a_prompt() -> None:
     by_mode = attachment("queued_command", prompt="Agent done", commandMode="task-notification")
     by_text = attachment("queued_command", prompt="<task-notification>x</task-notification>")
 
-    assert fate(by_mode) == fate(by_text) == (LineOutcome.SKIPPED, SkipReason.MACHINE)
+    assert outcome(by_mode) == outcome(by_text) == (LineOutcome.SKIPPED, SkipReason.MACHINE)
 
 
 def test_a_queued_command_with_an_image_keeps_its_text() -> None:
@@ -325,4 +325,4 @@ def test_a_title_is_assigned_to_its_session(kind: str, key: str) -> None:
 def test_a_summary_of_another_sessions_leaf_is_housekeeping() -> None:
     record = {"type": "summary", "summary": "Old work", "leafUuid": "u9"}
 
-    assert fate(record) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)
+    assert outcome(record) == (LineOutcome.SKIPPED, SkipReason.HOUSEKEEPING)

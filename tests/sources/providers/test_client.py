@@ -11,10 +11,10 @@ from holdfast.errors import InputError, ProviderError
 from tests.support.plugins import (
     is_alive,
     make_plugin,
-    official,
+    official_server,
     processes_of,
     providers_for,
-    stranger,
+    misbehaving_server,
     wait_until_gone,
 )
 
@@ -24,8 +24,8 @@ SOON_S = 1.0
 
 
 def meet(tmp_path: Path, mode: str, patience_s: float = 30.0, tool: str = "search") -> Providers:
-    """The only provider is a stranger of some mode."""
-    server = stranger(mode, tmp_path / "notes")
+    """Return providers with one server that misbehaves as `mode` says."""
+    server = misbehaving_server(mode, tmp_path / "notes")
     plugin = make_plugin(tmp_path / "wiki", server, [f"mcp__main__{tool}"])
     return providers_for(tmp_path, plugin, patience_s=patience_s)
 
@@ -36,7 +36,7 @@ def ask(found: Providers) -> list[PluginText]:
 
 def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) -> None:
     tools = ["mcp__main__search_pages", "mcp__main__page_by_title"]
-    plugin = make_plugin(tmp_path / "wiki", official(), tools)
+    plugin = make_plugin(tmp_path / "wiki", official_server(), tools)
     found = providers_for(tmp_path, plugin)
     result = found.ask(found.named("wiki"), "retry policy and caches")
     assert [one.tool for one in result] == ["search_pages", "search_pages"]

@@ -37,7 +37,7 @@ _OPINION = Opinion(
 )  # fmt: skip
 
 
-def check_keys_are_kept_as_they_were_made(make_store: MakeStore) -> None:
+def check_keys_are_stored_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.api_keys.all(), [], "keys")
         with store.transaction():
@@ -48,7 +48,7 @@ def check_keys_are_kept_as_they_were_made(make_store: MakeStore) -> None:
         expect(again.api_keys.all(), [_FIRST, _SECOND], "keys")
 
 
-def check_a_key_is_revoked_once(make_store: MakeStore) -> None:
+def check_a_key_can_be_revoked_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.api_keys.add(_FIRST)
@@ -59,7 +59,7 @@ def check_a_key_is_revoked_once(make_store: MakeStore) -> None:
         expect(store.api_keys.all(), [_FIRST._replace(revoked=NOON), _SECOND], "keys")
 
 
-def check_the_last_use_of_a_key_never_goes_back(make_store: MakeStore) -> None:
+def check_the_last_use_of_a_key_never_moves_back(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.api_keys.add(_FIRST)
@@ -87,7 +87,7 @@ def _three(store: Store) -> None:
             store.derived.put(bank, SESSION, [a_passage("t1", "a lantern", bank)])
 
 
-def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
+def check_a_principal_of_some_banks_sees_no_other(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _three(store)
         both = fence_store(store, Principal("a", (BANK, _THIRD), Level.READ))
@@ -102,7 +102,7 @@ def check_whoever_sees_some_banks_sees_no_other(make_store: MakeStore) -> None:
             expect(ask(nobody), [], "no bank at all")
 
 
-def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
+def check_an_invisible_bank_is_not_found(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
         expect(mine.banks.get(OTHER), None, "another's bank")
@@ -119,7 +119,7 @@ def check_a_bank_that_is_not_seen_is_not_there(make_store: MakeStore) -> None:
         _refused(lambda: mine.derived.drop_all(), ForbiddenError)
 
 
-def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) -> None:
+def check_records_with_parts_outside_a_bank_can_be_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         mine = fence_store(store, Principal("a", (BANK,), Level.WRITE))
         firm = OpinionRevision(NOON, 0.5, 1, 0, "said")
@@ -128,7 +128,7 @@ def check_what_has_parts_without_a_bank_can_be_written(make_store: MakeStore) ->
         expect(store.opinions.history(BANK, _OPINION.id), [firm], "beliefs")
 
 
-def check_whoever_may_only_look_changes_nothing(make_store: MakeStore) -> None:
+def check_a_read_only_principal_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for banks in ((BANK,), None):
             looks = fence_store(store, Principal("a", banks, Level.READ))

@@ -45,7 +45,7 @@ def _filled(store: Store) -> None:
     store.concepts.put(BANK, [_made(a_concept())])
 
 
-def check_a_concept_comes_back_whole(make_store: MakeStore) -> None:
+def check_a_concept_is_returned_complete(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
@@ -60,7 +60,7 @@ def check_a_concept_comes_back_whole(make_store: MakeStore) -> None:
         expect(found, ["c1"], "a search of what sums up")
 
 
-def check_a_concept_is_found_by_the_id_of_what_went_into_it(make_store: MakeStore) -> None:
+def check_a_concept_is_found_by_the_id_of_one_merged_into_it(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
@@ -73,7 +73,7 @@ def check_a_concept_is_found_by_the_id_of_what_went_into_it(make_store: MakeStor
         expect(store.records.find(BANK, "concept", "c8"), [], "an id that nobody had")
 
 
-def check_only_what_changed_is_written(make_store: MakeStore) -> None:
+def check_only_changed_concepts_are_written(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         one, other = a_concept(), a_concept("c2", name="Moon")
         other = replace(other, members=("holdfast://exchange/x2",), keywords=("lunar",))
@@ -90,7 +90,7 @@ def check_only_what_changed_is_written(make_store: MakeStore) -> None:
         )
 
 
-def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
+def check_a_forgotten_concept_is_not_returned(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
@@ -111,7 +111,7 @@ def check_a_forgotten_concept_is_nowhere(make_store: MakeStore) -> None:
         )
 
 
-def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
+def check_keywords_lead_to_their_records(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)
@@ -137,7 +137,7 @@ def check_words_lead_to_what_bears_them(make_store: MakeStore) -> None:
         expect([record.id for record in found], ["x1"], "finding by concept")
 
 
-def check_erasing_takes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
+def check_erasing_removes_the_concepts_of_a_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)

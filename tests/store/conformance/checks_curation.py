@@ -34,7 +34,7 @@ def a_memory(id: str = "m1", text: str = "tea is at four", bank: str = BANK) -> 
     )  # fmt: skip
 
 
-def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -> None:
+def check_a_hidden_turn_is_in_no_result_but_still_stored(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.turns.put([a_turn(1), a_turn(2), a_turn(3)])
@@ -57,7 +57,7 @@ def check_a_hidden_turn_is_in_no_answer_and_still_there(make_store: MakeStore) -
         expect(len(store.turns.of_session(BANK, SESSION)), 3, "turns derived again")
 
 
-def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStore) -> None:
+def check_a_hidden_session_hides_its_turns_and_subagents(make_store: MakeStore) -> None:
     gone = CurationState(BANK, "session", SESSION, SESSION, forgotten=True)
     with prepared(make_store) as store:
         with store.transaction():
@@ -74,7 +74,7 @@ def check_a_hidden_session_hides_its_turns_and_its_children(make_store: MakeStor
         expect(len(store.sessions.latest(BANK)), 2, "sessions")
 
 
-def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
+def check_a_corrected_text_is_returned(make_store: MakeStore) -> None:
     said = CurationState(BANK, "turn", "s1-turn-1", SESSION, text="goodbye", time=NOON, who="ada")
     done = said._replace(id="s1-turn-2", text="it worked")
     commit, passage = a_commit("c1", "raise the anchor")
@@ -108,7 +108,7 @@ def check_a_correction_is_what_is_read(make_store: MakeStore) -> None:
         )
 
 
-def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
+def check_a_memory_of_an_agent_stays_marked(make_store: MakeStore) -> None:
     ours = replace(a_memory(), trust=Trust.ASSISTANT, status=Status.OBSERVED, who="agent")
     with prepared(make_store) as store:
         with store.transaction():
@@ -118,7 +118,7 @@ def check_an_agents_memory_stays_an_agents(make_store: MakeStore) -> None:
         expect(store.records.find(BANK, "memory", "m1"), [ours], "find")
 
 
-def check_a_memory_is_kept_found_and_hidden(make_store: MakeStore) -> None:
+def check_a_memory_is_stored_found_and_hidden(make_store: MakeStore) -> None:
     memory, passage = a_memory(), a_passage("m1", "tea is at four", kind="memory", session="")
     with prepared(make_store) as store:
         with store.transaction():
@@ -138,7 +138,7 @@ def check_a_memory_is_kept_found_and_hidden(make_store: MakeStore) -> None:
         expect(store.memories.remembered_uncurated(BANK), [memory], "memories")
 
 
-def check_what_is_erased_is_gone_and_known_by_its_mark(make_store: MakeStore) -> None:
+def check_an_erased_record_is_gone_and_known_by_its_mark(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.turns.put([a_turn(1), a_turn(2), a_turn(1, bank=OTHER)])
@@ -164,7 +164,7 @@ def check_what_is_erased_is_gone_and_known_by_its_mark(make_store: MakeStore) ->
         )
 
 
-def check_a_scrubbing_takes_words_out_of_every_row(make_store: MakeStore) -> None:
+def check_a_scrub_removes_text_from_every_row(make_store: MakeStore) -> None:
     def clean(text: str) -> str:
         return text.replace("swordfish", "X")
 

@@ -42,7 +42,7 @@ def _carried(store: Store) -> dict[str, list[Row]]:
     }
 
 
-def check_what_is_carried_away_can_be_put_back_once(make_store: MakeStore) -> None:
+def check_exported_rows_can_be_restored_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _filled(store)
         told = _carried(store)
@@ -61,7 +61,7 @@ def check_what_is_carried_away_can_be_put_back_once(make_store: MakeStore) -> No
         expect(len(store.exports.known_decisions(BANK)), 3, "the decisions")
 
 
-def check_a_source_comes_back_under_a_number_of_its_own(make_store: MakeStore) -> None:
+def check_a_restored_source_gets_its_own_number(make_store: MakeStore) -> None:
     (table,) = [table for table in TABLES if table.name == "source"]
     with prepared(make_store) as store:
         with store.transaction():
@@ -77,7 +77,7 @@ def check_a_source_comes_back_under_a_number_of_its_own(make_store: MakeStore) -
         expect(number == first.id, False, "whether it is another")
 
 
-def check_what_is_forgotten_is_not_carried_away(make_store: MakeStore) -> None:
+def check_forgotten_records_are_not_exported(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _filled(store)
         with store.transaction():

@@ -9,6 +9,8 @@ from holdfast.model.fact_history import fact_as_of, status_change_at
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
+    EndedStatement,
+    EndReason,
     EvidenceKind,
     Fact,
     FactEvidence,
@@ -80,7 +82,7 @@ _REVIEW = Review(
 )  # fmt: skip
 
 
-def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -> None:
+def check_claims_are_stored_complete_and_removed_with_their_source(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         claims = [a_claim(1), replace(a_claim(5), kind=ClaimKind.HYPOTHESIS)]
         store.derived.put(BANK, SESSION, claims)
@@ -98,7 +100,7 @@ def check_claims_are_kept_whole_and_go_with_their_place(make_store: MakeStore) -
         expect(store.facts.claims(OTHER), [], "the claims of an erased session")
 
 
-def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> None:
+def check_the_facts_of_a_bank_are_replaced_as_a_whole(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             known = DerivedFacts(
@@ -133,7 +135,7 @@ def check_what_is_known_of_a_bank_is_replaced_whole(make_store: MakeStore) -> No
         expect(len(store.facts.all(OTHER)), 1, "the facts of another bank")
 
 
-def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
+def check_a_rebuild_drops_facts(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [a_claim()])
         store.facts.replace(BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS, [_REVIEW]))
@@ -152,7 +154,7 @@ def check_a_rebuild_drops_what_is_known(make_store: MakeStore) -> None:
         )
 
 
-def check_deeds_are_found_by_their_words(make_store: MakeStore) -> None:
+def check_tool_calls_are_found_by_their_words(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.turns.put([a_tool_turn(1, "c1"), a_turn(2, "make test, please")])
         store.derived.put(BANK, SESSION, [])
@@ -194,7 +196,7 @@ def check_uses_are_kept_as_long_as_their_turns(make_store: MakeStore) -> None:
         expect(store.facts.uses(BANK), [], "what was taken back")
 
 
-def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
+def check_status_history_can_be_read_as_of_a_time(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.facts.replace(BANK, DerivedFacts([_known(a_fact())], _LIVES, _BEARINGS))
         lives, bearings = (
@@ -207,3 +209,23 @@ def check_a_life_can_be_asked_for_as_of_a_time(make_store: MakeStore) -> None:
         then = fact_as_of(a_fact(), lives, bearings, NOON)
         told = (then.status, then.superseded_by, then.validity.until, then.against)
         expect(told, (Status.OBSERVED, "", "", ()), "the fact as it stood")
+
+
+def check_ended_statements_are_read_by_bank_and_session(make_store: MakeStore) -> None:
+    """Those that ended everywhere come with any session, those of a session only with it."""
+    everywhere = EndedStatement(
+        SESSION, _RULE, NOON, LATER, EndReason.CORRECTED, "ada", "holdfast://fact/f1",
+        "holdfast://fact/f1", "Moor at the north pier by day only.",
+    )  # fmt: skip
+    guess = EndedStatement(
+        SESSION, "It was the tide.", NOON, NOON, EndReason.RETRACTED, "", "holdfast://turn/t2",
+        everywhere=False,
+    )  # fmt: skip
+    with prepared(make_store) as store, store.transaction():
+        store.facts.replace(BANK, DerivedFacts(ended=[everywhere, guess]))
+        expect(store.facts.ended_statements(BANK), [everywhere], "what ended everywhere")
+        both = store.facts.ended_statements(BANK, ["another", SESSION])
+        expect(both, [guess, everywhere], "what ended everywhere and in a session, by time")
+        expect(store.facts.ended_statements(OTHER, [SESSION]), [], "what ended in another bank")
+        store.derived.drop_all()
+        expect(store.facts.ended_statements(BANK, [SESSION]), [], "what is left for a rebuild")

@@ -41,7 +41,7 @@ _REVIEW = replace(
 )
 
 
-def check_what_a_forge_says_comes_back_as_it_was(make_store: MakeStore) -> None:
+def check_forge_records_are_returned_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for thread in (PULL, ISSUE):
@@ -68,7 +68,7 @@ def check_what_a_forge_says_comes_back_as_it_was(make_store: MakeStore) -> None:
         expect((counts.pulls, counts.issues), (1, 1), "the counts")
 
 
-def check_pulls_are_found_by_commits_issues_and_files(make_store: MakeStore) -> None:
+def check_pull_requests_are_found_by_commits_issues_and_files(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.forge.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
@@ -95,7 +95,7 @@ def check_pulls_are_found_by_commits_issues_and_files(make_store: MakeStore) -> 
         )
 
 
-def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeStore) -> None:
+def check_hiding_a_thread_hides_its_remarks(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.forge.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
@@ -118,7 +118,7 @@ def check_a_thread_that_is_put_away_takes_its_remarks_with_it(make_store: MakeSt
         )
 
 
-def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) -> None:
+def check_forge_records_can_be_erased_and_scrubbed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.forge.put_thread(PULL, a_passage(PULL.id, "lift", kind="pull", session=""))
@@ -144,7 +144,7 @@ def check_what_a_forge_said_can_be_erased_and_scrubbed(make_store: MakeStore) ->
         expect(store.forge.pulls_with_commit(BANK, "c1"), [], "by its commit")
 
 
-def check_how_far_a_forge_was_read_is_noted(make_store: MakeStore) -> None:
+def check_the_progress_of_reading_a_forge_is_stored(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         first = ForgeRepository(
             BANK, "github.com/acme/shop", {"threads": NOON}, {"/a?b": 'W/"x"'}, NOON

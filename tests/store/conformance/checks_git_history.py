@@ -14,7 +14,7 @@ _MOVED = FileChange("new.py", "R", "old.py", 3, 1)
 _PATCH = Patch(BANK, _SHA, (_MOVED, FileChange("b.bin", "A", binary=True)), "@@ new.py\n+x")
 
 
-def check_a_patch_comes_back_as_it_was(make_store: MakeStore) -> None:
+def check_a_patch_is_returned_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.git.put_commits([a_commit(_SHA, "Move it")])
@@ -33,7 +33,7 @@ def check_a_patch_comes_back_as_it_was(make_store: MakeStore) -> None:
         expect(store.git.patch(BANK, _SHA), None, "the patch of an erased commit")
 
 
-def check_reverts_are_known_by_any_name_of_what_they_take_back(make_store: MakeStore) -> None:
+def check_reverts_are_found_by_any_id_of_the_reverted_commit(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.git.put_reverts(BANK, "r1", [_SHA])
         store.git.put_reverts(BANK, "r2", [_SHA[:7]])
@@ -43,7 +43,7 @@ def check_reverts_are_known_by_any_name_of_what_they_take_back(make_store: MakeS
         expect(store.git.reverts(BANK, "r2"), [_SHA[:7]], "what one takes back")
 
 
-def check_a_repository_is_noted_in_place_of_what_was_known(make_store: MakeStore) -> None:
+def check_a_repository_entry_replaces_the_earlier_one(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         first = Repository(BANK, "/p/.git", "a", ("a", "b"), NOON)
         other = Repository(OTHER, "/p/.git", "z", ("z",), NOON)
@@ -62,7 +62,7 @@ def check_a_repository_is_noted_in_place_of_what_was_known(make_store: MakeStore
         expect([tag.name for tag in store.git.tags(OTHER)], ["v1"], "the tags of another bank")
 
 
-def check_it_is_known_by_file_what_became_of_it(make_store: MakeStore) -> None:
+def check_the_last_change_of_each_file_is_known(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.git.put_commits([a_commit(_SHA, "Move it")])
@@ -89,7 +89,7 @@ def check_it_is_known_by_file_what_became_of_it(make_store: MakeStore) -> None:
         expect(store.git.touches(BANK, "old.py", "", 9), [], "what an erased commit did")
 
 
-def check_branches_are_known_by_name_and_by_what_they_contain(make_store: MakeStore) -> None:
+def check_branches_are_found_by_name_and_by_their_commits(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         first, passage = a_commit(_SHA, "First")
         second = replace(first, id="f" * 40, parents=(_SHA, "e" * 40))

@@ -65,7 +65,7 @@ def _number(store: Store, name: str, bank: str = BANK) -> int:
     return next(known.number for _, known in store.graph.entities_by_spelling(bank, [name.lower()]))
 
 
-def check_entities_are_listed_by_how_many_records_mention_them(make_store: MakeStore) -> None:
+def check_entities_are_listed_by_their_number_of_records(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         told = [(entity.name, entity.mentions) for entity in store.graph.entities(BANK)]
@@ -74,7 +74,7 @@ def check_entities_are_listed_by_how_many_records_mention_them(make_store: MakeS
         expect(len(store.graph.entities(None)), 4, "those of all banks")
 
 
-def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None:
+def check_records_and_entities_refer_to_each_other(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         tide = _number(store, "Tide")
@@ -93,7 +93,7 @@ def check_records_and_entities_lead_to_each_other(make_store: MakeStore) -> None
         expect(sorted(beside), [("Buoy", 1), ("Table", 1)], "what occurs together")
 
 
-def check_a_record_that_is_put_again_replaces_itself(make_store: MakeStore) -> None:
+def check_a_record_stored_again_replaces_itself(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         store.graph.put_nodes(BANK, [_node("x1", _name("Anchor"))])
@@ -111,7 +111,7 @@ def check_a_record_that_is_put_again_replaces_itself(make_store: MakeStore) -> N
         expect(store.graph.size(BANK, 10), 1, "the size")
 
 
-def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
+def check_an_entity_is_found_by_every_spelling(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         spellings = {s.text: s for s in store.graph.spellings(BANK)}
@@ -133,7 +133,7 @@ def check_an_entity_is_known_by_every_spelling(make_store: MakeStore) -> None:
         expect(store.graph.spelling_id(BANK, one.id, "Buoy"), None, "one that it does not have")
 
 
-def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
+def check_proven_aliases_are_returned_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         moved = ProvenAlias(SpellingSource.FILE, "a.py", "b.py")
         store.graph.put_nodes(BANK, [_node("x2", time=_LATER)._replace(aliases=(moved,))])
@@ -148,7 +148,7 @@ def check_what_records_prove_is_told_in_order(make_store: MakeStore) -> None:
         expect(store.graph.proven_aliases(BANK), [DatedAlias(_LATER, moved)], "what is left")
 
 
-def check_only_what_is_shown_has_a_passage(make_store: MakeStore) -> None:
+def check_only_visible_records_have_a_passage(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         _filled(store)
         shown = a_passage("x1", "the tide", kind="exchange")
@@ -163,7 +163,7 @@ def check_only_what_is_shown_has_a_passage(make_store: MakeStore) -> None:
         expect([p.id for p in around], ["x2"], "what is beside it in time")
 
 
-def check_the_graph_goes_with_what_it_was_made_of(make_store: MakeStore) -> None:
+def check_graph_rows_are_removed_with_their_records(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _filled(store)

@@ -25,7 +25,7 @@ _FIRST = ImportBatch(
 _SECOND = _FIRST._replace(id="i2", time=_LATER)
 
 
-def check_what_was_imported_comes_back_as_it_was(make_store: MakeStore) -> None:
+def check_imported_records_are_returned_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.imports.put_batch(_FIRST)
@@ -44,7 +44,7 @@ def check_what_was_imported_comes_back_as_it_was(make_store: MakeStore) -> None:
         expect(store.imports.by_ids(BANK, ["k2", "k9"]), [_TWO], "some of them")
 
 
-def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
+def check_the_latest_import_of_a_record_counts_until_it_is_undone(
     make_store: MakeStore,
 ) -> None:
     with prepared(make_store) as store:
@@ -65,7 +65,7 @@ def check_the_latest_import_of_a_record_holds_until_it_is_taken_back(
         expect(store.imports.versions(BANK), {"k1": "v2", "k2": "v1"}, "what holds of it")
 
 
-def check_an_imported_record_is_found_as_its_passage_and_erased_whole(
+def check_an_imported_record_is_found_by_its_passage_and_erased_completely(
     make_store: MakeStore,
 ) -> None:
     with prepared(make_store) as store:

@@ -14,7 +14,7 @@ _FIRST = Injection("i1", BANK, "host", NOON, InjectionKind.START, 900, ("holdfas
 _SECOND = replace(_FIRST, id="i2", time=_LATER, kind=InjectionKind.GOAL, records=())
 
 
-def check_injections_are_kept_and_found(make_store: MakeStore) -> None:
+def check_injections_are_stored_and_found(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         elsewhere = replace(_FIRST, bank=OTHER, session="another")
         with store.transaction():
@@ -29,7 +29,7 @@ def check_injections_are_kept_and_found(make_store: MakeStore) -> None:
         expect(store.injections.latest(""), [], "injections of no bank")
 
 
-def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
+def check_an_injection_is_stored_once_with_its_outcome(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         settled = replace(
             _FIRST, arrived=True, use=InjectionUse.CITED, because="holdfast://turn/t9"
@@ -47,7 +47,7 @@ def check_an_injection_is_noted_once_and_settled(make_store: MakeStore) -> None:
         expect(store.injections.latest(BANK)[1], missed, "an injection that never arrived")
 
 
-def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
+def check_failed_tasks_are_kept_until_they_succeed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         embed = FailedTask("embed", 1, "no model", NOON, _LATER)
         again = replace(embed, attempts=2, problem="still none")
@@ -62,6 +62,6 @@ def check_failed_work_is_noted_until_it_is_done(make_store: MakeStore) -> None:
         expect(store.failed_tasks.all(), [drain], "chores")
 
 
-def check_a_store_in_order_has_no_faults(make_store: MakeStore) -> None:
+def check_a_healthy_store_has_no_faults(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.check_integrity(), IntegrityReport(), "faults")

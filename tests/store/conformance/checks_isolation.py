@@ -99,7 +99,7 @@ def _seen(store: Store, bank: str) -> dict[str, object]:
     }
 
 
-def check_nothing_of_another_bank_is_told(make_store: MakeStore) -> None:
+def check_no_method_returns_records_of_another_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add(Bank(EMPTY, "empty", NOON))
@@ -114,7 +114,7 @@ def check_nothing_of_another_bank_is_told(make_store: MakeStore) -> None:
         expect(_seen(store, BANK), mine, "the first bank")
 
 
-def check_everything_told_of_a_bank_is_its_own(make_store: MakeStore) -> None:
+def check_everything_returned_for_a_bank_belongs_to_it(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             _fill(store, BANK)
@@ -148,7 +148,7 @@ def check_no_bank_means_all_banks(make_store: MakeStore) -> None:
         expect(store.records.counts(), Counts(2, 4, 2, 2, 2, 600, 20), "counts")
 
 
-def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> None:
+def check_banks_with_similar_ids_are_separate_in_search(make_store: MakeStore) -> None:
     ids = ["note", "notes", "NOTE", "no-te", "no te", "noté", "---", "", "日本", "a*", "note OR x"]
     with closing(make_store()) as store:
         with store.transaction():
@@ -163,7 +163,7 @@ def check_banks_with_like_ids_stay_apart_in_search(make_store: MakeStore) -> Non
         )
 
 
-def check_an_exception_rolls_everything_back(make_store: MakeStore) -> None:
+def check_an_exception_rolls_back_everything(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         before = store.banks.all(), store.sessions.stale(), _seen(store, BANK)
         try:
@@ -182,7 +182,7 @@ def check_an_exception_rolls_everything_back(make_store: MakeStore) -> None:
         expect(store.records.counts(BANK).turns, 2, "counts after a rollback")
 
 
-def check_a_refused_write_rolls_everything_back(make_store: MakeStore) -> None:
+def check_a_refused_write_rolls_back_everything(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         try:
             with store.transaction():
@@ -195,7 +195,7 @@ def check_a_refused_write_rolls_everything_back(make_store: MakeStore) -> None:
         expect(store.turns.of_session(BANK, SESSION), [], "turns")
 
 
-def check_nested_transactions_are_one(make_store: MakeStore) -> None:
+def check_nested_transactions_are_one_transaction(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         try:
             with store.transaction():
@@ -211,7 +211,7 @@ def check_nested_transactions_are_one(make_store: MakeStore) -> None:
         expect(other.turns.of_session(BANK, SESSION), [a_turn(1)], "another handle")
 
 
-def check_another_handle_sees_a_transaction_whole_or_not_at_all(make_store: MakeStore) -> None:
+def check_a_second_store_sees_a_transaction_completely_or_not_at_all(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         before = _seen(other, BANK)
         with store.transaction():
@@ -224,7 +224,7 @@ def check_another_handle_sees_a_transaction_whole_or_not_at_all(make_store: Make
         expect(store.turns.next_seq(BANK, SESSION), 4, "next_seq")
 
 
-def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: MakeStore) -> None:
+def check_lines_read_by_two_processes_are_counted_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -241,7 +241,7 @@ def check_only_one_of_two_readings_of_the_same_lines_is_counted(make_store: Make
         )
 
 
-def check_a_store_that_is_opened_again_has_kept_everything(make_store: MakeStore) -> None:
+def check_a_reopened_store_has_kept_everything(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add_alias(BANK, "name:x")

@@ -27,7 +27,7 @@ from tests.store.conformance.samples import (
 )
 
 
-def check_a_bank_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
+def check_a_bank_is_returned_as_it_was_created(make_store: MakeStore) -> None:
     bank = Bank("b9", "Ünï 🦜", NOON, "Ships.", Disposition(5, 1, 2), ("name:a", "name:b"))
     with prepared(make_store) as store:
         with store.transaction():
@@ -36,7 +36,7 @@ def check_a_bank_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
         expect(store.banks.get("unheard of"), None, "bank")
 
 
-def check_banks_come_by_name(make_store: MakeStore) -> None:
+def check_banks_are_listed_by_name(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add(Bank("0", "zebra", NOON))
@@ -45,7 +45,7 @@ def check_banks_come_by_name(make_store: MakeStore) -> None:
         expect(names, ["anchor", "harbour", "lighthouse", "zebra"], "banks")
 
 
-def check_a_known_bank_stays_as_it_is(make_store: MakeStore) -> None:
+def check_adding_a_known_bank_changes_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add(Bank(BANK, "renamed", "2030-01-01T00:00:00Z", "new"))
@@ -63,7 +63,7 @@ def check_an_alias_leads_to_its_bank(make_store: MakeStore) -> None:
         expect(bank and bank.aliases, ("folder:/src/harbour",), "aliases")
 
 
-def check_an_alias_that_is_taken_stays_where_it_is(make_store: MakeStore) -> None:
+def check_an_alias_in_use_is_not_reassigned(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.banks.add_alias(BANK, "remote:x")
@@ -79,7 +79,7 @@ def check_a_host_id_leads_to_the_bank_of_its_session(make_store: MakeStore) -> N
         expect(store.banks.id_by_host_session("unheard of"), None, "bank_of_host")
 
 
-def check_a_source_is_made_known_once(make_store: MakeStore) -> None:
+def check_a_source_is_added_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             first = store.sources.add("/logs/b.jsonl", "claude-code", BANK)
@@ -108,7 +108,7 @@ def check_a_moved_source_keeps_its_cursor(make_store: MakeStore) -> None:
         expect((moved.state, moved.problem), (SourceState.LIVE, ""), "source_at")
 
 
-def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeStore) -> None:
+def check_a_marked_source_is_a_problem_until_it_is_read_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -125,7 +125,7 @@ def check_a_marked_source_is_a_problem_until_it_is_well_again(make_store: MakeSt
         expect(store.sources.balance().problems, (), "balance().problems")
 
 
-def check_a_reading_makes_a_source_well_again(make_store: MakeStore) -> None:
+def check_reading_a_source_clears_its_problem(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -134,7 +134,7 @@ def check_a_reading_makes_a_source_well_again(make_store: MakeStore) -> None:
         expect(store.sources.balance().problems, (), "balance().problems")
 
 
-def check_advance_moves_the_cursor_and_adds_to_the_account(make_store: MakeStore) -> None:
+def check_advance_moves_the_cursor_and_adds_to_the_counts(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -193,7 +193,7 @@ def check_the_balance_adds_up(make_store: MakeStore) -> None:
         expect(all.pending, 0, "balance().pending")
 
 
-def check_an_empty_account_is_all_zero(make_store: MakeStore) -> None:
+def check_the_counts_of_an_empty_ledger_are_zero(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         balance = store.sources.balance()
         expect((balance.files, balance.lines, balance.accounted), (0, 0, 0), "balance")
@@ -202,7 +202,7 @@ def check_an_empty_account_is_all_zero(make_store: MakeStore) -> None:
         expect(store.records.counts(), Counts(sessions=2), "counts")
 
 
-def check_failed_lines_can_be_looked_at(make_store: MakeStore) -> None:
+def check_failed_lines_can_be_listed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -212,7 +212,7 @@ def check_failed_lines_can_be_looked_at(make_store: MakeStore) -> None:
         expect(store.sources.failures(limit=2), lines[:2], "failures(limit=2)")
 
 
-def check_sources_that_an_older_reader_failed_on_are_known(make_store: MakeStore) -> None:
+def check_sources_that_an_older_parser_failed_on_are_listed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             old = store.sources.add("/old", "claude-code", BANK).id
@@ -233,7 +233,7 @@ def check_redactions_are_counted_by_kind(make_store: MakeStore) -> None:
         expect(store.sources.balance().redacted, {"aws-key": 5, "jwt": 1}, "balance().redacted")
 
 
-def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
+def check_a_restarted_source_has_fresh_counts(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -259,7 +259,7 @@ def check_a_restarted_source_has_a_fresh_account(make_store: MakeStore) -> None:
             expect(store.sources.advance(a_change(id, 0, 200, 2)), True, "advance after a restart")
 
 
-def check_the_turns_of_a_restarted_source_stay_at_line_zero(make_store: MakeStore) -> None:
+def check_the_turns_of_a_restarted_source_stay_without_a_line(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -274,7 +274,7 @@ def check_the_turns_of_a_restarted_source_stay_at_line_zero(make_store: MakeStor
         expect(store.turns.of_session(BANK, SESSION), [mine, other], "turns that were met again")
 
 
-def check_all_that_came_of_a_source_moves_to_its_new_bank(make_store: MakeStore) -> None:
+def check_everything_from_a_source_moves_to_its_new_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             id = store.sources.add("/a.jsonl", "claude-code", BANK).id
@@ -336,7 +336,7 @@ def check_a_bank_that_takes_over_a_source_loses_no_turn(make_store: MakeStore) -
         expect(texts, {"moves", "stays"}, "turns")
 
 
-def check_counts_know_how_much_was_read(make_store: MakeStore) -> None:
+def check_counts_include_how_much_was_read(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for path, bank in (("/a", BANK), ("/b", BANK), ("/c", OTHER)):

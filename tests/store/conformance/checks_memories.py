@@ -28,7 +28,7 @@ from tests.store.conformance.samples import (
 )
 
 
-def _sighting(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:
+def _occurrence(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:
     return MemoryOccurrence(
         key, seq, NOON, Network.WORLD, what, Trust.USER, evidence=("holdfast://turn/t",)
     )
@@ -69,14 +69,14 @@ def _found(store: Store, word: str) -> list[str]:
     return [match.passage.id for match in store.passages.search(BANK, [word])]
 
 
-def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStore) -> None:
+def check_retained_memories_are_found_and_filtered_by_network(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
-            store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
+            store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
             expect(store.memories.changed_keys(BANK), ["world:1"], "what is to be shown")
             _show(store, "world:1", "m1", "The yawl is blue")
         expect(store.memories.changed_keys(BANK), [], "what is left to be shown")
-        expect(store.memories.occurrences(BANK, SESSION), [_sighting("world:1")], "sightings")
+        expect(store.memories.occurrences(BANK, SESSION), [_occurrence("world:1")], "sightings")
         expect(store.memories.stances(BANK), [_stance()], "stances")
         expect(_found(store, "yawl"), ["m1"], "search")
         expect([m.what for m in store.memories.retained(BANK)], ["The yawl is blue"], "retained")
@@ -90,11 +90,11 @@ def check_what_is_retained_is_found_and_filtered_by_network(make_store: MakeStor
         expect(store.memories.retained(OTHER), [], "another bank")
 
 
-def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeStore) -> None:
+def check_memories_are_found_by_their_exchange(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [an_exchange("x1")])
         store.graph.put_nodes(BANK, [Node("exchange", "x1", SESSION, NOON, "h", ())])
-        inside = [_sighting("world:1"), _sighting("world:2", "The mast is long", 90)]
+        inside = [_occurrence("world:1"), _occurrence("world:2", "The mast is long", 90)]
         store.memories.put_occurrences(BANK, SESSION, inside, [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         _show(store, "world:2", "m2", "The mast is long")
@@ -106,27 +106,27 @@ def check_memories_are_found_by_the_exchange_that_they_rest_on(make_store: MakeS
         expect(store.graph.node_memory_passages(OTHER, [place.node]), [], "those of another bank")
 
 
-def check_nothing_retained_outlives_its_session(make_store: MakeStore) -> None:
+def check_no_retained_memory_outlives_its_session(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
-        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.derived.put(BANK, SESSION, [])
         _nothing(
             "derived anew", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK)
         )
         _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
-        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.erasure.erase(Erasure(BANK, sessions=(SESSION,)))
         _nothing("erased", store.memories.occurrences(BANK, SESSION), store.memories.stances(BANK))
         _nothing("what was shown", _found(store, "yawl"), store.memories.retained(BANK))
 
 
-def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: MakeStore) -> None:
+def check_a_memory_of_two_sessions_is_shown_from_the_remaining_one(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.sessions.add(a_session(id="other"))
-        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [])
-        store.memories.put_occurrences(BANK, "other", [_sighting("world:1")], [])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [])
+        store.memories.put_occurrences(BANK, "other", [_occurrence("world:1")], [])
         _show(store, "world:1", "m1", "The yawl is blue")
         expect(len(store.memories.occurrences_of_key(BANK, "world:1")), 2, "sightings of the key")
         store.derived.put(BANK, SESSION, [])
@@ -139,7 +139,9 @@ def check_a_memory_of_two_sessions_is_shown_again_from_the_one_left(make_store: 
         )
 
 
-def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeStore) -> None:
+def check_dropping_derived_rows_keeps_opinions_and_requests_to_retain(
+    make_store: MakeStore,
+) -> None:
     with prepared(make_store) as store, store.transaction():
         wished = replace(
             _memory("w1", "sails are red"), network=Network.OPINION, confidence=0.5, why="law"
@@ -147,7 +149,7 @@ def check_dropping_what_is_derived_leaves_opinions_and_wishes(make_store: MakeSt
         store.memories.put_remembered(wished)
         store.passages.replace(wished, _passage("w1", "sails are red", ""))
         store.opinions.put(_opinion(), OpinionRevision(NOON, 0.7, 1, 0, "formed"), None)
-        store.memories.put_occurrences(BANK, SESSION, [_sighting("world:1")], [_stance()])
+        store.memories.put_occurrences(BANK, SESSION, [_occurrence("world:1")], [_stance()])
         _show(store, "world:1", "m1", "The yawl is blue")
         store.progress.mark_seen(BANK, "retain", 1, 99)
         expect(store.progress.has_progress(BANK, "retain"), True, "a stage that was there")
@@ -186,7 +188,7 @@ def check_an_opinion_keeps_its_history_until_it_is_dropped(make_store: MakeStore
         expect(len(store.opinions.all(OTHER)), 1, "another bank's")
 
 
-def check_words_are_scrubbed_from_opinions(make_store: MakeStore) -> None:
+def check_scrubbing_removes_text_from_opinions(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.opinions.put(_opinion(), None, None)
         store.erasure.scrub(lambda text: text.replace("yawl", "[erased]"))
@@ -194,7 +196,7 @@ def check_words_are_scrubbed_from_opinions(make_store: MakeStore) -> None:
         assert "yawl" not in f"{left.target} {left.what} {left.why}", left
 
 
-def check_a_bank_is_what_it_was_set_to_be(make_store: MakeStore) -> None:
+def check_the_settings_of_a_bank_are_stored(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         known = store.banks.get(BANK)
         other = store.banks.get(OTHER)

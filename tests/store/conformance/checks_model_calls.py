@@ -41,7 +41,7 @@ _FAILED = ModelCall(
 _MADE = ModelSummary(BANK, "h1", 1, "exchange", "x1", 4, "m", NOON, '{"title": "t"}')
 
 
-def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) -> None:
+def check_a_reservation_counts_until_the_call_has_a_result(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.model_calls.reserve(_OPEN)
@@ -51,7 +51,7 @@ def check_a_reservation_counts_until_the_call_is_settled(make_store: MakeStore) 
         expect(store.model_calls.total_spent(), Spending(1, 900, 40, 100, 0.1), "what was spent")
 
 
-def check_spending_is_told_by_day_session_and_model(make_store: MakeStore) -> None:
+def check_spending_is_summed_by_day_session_and_model(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for call in (_DONE, _UNPRICED, _FAILED):
@@ -83,7 +83,7 @@ def _of(call: ModelCall) -> Spending:
     return Spending(1, c.tokens_in, c.tokens_out, c.tokens_cached, c.usd or 0.0, int(c.usd is None))
 
 
-def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> None:
+def check_a_service_is_paused_until_it_answers(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         pause = ServicePause("anthropic", NOON, 1, "429", _EVE)
         with store.transaction():
@@ -95,7 +95,7 @@ def check_a_service_is_left_alone_until_it_answers(make_store: MakeStore) -> Non
         expect(store.model_calls.paused_services(), [], "pauses")
 
 
-def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -> None:
+def check_model_results_are_found_by_hash_and_version(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         newer = replace(_MADE, version=2, content='{"title": "u"}')
         broken = replace(_MADE, version=3, content="", problem="nonsense")
@@ -118,7 +118,7 @@ def check_what_a_model_made_is_kept_by_hash_and_version(make_store: MakeStore) -
         )
 
 
-def check_sessions_wait_for_a_model_until_they_were_tried(make_store: MakeStore) -> None:
+def check_sessions_wait_for_a_model_until_it_was_tried(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for id, extra in (("s2", {}), ("s3", {"parent": SESSION}), ("s4", {"ended": _EVE})):

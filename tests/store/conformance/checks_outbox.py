@@ -15,7 +15,7 @@ _TWO = _ONE._replace(id="h2", origin="holdfast://fact/f1", line='{"text":"Tar it
 _GONE = _ONE._replace(id="h3", line="{}", gone=True, queued=_LATER)
 
 
-def check_a_parcel_is_kept_as_it_is_until_it_is_dropped(make_store: MakeStore) -> None:
+def check_an_outbox_item_is_kept_unchanged_until_it_is_dropped(make_store: MakeStore) -> None:
     elsewhere = _ONE._replace(bank=OTHER, remote="other", queued=_LATER)
     there = _ONE._replace(line="", state=OutboxState.SENT, there="holdfast://shared/s1")
     with prepared(make_store) as store:
@@ -31,7 +31,7 @@ def check_a_parcel_is_kept_as_it_is_until_it_is_dropped(make_store: MakeStore) -
         expect(store.outbox.items("acme"), [there], "what is left, as it is now")
 
 
-def check_no_word_that_waits_to_be_sent_outlives_an_erasure(make_store: MakeStore) -> None:
+def check_erasure_removes_text_that_waits_to_be_sent(make_store: MakeStore) -> None:
     kept = _ONE._replace(id="h4", origin="holdfast://memory/m2")
     with prepared(make_store) as store:
         with store.transaction():

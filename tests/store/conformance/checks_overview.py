@@ -21,7 +21,7 @@ from tests.store.conformance.samples import (
 )
 
 
-def check_records_are_tallied_by_kind_and_period(make_store: MakeStore) -> None:
+def check_records_are_counted_by_kind_and_period(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for number, time in enumerate(("2026-01-05", "2026-01-31", "2026-02-01", "")):
@@ -46,7 +46,7 @@ def check_records_are_tallied_by_kind_and_period(make_store: MakeStore) -> None:
         expect(days, [PeriodCount("commit", "2026-01-31", 1)], "that of a span, by day")
 
 
-def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
+def check_commits_are_read_page_by_page(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for number in range(5):
@@ -99,7 +99,7 @@ def check_a_history_is_read_page_by_page(make_store: MakeStore) -> None:
         expect(sizes, sorted(sizes, reverse=True), "what takes room")
 
 
-def check_what_each_bank_holds_is_told(make_store: MakeStore) -> None:
+def check_the_content_size_of_each_bank_is_returned(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.overview.bank_content_sizes(), [], "what empty banks hold")
         commit, passage = a_commit("1" * 40, "Mend")

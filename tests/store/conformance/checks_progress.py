@@ -47,7 +47,7 @@ def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
         expect(_unseen(store, bank=OTHER), [], "what changed elsewhere")
 
 
-def check_better_rules_have_seen_nothing(make_store: MakeStore) -> None:
+def check_a_new_version_of_a_stage_has_seen_nothing(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.derived.put(BANK, SESSION, [])
         _see(store)
@@ -56,7 +56,7 @@ def check_better_rules_have_seen_nothing(make_store: MakeStore) -> None:
         expect(_unseen(store, version=2), [], "what is left of it")
 
 
-def check_what_is_outside_of_sessions_changes_too(make_store: MakeStore) -> None:
+def check_changes_outside_sessions_are_seen_too(make_store: MakeStore) -> None:
     with prepared(make_store) as store, store.transaction():
         store.git.put_commits([a_commit("c1", "Fix it")])
         expect(_unseen(store), [""], "a commit")

@@ -28,7 +28,7 @@ from tests.store.conformance.samples import (
 EARLY, LATE = "2026-03-01T08:00:00.000Z", "2026-03-01T20:00:00.000Z"
 
 
-def check_a_session_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
+def check_a_session_is_returned_as_it_was_stored(make_store: MakeStore) -> None:
     session = Session(
         BANK, "s9", "h9", "claude-code", "h8", "reviewer", "Ünï 🦜", "/src", "main", "2.1",
         EARLY, LATE, 7,
@@ -65,7 +65,7 @@ def check_only_the_title_of_a_known_session_changes(make_store: MakeStore) -> No
         expect(store.sessions.get(BANK, "s9"), replace(known, title="new"), "session")
 
 
-def check_what_was_not_known_of_a_session_is_filled_in(make_store: MakeStore) -> None:
+def check_missing_fields_of_a_session_are_filled_in(make_store: MakeStore) -> None:
     full = replace(
         a_session(), subagent="reviewer", title="t", cwd="/src", branch="main", version="2.1"
     )
@@ -83,7 +83,7 @@ def check_the_parent_of_a_session_is_filled_in(make_store: MakeStore) -> None:
         expect(session and session.parent, "h8", "session")
 
 
-def check_sessions_come_latest_first(make_store: MakeStore) -> None:
+def check_sessions_are_listed_latest_first(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             for hour in (9, 11, 10):
@@ -95,7 +95,7 @@ def check_sessions_come_latest_first(make_store: MakeStore) -> None:
         expect(found, ["at-11", "at-10"], "sessions(limit=2)")
 
 
-def check_turns_come_in_order_and_whole(make_store: MakeStore) -> None:
+def check_turns_are_returned_complete_and_in_order(make_store: MakeStore) -> None:
     tool = ToolCall("Edit", "a.py", "1-9", "replace", "done", False, 12, "call-2")
     turns = [
         a_turn(1, "Ünï 🦜 \x00 'quoted' \"twice\"\r\n\ttabbed"),
@@ -112,7 +112,7 @@ def check_turns_come_in_order_and_whole(make_store: MakeStore) -> None:
         expect(store.turns.of_session(BANK, "unheard of"), [], "turns")
 
 
-def check_a_turn_put_twice_is_there_once(make_store: MakeStore) -> None:
+def check_a_turn_stored_twice_exists_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for _ in range(2):
             with store.transaction():
@@ -121,7 +121,7 @@ def check_a_turn_put_twice_is_there_once(make_store: MakeStore) -> None:
         expect(store.records.counts(BANK), Counts(sessions=1, turns=2), "counts")
 
 
-def check_only_result_and_trust_of_a_known_turn_change(make_store: MakeStore) -> None:
+def check_only_result_and_trust_of_a_stored_turn_change(make_store: MakeStore) -> None:
     known = a_tool_turn(1, "call-1")
     assert known.tool is not None
     done = known.tool._replace(result="42 passed", ok=True, duration_ms=900)
@@ -145,7 +145,7 @@ def check_only_result_and_trust_of_a_known_turn_change(make_store: MakeStore) ->
         )
 
 
-def check_the_origin_of_a_known_turn_changes_as_a_whole(make_store: MakeStore) -> None:
+def check_the_origin_of_a_stored_turn_changes_as_a_whole(make_store: MakeStore) -> None:
     moved = replace(a_turn(1), origin=Origin(2, 7, 777, "other-ref"))
     with prepared(make_store) as store:
         with store.transaction():
@@ -154,7 +154,7 @@ def check_the_origin_of_a_known_turn_changes_as_a_whole(make_store: MakeStore) -
         expect(store.turns.of_session(BANK, SESSION), [moved], "turns")
 
 
-def check_the_next_place_is_after_the_last_turn(make_store: MakeStore) -> None:
+def check_the_next_position_is_after_the_last_turn(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.turns.next_seq(BANK, SESSION), 1, "next_seq")
         with store.transaction():
@@ -164,7 +164,7 @@ def check_the_next_place_is_after_the_last_turn(make_store: MakeStore) -> None:
         expect(store.turns.next_seq(BANK, "unheard of"), 1, "next_seq")
 
 
-def check_known_turns_are_told_from_new_ones(make_store: MakeStore) -> None:
+def check_stored_turns_are_distinguished_from_new_ones(make_store: MakeStore) -> None:
     turns = [replace(a_turn(n), origin=Origin(n % 3, n)) for n in range(1, 1501)]
     ids = [turn.id for turn in turns]
     with prepared(make_store) as store:
@@ -188,7 +188,7 @@ def check_a_tool_call_leads_to_its_turn(make_store: MakeStore) -> None:
         expect(store.turns.has_tool_call(BANK, ""), False, "knows_call of no name")
 
 
-def check_the_last_event_is_the_latest_end_of_a_session(make_store: MakeStore) -> None:
+def check_the_last_session_end_is_the_latest_of_all(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.sessions.last_end(), "", "last_event of an empty store")
         with store.transaction():
@@ -238,7 +238,7 @@ def check_turns_can_be_read_one_by_one_while_the_store_is_written(make_store: Ma
         expect(store.passages.count(BANK, 100), 5, "size")
 
 
-def check_deriving_from_a_place_on_keeps_what_is_before_it(make_store: MakeStore) -> None:
+def check_deriving_from_a_position_keeps_what_is_before_it(make_store: MakeStore) -> None:
     early, late = an_exchange("x1"), replace(an_exchange("x2"), first_seq=3, last_seq=4)
     with prepared(make_store) as store:
         with store.transaction():
@@ -255,7 +255,7 @@ def check_deriving_from_a_place_on_keeps_what_is_before_it(make_store: MakeStore
         expect(left, {a_turn(1).id, "x1"}, "search")
 
 
-def check_what_is_derived_is_given_back_as_it_was_made(make_store: MakeStore) -> None:
+def check_derived_rows_are_returned_as_they_were_stored(make_store: MakeStore) -> None:
     later = replace(an_exchange("x0"), first_seq=3, last_seq=4)
     with prepared(make_store) as store:
         with store.transaction():
@@ -266,7 +266,7 @@ def check_what_is_derived_is_given_back_as_it_was_made(make_store: MakeStore) ->
         expect(store.records.counts(BANK), Counts(sessions=1, exchanges=2, digests=1), "counts")
 
 
-def check_deriving_again_replaces_what_was_derived(make_store: MakeStore) -> None:
+def check_deriving_again_replaces_derived_rows(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.sessions.add(a_session(BANK, "s2"))
@@ -287,7 +287,7 @@ def check_deriving_again_replaces_what_was_derived(make_store: MakeStore) -> Non
         expect([x.id for x in store.sessions.exchanges(BANK, "s2")], ["x2"], "exchanges")
 
 
-def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None:
+def check_dropping_derived_rows_keeps_everything_else(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.turns.put([a_turn(1)])
@@ -317,7 +317,7 @@ def check_dropping_what_is_derived_keeps_all_else(make_store: MakeStore) -> None
         expect(store.curation.log(BANK), [decision], "curations")
 
 
-def check_a_commit_put_twice_is_there_once(make_store: MakeStore) -> None:
+def check_a_commit_stored_twice_exists_once(make_store: MakeStore) -> None:
     first, second = a_commit("c1", "raise the anchor"), a_commit("c2", "paint the buoy")
     with prepared(make_store) as store:
         with store.transaction():

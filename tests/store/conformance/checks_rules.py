@@ -49,7 +49,7 @@ def check_the_rules_of_a_bank_are_replaced_as_a_whole(make_store: MakeStore) -> 
         expect(store.passages.search(OTHER, ["okapi"], [Layer.RULES]), [], "search elsewhere")
 
 
-def check_patterns_and_proposals_come_back_as_they_were(make_store: MakeStore) -> None:
+def check_patterns_and_proposals_are_returned_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.rules.put_statements(BANK, SESSION, [_STATED])
@@ -70,7 +70,7 @@ def check_patterns_and_proposals_come_back_as_they_were(make_store: MakeStore) -
         expect(store.rules.statements(BANK), [], "the statements that are left")
 
 
-def check_dropping_what_is_derived_keeps_refusals(make_store: MakeStore) -> None:
+def check_dropping_derived_rows_keeps_rejections(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.rules.put(BANK, [_FILE], [(_RULE, _passage(_RULE))])
@@ -84,7 +84,7 @@ def check_dropping_what_is_derived_keeps_refusals(make_store: MakeStore) -> None
         expect(store.rules.refusals(BANK), [_REFUSAL], "what people decided")
 
 
-def check_erasing_leaves_no_word_of_what_was_stated(make_store: MakeStore) -> None:
+def check_erasing_leaves_no_text_of_a_statement(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.rules.put_statements(BANK, SESSION, [_STATED])

@@ -104,7 +104,7 @@ def check_the_context_of_a_passage_is_searched_too(make_store: MakeStore) -> Non
         expect(_ids(store, ["buoy"]), ["p2", "p1"], "search: its own words weigh more")
 
 
-def check_a_phrase_is_found_as_it_stands(make_store: MakeStore) -> None:
+def check_a_phrase_is_found_literally(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, a_passage("p1", "the tide table"), a_passage("p2", "a table of the tide"))
         expect(_ids(store, ["tide table"]), ["p1"], "search")
@@ -127,7 +127,7 @@ def check_a_term_is_never_an_operator(make_store: MakeStore) -> None:
         expect(_ids(store, ["near"]), ["p2"], "search for near")
 
 
-def check_a_term_with_half_a_character_is_harmless(make_store: MakeStore) -> None:
+def check_a_term_with_a_lone_surrogate_is_harmless(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, a_passage("p1", "raise the anchor"))
         expect(_ids(store, ["\ud83e", "anchor"]), ["p1"], "search")
@@ -146,7 +146,7 @@ def check_long_and_many_terms_are_answered(make_store: MakeStore) -> None:
             expect(_ids(store, terms), ["p1"], f"search for {len(terms)} terms")
 
 
-def check_a_long_passage_is_kept_whole(make_store: MakeStore) -> None:
+def check_a_long_passage_is_stored_complete(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         passage = a_passage("p1", "anchor \x00 " + "naïve 🦜 " * 20_000 + "buoy")
         _put(store, passage)
@@ -202,14 +202,14 @@ def check_a_search_stays_within_its_layers(make_store: MakeStore) -> None:
         expect(set(_ids(store, ["anchor"])), set("txdc"), "search")
 
 
-def check_an_unknown_layer_holds_nothing(make_store: MakeStore) -> None:
+def check_an_unknown_layer_is_empty(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, a_passage("t", "anchor"))
         for layer in ("nowhere", "*", "trans*", '"', "a b", "(", ""):
             expect(_ids(store, ["anchor"], [layer]), [], f"search in {layer!r}")
 
 
-def check_what_marks_banks_and_layers_is_not_found_by_search(make_store: MakeStore) -> None:
+def check_bank_and_layer_markers_are_not_found_by_search(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         passage = a_passage("p1", "raise the anchor")
         _put(store, passage)
@@ -217,7 +217,7 @@ def check_what_marks_banks_and_layers_is_not_found_by_search(make_store: MakeSto
             expect(_ids(store, [term]), [], f"search for {term!r}")
 
 
-def check_frequencies_and_size_are_capped(make_store: MakeStore) -> None:
+def check_term_frequencies_and_passage_counts_are_capped(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, *(a_passage(f"p{n}", "anchor anchor") for n in range(7)))
         terms = ["anchor", "submarine", "anchor", ""]
@@ -229,7 +229,7 @@ def check_frequencies_and_size_are_capped(make_store: MakeStore) -> None:
         expect((store.passages.count(BANK, 5), store.passages.count(BANK, 100)), (5, 7), "size")
 
 
-def check_recent_passages_come_latest_first(make_store: MakeStore) -> None:
+def check_recent_passages_are_listed_latest_first(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         times = {f"p{hour}": f"2026-03-01T{hour:02}:00:00.000Z" for hour in (9, 11, 10)}
         _put(

@@ -24,7 +24,7 @@ from tests.store.conformance.samples import (
 _EARLY, _LATE = "2026-02-01T08:00:00.000Z", "2026-04-01T20:00:00.000Z"
 
 
-def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> None:
+def check_sessions_are_listed_by_filter(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         early = replace(a_session(id="a"), branch="main", started=_EARLY, ended=_EARLY)
         late = replace(a_session(id="b"), agent="other", branch="dev", started=_LATE, ended=_LATE)
@@ -60,7 +60,7 @@ def check_sessions_are_listed_by_what_is_asked_for(make_store: MakeStore) -> Non
         expect(store.sessions.named("nobody"), [], "one that is not there")
 
 
-def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) -> None:
+def check_a_session_is_split_into_windows_of_visible_turns(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         turns = [a_turn(seq) for seq in range(1, 8)]
         hidden: Sequence[Derived] = [HiddenTurn(turns[2].id)]
@@ -84,7 +84,7 @@ def check_a_session_is_cut_into_windows_of_what_is_shown(make_store: MakeStore) 
         expect(store.sessions.turn_window_before(BANK, SESSION, 1, 2), None, "one before the start")
 
 
-def check_what_was_taken_out_is_counted_by_file(make_store: MakeStore) -> None:
+def check_redactions_are_counted_by_file(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             one = store.sources.add("/a.jsonl", "claude-code", BANK)

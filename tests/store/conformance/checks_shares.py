@@ -25,7 +25,7 @@ _FIRST = ShareImport(BANK, "t1", "origin", ("c1",), NOON)
 _SECOND = ShareImport(BANK, "t2", "origin", ("c2",), _LATER)
 
 
-def check_what_was_taken_in_comes_back_as_it_was(make_store: MakeStore) -> None:
+def check_imported_shares_are_returned_unchanged(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.shares.put_import(_FIRST, [_ONE, _TWO])
@@ -43,7 +43,7 @@ def check_what_was_taken_in_comes_back_as_it_was(make_store: MakeStore) -> None:
         )
 
 
-def check_the_latest_version_holds_until_its_taking_is_taken_back(make_store: MakeStore) -> None:
+def check_the_latest_version_counts_until_its_import_is_undone(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         gone = replace(_TWO, version="v2", shared=_LATER, gone=True)
         with store.transaction():
@@ -62,7 +62,9 @@ def check_the_latest_version_holds_until_its_taking_is_taken_back(make_store: Ma
         expect(store.shares.current(BANK), [_ANEW, gone], "what holds of what is forgotten")
 
 
-def check_a_shared_record_is_found_as_its_passage_and_erased_whole(make_store: MakeStore) -> None:
+def check_a_shared_record_is_found_by_its_passage_and_erased_completely(
+    make_store: MakeStore,
+) -> None:
     with prepared(make_store) as store:
         body = Passage(BANK, "shared", "k1", "", NOON, "paint the yawl", trust=Trust.TEAM)
         with store.transaction():
@@ -82,7 +84,7 @@ def check_a_shared_record_is_found_as_its_passage_and_erased_whole(make_store: M
         expect([s.text for s in store.shares.all(BANK)], ["Tar the [erased]."], "what is scrubbed")
 
 
-def check_what_is_of_no_scope_or_personal_is_not_shown(make_store: MakeStore) -> None:
+def check_records_without_a_scope_or_personal_ones_are_not_shown(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         hers = replace(_TWO, scope=Scope.PERSONAL)
         with store.transaction():

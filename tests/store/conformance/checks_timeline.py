@@ -48,7 +48,7 @@ def _sift(store: Store, filter: RecordFilter, bank: str | None = BANK) -> list[s
     return _names(store.records.filter(bank, filter))
 
 
-def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
+def check_records_around_a_time_are_in_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(
             store,
@@ -79,7 +79,7 @@ def check_what_lies_around_a_moment_is_in_order(make_store: MakeStore) -> None:
         expect(_names(twice), ["d3"], "a kind that is named twice")
 
 
-def check_records_of_one_moment_have_one_order(make_store: MakeStore) -> None:
+def check_records_of_the_same_time_have_a_fixed_order(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         ids = ("b", "d", "a", "c")
         for bank in (BANK, OTHER):
@@ -101,7 +101,7 @@ def check_records_of_one_moment_have_one_order(make_store: MakeStore) -> None:
             expect(near, wanted, f"around {moment}")
 
 
-def check_what_has_no_time_lies_around_nothing_and_is_counted(make_store: MakeStore) -> None:
+def check_records_without_a_time_are_on_no_timeline_and_are_counted(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(
             store,
@@ -187,7 +187,7 @@ def check_a_commit_of_very_many_files_is_found_by_any(make_store: MakeStore) -> 
         expect(store.records.filter(BANK, RecordFilter(file="5000.txt")), [], "sift")
 
 
-def check_work_is_found_by_what_it_is_about(make_store: MakeStore) -> None:
+def check_work_is_found_by_its_concepts(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.derived.put(
@@ -269,7 +269,7 @@ def check_work_of_all_banks_is_found_together(make_store: MakeStore) -> None:
         expect(store.records.filter("", RecordFilter(type="bugfix")), [], "sift of no bank")
 
 
-def check_what_is_derived_anew_is_found_anew(make_store: MakeStore) -> None:
+def check_work_derived_again_is_found_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         early = _work("x1", 1, files_read=("a.py",), keywords=("tide",))
         late = _work("x2", 2, files_read=("a.py", "gone.py"), keywords=("mast",))

@@ -24,7 +24,7 @@ def _said(kind: str, n: int) -> Passage:
     return a_passage(f"{kind}{n}", "words", BANK, kind)._replace(hash=f"h{n}")
 
 
-def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore) -> None:
+def check_a_store_with_vector_search_returns_the_nearest(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         said = [_said("turn", n) for n in range(40)]
         with store.transaction():
@@ -51,7 +51,7 @@ def check_a_store_that_compares_vectors_names_the_nearest(make_store: MakeStore)
         expect(store.vectors.unindexed(BANK, MODEL), 1, "what is not whole")
 
 
-def check_vectors_are_counted_as_they_come_and_go(make_store: MakeStore) -> None:
+def check_vectors_are_counted_as_they_are_added_and_removed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.derived.put(BANK, SESSION, [_said("turn", 1)])

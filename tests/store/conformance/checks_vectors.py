@@ -60,7 +60,7 @@ def _ids(passages: Iterable[Passage]) -> list[str]:
     return [passage.id for passage in passages]
 
 
-def check_a_passage_comes_back_as_it_was_made(make_store: MakeStore) -> None:
+def check_a_passage_is_returned_as_it_was_stored(make_store: MakeStore) -> None:
     passage = Passage(
         BANK, "turn", "p1", SESSION, NOON, "anchor 🦜 \x00", "before it", Trust.USER,
         Status.VERIFIED, "user", 7, "hash-1",
@@ -76,7 +76,7 @@ def check_a_passage_comes_back_as_it_was_made(make_store: MakeStore) -> None:
         expect(store.vectors.passages(BANK, MODEL, numbers), [(numbers[0], passage)], "passages_of")
 
 
-def check_vectors_come_back_as_they_were_put(make_store: MakeStore) -> None:
+def check_vectors_are_returned_as_they_were_stored(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.vectors.span(BANK, MODEL), VectorSpan(0, 0, 0), "the span of nothing")
         expect(store.vectors.after(BANK, MODEL, 0, 10), [], "vectors_after")
@@ -96,7 +96,7 @@ def check_vectors_come_back_as_they_were_put(make_store: MakeStore) -> None:
         expect(store.vectors.of_hashes(BANK, MODEL, []), [], "vectors_of nothing")
 
 
-def check_a_vector_that_is_there_stays(make_store: MakeStore) -> None:
+def check_a_stored_vector_is_not_replaced(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.vectors.put(BANK, MODEL, [("a", 0, b"first")])
@@ -106,7 +106,7 @@ def check_a_vector_that_is_there_stays(make_store: MakeStore) -> None:
         expect(store.vectors.after(BANK, MODEL, 0, 10), before, "vectors_after")
 
 
-def check_many_vectors_are_asked_for_at_once(make_store: MakeStore) -> None:
+def check_many_vectors_can_be_read_at_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         hashes = [f"h{n}" for n in range(1_201)]
         _derive(store, *(_said(f"p{hash}", hash) for hash in hashes))
@@ -129,7 +129,7 @@ def check_numbers_of_vectors_only_ever_grow(make_store: MakeStore) -> None:
         assert len(numbers) == 2 and min(numbers) > highest, f"{numbers} follow {highest}"
 
 
-def check_dropped_vectors_are_made_again(make_store: MakeStore) -> None:
+def check_dropped_vectors_can_be_added_again(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         with store.transaction():
@@ -141,7 +141,7 @@ def check_dropped_vectors_are_made_again(make_store: MakeStore) -> None:
         expect(_waiting(store), {"p1"}, "unembedded")
 
 
-def check_vectors_of_two_models_are_apart(make_store: MakeStore) -> None:
+def check_vectors_of_two_models_are_separate(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         _embed(store, "a", "b", model=OLDER)
@@ -156,7 +156,7 @@ def check_vectors_of_two_models_are_apart(make_store: MakeStore) -> None:
         expect(store.vectors.unembedded(OLDER), [], "unembedded")
 
 
-def check_a_vector_stands_for_every_passage_that_says_the_same(make_store: MakeStore) -> None:
+def check_a_vector_serves_every_passage_with_the_same_text(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"), _said("p2", "a"), _said("p3", "b"))
         _embed(store, "a", "b")
@@ -175,7 +175,7 @@ def check_a_vector_stands_for_every_passage_that_says_the_same(make_store: MakeS
             expect(store.vectors.numbers(bank, model, kinds), [], "vector_numbers of others")
 
 
-def check_what_waits_for_a_vector_is_listed(make_store: MakeStore) -> None:
+def check_passages_without_a_vector_are_listed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         commit, passage = a_commit("c", "anchor")
         _derive(store, _said("t", "a"), _said("d", "b", kind="digest"), _said("not", ""))
@@ -201,7 +201,7 @@ def check_what_waits_for_a_vector_is_listed(make_store: MakeStore) -> None:
         expect(store.vectors.count_unembedded(MODEL), 2, "count_unembedded")
 
 
-def check_the_same_words_need_no_second_embedding(make_store: MakeStore) -> None:
+def check_the_same_text_needs_no_second_embedding(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"), _said("p2", "b"))
         _embed(store, "a", "b")
@@ -214,7 +214,7 @@ def check_the_same_words_need_no_second_embedding(make_store: MakeStore) -> None
         expect(found, ["p1"], "passages_of")
 
 
-def check_pruning_keeps_what_is_in_use(make_store: MakeStore) -> None:
+def check_pruning_keeps_vectors_in_use(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p1", "a"))
         _derive(store, _said("o1", "b", OTHER), bank=OTHER)
@@ -230,7 +230,7 @@ def check_pruning_keeps_what_is_in_use(make_store: MakeStore) -> None:
             expect(store.vectors.prune(MODEL), 0, "prune_vectors again")
 
 
-def check_vectors_keep_to_their_bank(make_store: MakeStore) -> None:
+def check_vectors_are_separate_per_bank(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         for bank in (BANK, OTHER):
             _derive(store, _said(f"p-{bank}", "same", bank), bank=bank)
@@ -245,7 +245,9 @@ def check_vectors_keep_to_their_bank(make_store: MakeStore) -> None:
         expect([passage.bank for _, passage in found], [OTHER], "passages_of")
 
 
-def check_vectors_are_there_whole_or_not_at_all(make_store: MakeStore) -> None:
+def check_vectors_of_a_transaction_are_stored_completely_or_not_at_all(
+    make_store: MakeStore,
+) -> None:
     with prepared(make_store) as store:
         try:
             with store.transaction():
@@ -255,7 +257,7 @@ def check_vectors_are_there_whole_or_not_at_all(make_store: MakeStore) -> None:
             expect(store.vectors.models(), [], "vector_models")
 
 
-def check_turns_are_found_by_their_places(make_store: MakeStore) -> None:
+def check_turns_are_found_by_their_positions(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         turns = [_said(f"t{n}", "")._replace(seq=n) for n in (3, 1, 2)]
         _derive(store, *turns, _said("x", "", kind="exchange")._replace(seq=2))
@@ -283,7 +285,7 @@ def check_the_turn_before_a_line_is_found(make_store: MakeStore) -> None:
         expect(store.turns.before_line(3, 9), None, "turn_before in an unknown file")
 
 
-def check_a_stretch_of_time_is_half_open(make_store: MakeStore) -> None:
+def check_a_time_range_is_half_open(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         times = {f"p{hour}": f"2026-03-01T{hour:02}:00:00.000Z" for hour in (9, 10, 11)}
         timeless = a_passage("never", "anchor", time="")
@@ -304,7 +306,7 @@ def check_a_stretch_of_time_is_half_open(make_store: MakeStore) -> None:
         expect(_ids(latest), ["p10"], "recent(limit=1)")
 
 
-def check_a_limit_counts_within_the_stretch_of_time(make_store: MakeStore) -> None:
+def check_a_limit_counts_within_the_time_range(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         early = a_passage("early", "anchor " + "and many other words " * 9, time="2026-01-01")
         _derive(store, early, *(a_passage(f"p{n}", "anchor anchor") for n in range(9)))
@@ -333,7 +335,7 @@ def check_every_write_changes_the_generation(make_store: MakeStore) -> None:
             expect(len(seen), 5, "the number of generations")
 
 
-def check_reading_leaves_the_generation(make_store: MakeStore) -> None:
+def check_reading_does_not_change_the_generation(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         _derive(store, _said("p", "a"))
         _embed(store, "a")
@@ -346,7 +348,7 @@ def check_reading_leaves_the_generation(make_store: MakeStore) -> None:
         expect((store.generation(), other.generation()), before, "generation")
 
 
-def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
+def check_a_second_open_store_sees_the_same(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p", "a"))
         found: list[list[str]] = []
@@ -365,7 +367,7 @@ def check_another_opening_sees_the_same(make_store: MakeStore) -> None:
         expect(_waiting(store), {"p"}, "the store after another was closed")
 
 
-def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
+def check_a_query_of_another_thread_can_be_interrupted(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, *(a_passage(f"p{n}", "anchor " * 50) for n in range(200)))
         opened: list[ReadStore] = []
@@ -406,7 +408,7 @@ def check_what_another_thread_asks_is_broken_off(make_store: MakeStore) -> None:
             expect(len(broken), 2, "the number of breaks, and of answers after it")
 
 
-def check_breaking_off_nothing_is_harmless(make_store: MakeStore) -> None:
+def check_interrupting_without_a_query_is_harmless(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _derive(store, _said("p", "a"))
         store.interrupt()

@@ -30,7 +30,7 @@ def _older(store: Store, rules: int) -> list[tuple[str, str]]:
     return [(one.bank, one.session) for one in found]
 
 
-def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
+def check_sessions_derived_by_older_rules_are_listed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         expect(store.versions.of_session(BANK, SESSION), 0, "the rules of what was never made")
         with store.transaction():
@@ -46,7 +46,7 @@ def check_sessions_made_by_older_rules_are_known(make_store: MakeStore) -> None:
         expect(len(_older(store, 1)), 3, "what is older after all was dropped")
 
 
-def check_the_rules_of_an_erased_session_are_not_kept(make_store: MakeStore) -> None:
+def check_the_rules_version_of_an_erased_session_is_removed(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():
             store.versions.record(BANK, SESSION, 1)
@@ -55,7 +55,7 @@ def check_the_rules_of_an_erased_session_are_not_kept(make_store: MakeStore) -> 
         expect(_older(store, 9), [(OTHER, SESSION)], "what is older")
 
 
-def check_summaries_made_in_an_older_way_are_known(make_store: MakeStore) -> None:
+def check_summaries_by_an_older_prompt_are_listed(make_store: MakeStore) -> None:
     def asked_anew() -> list[str]:
         return [one.session for one in store.versions.outdated_summaries(2)]
 

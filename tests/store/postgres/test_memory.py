@@ -215,11 +215,11 @@ def test_a_memory_can_be_moved_to_a_server_and_back_with_the_same_answers(
     with Holdfast(home) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
-        told = _told(memory)
+        told = _recalled_hits(memory)
 
     there = move_memory(home, "sqlite://", url)
     with Holdfast(replace(home, store=url)) as memory:
-        assert _told(memory) == told
+        assert _recalled_hits(memory) == told
         assert memory.store.check_integrity() == IntegrityReport()
         memory.remember("Numbers go on after those that came along.", bank="proj")
     again = move_memory(home, url, f"sqlite://{back.database}")
@@ -262,6 +262,6 @@ def test_an_invalid_source_or_target_of_a_move_is_refused(tmp_path: Path) -> Non
         assert "secret" not in raised.value.message
 
 
-def _told(memory: Holdfast) -> list[tuple[str, str, float]]:
+def _recalled_hits(memory: Holdfast) -> list[tuple[str, str, float]]:
     asked = [memory.recall(query, "proj") for query in ("rows twice", "idempotency key", "load")]
     return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]

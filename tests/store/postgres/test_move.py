@@ -51,10 +51,10 @@ def read_in(home: Path, folder: Path) -> list[tuple[str, str, float]]:
     with Holdfast(settings_of(home)) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(folder)], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
-        return told(memory)
+        return recalled_hits(memory)
 
 
-def told(memory: Holdfast) -> list[tuple[str, str, float]]:
+def recalled_hits(memory: Holdfast) -> list[tuple[str, str, float]]:
     asked = [memory.recall(query, "proj") for query in ("rows twice", "idempotency key", "load")]
     return [(hit.uri, hit.text, round(hit.score, 6)) for found in asked for hit in found.hits]
 
@@ -72,13 +72,13 @@ def test_a_complete_memory_is_moved_to_a_server_and_back(
 
     there = move_memory(home, "sqlite://", url)
     with Holdfast(replace(home, store=url)) as memory:
-        assert told(memory) == before
+        assert recalled_hits(memory) == before
         assert memory.store.check_integrity() == IntegrityReport()
     again = move_memory(home, url, f"sqlite://{back.database}")
 
     assert there.rows == again.rows and there.tables == again.tables
     with Holdfast(back) as memory:
-        assert told(memory) == before
+        assert recalled_hits(memory) == before
     cut = "SELECT count(*) FROM pg_class WHERE relname LIKE 'passage_p%' AND relispartition"
     assert postgres.run(url.replace(partitions, ""), f"{cut} AND relkind = 'r'") == [
         (16 if partitions else 0,)
@@ -103,7 +103,7 @@ def test_a_killed_move_to_a_server_continues_where_it_stopped(
 
     assert 10 < moved.before < moved.rows
     with Holdfast(replace(home, store=url)) as memory:
-        assert told(memory) == before
+        assert recalled_hits(memory) == before
         assert memory.store.check_integrity() == IntegrityReport()
         memory.remember("Numbers go on after those that came along.", bank="proj")
     assert postgres.run(plain, "SELECT to_regclass('holdfast.move_progress')") == [(None,)]
@@ -126,7 +126,7 @@ def test_a_killed_move_to_a_file_continues_where_it_stopped(
     assert 10 < moved.before < moved.rows
     assert [path.name for path in back.home.glob("memory.db*")] == ["memory.db"]
     with Holdfast(back) as memory:
-        assert told(memory) == before
+        assert recalled_hits(memory) == before
         assert memory.store.check_integrity() == IntegrityReport()
 
 
@@ -139,13 +139,13 @@ def test_a_move_restarts_if_the_source_changed_in_between(
     kill_half_way(tmp_path, "sqlite://", url, 40)
     with Holdfast(home) as memory:
         memory.remember("A bank of its own.", bank="another")
-        after = [uri for uri, _, _ in told(memory)]
+        after = [uri for uri, _, _ in recalled_hits(memory)]
 
     moved = move_memory(home, "sqlite://", url)
 
     assert moved.before == 0
     with Holdfast(replace(home, store=url)) as memory:
-        assert [uri for uri, _, _ in told(memory)] == after
+        assert [uri for uri, _, _ in recalled_hits(memory)] == after
         assert memory.store.check_integrity() == IntegrityReport()
         assert len(memory.store.banks.all()) == 2
 

@@ -285,7 +285,8 @@ def test_both_stores_give_the_same_ranking(postgres: Server, tmp_path: Path) -> 
     some = random.Random(7)
     words = "anchor anchors buoy naïve naive tide tides mooring sail-plan harbour".split()
     passages = [
-        a_passage("ours", f"p{n}", _said(some, words, 30), _said(some, words, 6)) for n in range(80)
+        a_passage("ours", f"p{n}", _random_text(some, words, 30), _random_text(some, words, 6))
+        for n in range(80)
     ]
     asked = (["anchor"], ["buoy", "tide"], ["sail-plan"], ["Naive", "harbours", "absent"])
     with ExitStack() as opened:
@@ -321,5 +322,5 @@ def test_erased_text_is_in_no_file_of_the_database(postgres: Server) -> None:
     assert postgres.holding(url, b"zyxwordzyx") == []
 
 
-def _said(some: random.Random, words: Sequence[str], most: int) -> str:
+def _random_text(some: random.Random, words: Sequence[str], most: int) -> str:
     return " ".join(some.choices(words, k=some.randint(1, most)))

@@ -1,4 +1,4 @@
-"""Somebody who looks at the pages in a real browser."""
+"""Pages opened in a real browser, and checks of their accessibility."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _OPTIONS = ("--no-sandbox", "--disable-background-networking", "--disable-gpu")
 
 
 @contextmanager
-def browsing() -> Generator[Browser]:
-    """Chromium as the system has it; a test without it is skipped, and says so."""
+def open_browser() -> Generator[Browser]:
+    """Start the installed Chromium; a test is skipped with a reason where there is none."""
     program = next((found for name in _NAMES if (found := which(name))), None)
     if program is None:
         pytest.skip("needs Chromium: apt install chromium")
@@ -34,27 +34,27 @@ def browsing() -> Generator[Browser]:
         browser.close()
 
 
-class Looker:
-    """One browser that was let in, in as many windows as a test wants.
+class BrowserSession:
+    """A signed-in browser that opens any number of pages.
 
-    Whatever a page asks of another address, and whatever fails in it, is in `odd`.
+    Requests to other addresses and errors of a page are collected in `problems`.
     """
 
     def __init__(self, browser: Browser, server: Server) -> None:
         self.server = server
-        self.odd: list[str] = []
+        self.problems: list[str] = []
         self._browser = browser
         self._open: list[BrowserContext] = []
         entering = browser.new_context()
         entering.new_page().goto(server.enter)
         self._state = entering.storage_state()
-        assert self._state.get("cookies"), "the link let nobody in"
+        assert self._state.get("cookies"), "the sign-in link set no cookie"
         entering.close()
 
-    def window(
+    def open_page(
         self, path: str = "/", *, dark: bool = False, phone: bool = False, scripts: bool = True
     ) -> Page:
-        """A page of ours, in a window of its own."""
+        """Open a path of the server in a new browser context."""
         width, height = PHONE if phone else WIDE
         context = self._browser.new_context(
             storage_state=self._state,
@@ -74,39 +74,39 @@ class Looker:
         return page
 
     def close(self) -> None:
-        """Shut every window."""
+        """Close every page and forget the problems."""
         while self._open:
             self._open.pop().close()
-        self.odd.clear()
+        self.problems.clear()
 
     def _ours(self, url: str) -> bool:
         return url.startswith((self.server.url + "/", "data:", "about:", "blob:"))
 
-    def _note(self, odd: bool, what: str) -> None:
-        if odd:
-            self.odd.append(what)
+    def _note(self, is_problem: bool, what: str) -> None:
+        if is_problem:
+            self.problems.append(what)
 
 
-def lacks(page: Page) -> list[str]:
-    """What a page lacks for those who cannot see it, or only badly; see accessible.js."""
+def accessibility_problems(page: Page) -> list[str]:
+    """Return the accessibility problems of a page; see accessible.js."""
     found: list[str] = page.evaluate(_ACCESSIBLE)
     return found
 
 
-def lacks_in_any_light(looker: Looker, path: str) -> list[str]:
-    """The same in light and dark, wide and narrow."""
+def accessibility_problems_in_every_layout(browser_session: BrowserSession, path: str) -> list[str]:
+    """Return the problems of a path in light and dark mode, on a wide and a narrow screen."""
     told: list[str] = []
     for dark in (False, True):
         for phone in (False, True):
-            page = looker.window(path, dark=dark, phone=phone)
+            page = browser_session.open_page(path, dark=dark, phone=phone)
             mark = f"{'dark' if dark else 'light'} {'phone' if phone else 'wide'}"
-            told += [f"{mark}: {what}" for what in lacks(page)]
+            told += [f"{mark}: {what}" for what in accessibility_problems(page)]
             page.context.close()
     return told
 
 
-def photograph(page: Page, target: Path, whole: bool = False) -> Path:
-    """A picture of a page."""
+def take_screenshot(page: Page, target: Path, whole: bool = False) -> Path:
+    """Save a screenshot of a page; return its path."""
     try:
         page.screenshot(path=target, full_page=whole, animations="disabled")
     except Error as error:

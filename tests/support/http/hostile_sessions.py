@@ -1,4 +1,4 @@
-"""Sessions in which everybody tries to get something to run in whoever reads them."""
+"""Sessions whose text tries to run scripts on the pages that show it, and a long session."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.transcripts import Script
 
-TRICKS = "\n\n".join(
+HOSTILE_TEXT = "\n\n".join(
     (
         "The zeppelin deploy uses <script>window.owned = 1; alert(1)</script> daily",
         "<img src=x onerror='window.owned = 1'> <svg onload=window.owned=1>",
@@ -18,16 +18,16 @@ TRICKS = "\n\n".join(
         'holdfast://turn/"><script>window.owned = 1</script>',
     )
 )
-TRICKY = "44444444-0000-4000-8000-000000000001"
-LONG = "55555555-0000-4000-8000-000000000001"
+HOSTILE_SESSION = "44444444-0000-4000-8000-000000000001"
+LONG_SESSION = "55555555-0000-4000-8000-000000000001"
 CWD = "/home/dev/zeppelin"
 
 
-def tricky(folder: Path) -> Path:
-    """A session full of tricks."""
-    script = Script(session=TRICKY, cwd=CWD, branch="<script>window.owned=1</script>")
-    script.user(TRICKS)
-    script.assistant(f"We decided on the zeppelin because:\n\n{TRICKS}")
+def write_hostile_session(folder: Path) -> Path:
+    """Write a session full of hostile markup; return its file."""
+    script = Script(session=HOSTILE_SESSION, cwd=CWD, branch="<script>window.owned=1</script>")
+    script.user(HOSTILE_TEXT)
+    script.assistant(f"We decided on the zeppelin because:\n\n{HOSTILE_TEXT}")
     script.tool(
         "Bash", "<script>window.owned = 1</script>", command="echo '<script>owned</script>'"
     )
@@ -39,9 +39,9 @@ def tricky(folder: Path) -> Path:
     return script.write(folder)
 
 
-def long(folder: Path, requests: int) -> Path:
-    """A session of so many requests, four messages each."""
-    script = Script(session=LONG, cwd=CWD)
+def write_long_session(folder: Path, requests: int) -> Path:
+    """Write a session of so many requests, four messages each; return its file."""
+    script = Script(session=LONG_SESSION, cwd=CWD)
     for number in range(1, requests + 1):
         script.user(f"Please mend gearbox {number}, it rattles")
         script.tool("Bash", f"gearbox {number} is quiet", command=f"mend gearbox {number}")

@@ -1,4 +1,4 @@
-"""A real server over a memory of the sample sessions, and somebody who asks it."""
+"""A real server over a memory of the sample sessions, and requests to it."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ MAIN = (sys.executable, "-m", "holdfast")
 _SAMPLED: list[Path] = []
 
 
-class Got(NamedTuple):
-    """What came back."""
+class HttpResponse(NamedTuple):
+    """A response of the server; status 0 if the connection was closed."""
 
     status: int
     text: str
     headers: Message
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any
     ) -> None:
         return None
 
 
-_OPENER = urllib.request.build_opener(_Stay)
+_OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 class Server(NamedTuple):
-    """A server that runs; `token` opens it for programs, `enter` for one browser."""
+    """A running server; `token` signs in programs, the link `enter` one browser."""
 
     url: str
     enter: str
@@ -53,24 +53,26 @@ class Server(NamedTuple):
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
         method: str | None = None,
-    ) -> Got:
-        """One request, with the token unless other headers are given."""
+    ) -> HttpResponse:
+        """Send one request, with the token unless other headers are given."""
         with_token = {"Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(
             self.url + path, body, dict(with_token if headers is None else headers), method=method
         )
         try:
             with _OPENER.open(request, timeout=60) as answer:
-                return Got(answer.status, answer.read().decode(), answer.headers)
+                return HttpResponse(answer.status, answer.read().decode(), answer.headers)
         except urllib.error.HTTPError as error:
             with error:
-                return Got(error.code, error.read().decode(), error.headers)
+                return HttpResponse(error.code, error.read().decode(), error.headers)
         except (urllib.error.URLError, ConnectionError):
-            return Got(0, "", Message())  # hung up on while still speaking
+            return HttpResponse(
+                0, "", Message()
+            )  # the server closed the connection before the request was complete
 
 
 def empty_home(folder: Path) -> dict[str, str]:
-    """An environment with a home in which nothing is yet."""
+    """Return an environment with an empty home."""
     (folder / "home").mkdir(mode=0o700)
     return {
         **os.environ,
@@ -81,8 +83,8 @@ def empty_home(folder: Path) -> dict[str, str]:
 
 
 def make_home(folder: Path, *samples: Path) -> dict[str, str]:
-    """An environment with a memory of sessions. That of the sample sessions is made once in a run
-    of tests, and copied: it lies in one folder, and names no other but theirs."""
+    """Return an environment with a memory of sessions. The one of the sample sessions is made once
+    in a test run and then copied."""
     env = empty_home(folder)
     home = folder / "home"
     if not samples and _SAMPLED:
@@ -96,8 +98,8 @@ def make_home(folder: Path, *samples: Path) -> dict[str, str]:
     return env
 
 
-def announced(process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """What a server says of itself as soon as it can be asked."""
+def read_startup_message(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Wait for the JSON that a server prints when it is ready, and return it."""
     assert process.stdout is not None
     told = ""
     while "}" not in told:
@@ -109,11 +111,11 @@ def announced(process: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 @contextmanager
 def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Server]:
-    """A server over a memory, for as long as it is wanted."""
+    """Run a server over a memory."""
     command = [*MAIN, "browse", "--no-open", "--port", "0", "--json", *options]
     with subprocess.Popen(command, env=dict(env), cwd=folder, stdout=subprocess.PIPE) as process:
         try:
-            found = announced(process)
+            found = read_startup_message(process)
             token = Path(found["token_file"]).read_text().strip()
             yield Server(found["url"], found["enter"], token, env)
         finally:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.http.server import MAIN, Got, Server, announced, make_home
+from tests.support.http.server import MAIN, HttpResponse, Server, read_startup_message, make_home
 
 # The words of one bank are in no other.
 OURS, THEIRS = "checkout", "payroll"
@@ -31,7 +31,7 @@ class Team(NamedTuple):
         body: object = None,
         method: str | None = None,
         **headers: str,
-    ) -> Got:
+    ) -> HttpResponse:
         """One request with a key; what is not bytes is sent as JSON."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if key:
@@ -76,7 +76,7 @@ def team_serving(env: Mapping[str, str], folder: Path, *options: str) -> Generat
         command, env=dict(env), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            yield Team(announced(process)["url"], env, process)
+            yield Team(read_startup_message(process)["url"], env, process)
         finally:
             process.terminate()
             process.communicate(timeout=60)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.app.answers.memory_tool_list import STRATEGIES
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
-from holdfast.app.search.hit_view import remarks
+from holdfast.app.search.hit_view import endings, remarks
 from holdfast.language import cut
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, RetrieverReport
@@ -20,7 +20,11 @@ from holdfast.store.protocol import Reader
 def hit_result(reader: Reader, hit: Hit) -> Object:
     """A hit as JSON."""
     where = {"sessionId": hit.session, "lineNumber": hit.source.line, "path": hit.source.path}
-    notable = {"status": remarks(hit).get("status"), "supersededBy": hit.superseded_by}
+    notable = {
+        "status": remarks(hit).get("status"),
+        "supersededBy": hit.superseded_by,
+        "ended": endings(hit),
+    }
     metadata: Object = {"kind": hit.kind, "timestamp": hit.time, "trust": hit.trust.value}
     metadata |= {name: value for name, value in where.items() if value}
     metadata |= _record_metadata(find_by_uri(reader, hit.bank, hit.uri))

@@ -68,11 +68,11 @@ def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("facts", 4, _facts),
-    Stage("patterns", 1, _patterns),
-    Stage("retain", 1, _retain),
-    Stage("reflect", 1, _reflect),
-    Stage("concepts", 1, _concepts),
-    Stage("entities", 4, _entities),
+    Stage("patterns", 2, _patterns),
+    Stage("retain", 2, _retain),
+    Stage("reflect", 2, _reflect),
+    Stage("concepts", 2, _concepts),
+    Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),
 )
 

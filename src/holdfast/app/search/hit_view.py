@@ -6,6 +6,7 @@ described alike everywhere. It imports next to nothing, because `holdfast recall
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 UNDATED = "undated"
+# What is shown of the words that hold in the place of others; `instead` names the record.
+_MAX_NOW_CHARACTERS = 200
 # What a hit says of itself beyond its text, in the order in which it is shown. Most hits have
 # nothing to say here.
 _REMARKS = (
-    "status", "superseded_by", "supersedes", "corrected", "shared", "imported", "agent", "provider",
-    "freshness", "since", "astray",
+    "status", "superseded_by", "supersedes", "ended", "corrected", "shared", "imported", "agent",
+    "provider", "freshness", "since", "astray",
 )  # fmt: skip
 # Programs rely on these two, so JSON in full always has them.
 _ALWAYS_SHOWN = ("status", "freshness")
@@ -64,7 +67,23 @@ def short_text(short: Json) -> str:
     """The result of `short_json` as text."""
     since = f" (code since then: {short['since']})" if "since" in short else ""
     head = f"{short['time'][:10]} {short['kind']}, {short['trust']}: {short['uri']}{since}"
-    return f"{head}\n{short['text']}"
+    return "\n".join((head, *_ending_lines(short["time"], short.get("ended", ())), short["text"]))
+
+
+def endings(hit: Hit) -> list[str]:
+    """What of a hit is history, a line for each: when it was said, how it ended, what holds now."""
+    return _ending_lines(hit.time, to_jsonable(hit.ended))
+
+
+def _ending_lines(time: str, ended: Sequence[Json]) -> list[str]:
+    said = f"said on {time[:10]}, " if time and time != UNDATED else ""
+    lines: dict[str, None] = {}
+    for one in ended:
+        who = f" by {one['who']}" if one["who"] else ""
+        line = f"Does not hold any more: {said}{one['reason']} on {one['ended'][:10]}{who}."
+        now = f" Now: {cut(one['now'], _MAX_NOW_CHARACTERS)}" if one["now"] else ""
+        lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
+    return list(lines)
 
 
 def heading(hit: Hit, bank: str = "") -> str:
@@ -94,10 +113,12 @@ def citation_json(citation: Citation | ReflectionCitation) -> Json:
         "time": citation.time,
         "trust": citation.trust.value,
         "excerpt": citation.excerpt,
+        **({"ended": citation.ended} if citation.ended else {}),
     }
 
 
 def citation_text(citation: Citation | ReflectionCitation) -> str:
     """A citation as a line below an answer."""
     layer = f" {citation.layer.value}" if isinstance(citation, Citation) else ""
-    return f"[{citation.number}] {citation.time[:10] or UNDATED}{layer} {citation.uri}"
+    ended = f" ({citation.ended})" if citation.ended else ""
+    return f"[{citation.number}] {citation.time[:10] or UNDATED}{layer} {citation.uri}{ended}"

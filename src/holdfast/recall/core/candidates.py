@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from holdfast.model.knowledge import EndedSentence
 from holdfast.model.query import Passage
 
 PassageKey = tuple[str, str, str]
@@ -40,6 +41,8 @@ class Candidate:
     # The cosine of passage and query vectors; 0 if there is none.
     cosine: float = 0.0
     shared_by: str = ""
+    # Its sentences that no longer hold; None before anybody has looked.
+    ended: tuple[EndedSentence, ...] | None = None
 
     @property
     def key(self) -> PassageKey:

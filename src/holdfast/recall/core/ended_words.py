@@ -1,10 +1,10 @@
 """Recognises words that no longer hold, in whatever text repeats them.
 
-The fact stage knows which statements of a bank have ended (`refine.facts.ended_statements`). A turn,
-a summary, a memory or a commit that says the same was derived before the decision and does not know
-of it. So every text is compared with the ended statements of its bank when it is ranked or shown:
-a sentence that says one of them is history. There are few such statements; a text that shares too
-few of their words is not read by sentences.
+The fact stage knows which statements of a bank have ended (`refine.facts.ended_statements`). A
+turn, a summary, a memory or a commit that says the same was made before the decision and does not
+know of it. So every text is compared with the ended statements of its bank when it is ranked or
+shown: a sentence that says one of them is history. There are few such statements; a text that
+shares too few of their words is not read by sentences.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class EndedLimits(NamedTuple):
     has. Chosen by hand on the sentences of `tests/recall/core/test_ended_words.py`: lower values
     mark sentences about something else, higher ones miss the same in other words."""
 
-    same_share: float = 0.75
+    same_share: float = 0.8
     # In the session where it was said, people and agents refer to it in fewer words.
     same_session_share: float = 0.4
     same_session_words: int = 2
@@ -58,8 +58,11 @@ class EndedWords:
         known = (_known(one) for one in statements if not as_of or one.ended <= as_of)
         self._known = [one for one in known if one.all]
 
-    def __bool__(self) -> bool:
-        return bool(self._known)
+    def of_record(self, uri: str) -> tuple[EndedSentence, ...]:
+        """The last end of the words of the record that a decision was about."""
+        ends = [one.statement for one in self._known if one.statement.record == uri]
+        last = max(ends, key=lambda one: (one.ended, one), default=None)
+        return (_sentence(last.text, last),) if last is not None else ()
 
     def find(self, text: str, time: str = "", session: str = "") -> tuple[EndedSentence, ...]:
         """The sentences of a text that say what ended after the `time` of the text; `session` is
@@ -78,9 +81,12 @@ class EndedWords:
         for sentence in sentences(text):
             ending = _ending_of(sentence, near, session)
             if ending is not None:
-                e = ending
-                found.append(EndedSentence(sentence, e.ended, e.reason, e.who, e.instead, e.now))
+                found.append(_sentence(sentence, ending))
         return tuple(found)
+
+
+def _sentence(sentence: str, end: EndedStatement) -> EndedSentence:
+    return EndedSentence(sentence, end.ended, end.reason, end.who, end.instead, end.now)
 
 
 def _known(statement: EndedStatement) -> _Known:

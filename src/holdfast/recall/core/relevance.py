@@ -27,10 +27,12 @@ _PROXIMITY_PAIRS = 3
 
 
 class TermWeights(NamedTuple):
-    """The weight of each term of a query, by its word and by its stem."""
+    """The weight of each term of a query, by its word and by its stem, and how many passages they
+    were counted in, up to `MAX_COUNTED`."""
 
     by_word: dict[str, float]
     by_stem: dict[str, float]
+    passages: int = 0
 
 
 def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermWeights:
@@ -40,14 +42,25 @@ def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermW
     by_word = {
         term: math.log(1 + size / (0.5 + count)) for term, count in zip(terms, counts, strict=True)
     }
-    return TermWeights(by_word, {stem(term): value for term, value in by_word.items()})
+    return TermWeights(by_word, {stem(term): value for term, value in by_word.items()}, size)
+
+
+class Wanted(NamedTuple):
+    """What a candidate is measured by: the weights of the query's stems, those among them that name
+    something, and the thresholds."""
+
+    weights: Mapping[str, float]
+    thresholds: AbstentionThresholds
+    names: frozenset[str] = frozenset()
 
 
 def measure_relevance(
-    candidate: Candidate, weights: Mapping[str, float], implied: frozenset[str] = frozenset()
+    candidate: Candidate, wanted: Wanted, implied: frozenset[str] = frozenset()
 ) -> None:
-    """Set a candidate's coverage and note its relevance. Stems in `implied` need not be in the
-    text, because the candidate's date answers to them."""
+    """Set a candidate's coverage, and note its relevance and how much of it is needed for an
+    answer. Stems in `implied` need not be in the text, because the candidate's date answers to
+    them."""
+    weights = wanted.weights
     passage = candidate.passage
     own = stems_in(weights, passage.body)
     context = stems_in(weights, passage.context[: max(0, _MAX_CHARACTERS - len(passage.body))])
@@ -58,6 +71,10 @@ def measure_relevance(
         rest = {key: value for key, value in weights.items() if key not in implied}
         candidate.coverage = max(candidate.coverage, weight_share(rest, present))
     candidate.notes["relevance"] = round(combine(candidate.coverage, candidate.cosine), 4)
+    needed = wanted.thresholds.minimum(candidate.cosine)
+    if wanted.names and not wanted.names & present:
+        needed += wanted.thresholds.without_name
+    candidate.notes["needed"] = round(needed, 4)
 
 
 def combine(coverage: float, cosine: float) -> float:
@@ -65,18 +82,15 @@ def combine(coverage: float, cosine: float) -> float:
     return (coverage + 2 * cosine) / 3 if cosine else coverage
 
 
-def reaches_threshold(ranked: Sequence[Candidate], thresholds: AbstentionThresholds) -> bool:
-    """Whether a ranking answers the query at all; if not, the search abstains."""
-    best = ranked[: thresholds.best_considered]
-    covered = max((c.coverage for c in best), default=0.0)
-    cosine = max((c.cosine for c in ranked), default=0.0)
-    return combine(covered, cosine) >= thresholds.minimum(cosine)
+def answers(measures: Mapping[str, float]) -> bool:
+    """Whether a text answers the query, by what `measure_relevance` noted of it. Where none does, a
+    search abstains, and so does everything that answers by one."""
+    return measures["relevance"] >= measures["needed"]
 
 
 def worth_showing(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
     """Whether a candidate of a ranking that answers the query should be shown."""
-    minimum = thresholds.shown_fraction * thresholds.minimum(candidate.cosine)
-    return candidate.notes["relevance"] >= minimum
+    return candidate.notes["relevance"] >= thresholds.shown_fraction * candidate.notes["needed"]
 
 
 def coverage(weights: Mapping[str, float], text: str) -> float:

@@ -8,7 +8,6 @@ counts in every language.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from holdfast.language import is_chatter, sentences, states_decision
 from holdfast.model.query import Hit
@@ -27,7 +26,8 @@ _QUESTION_MARKS = ("?", "？", "؟")
 _LEAD_IN = r"(?:(?:ok(?:ay)?|so|and|but|also|well|hm+|hi|hey|hello|btw|please|pls|now)[,.:! ]+)*"
 # A question without its mark, as people type it.
 _ASKS = regex(
-    _LEAD_IN + r"(?:why|how|where|when|who|what|which|whose)\s+(?:(?!we|you|they|it|he|she|i|the|a|an|"
+    _LEAD_IN
+    + r"(?:why|how|where|when|who|what|which|whose)\s+(?:(?!we|you|they|it|he|she|i|the|a|an|"
     r"this|that|these|those|to|is|are)\S+\s+){0,3}?"
     r"(?:is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|may|must|happens)\b|"
     + _LEAD_IN
@@ -49,7 +49,8 @@ _REQUESTS = regex(
     re.IGNORECASE,
 )
 _HOLDS_ON = regex(
-    r"\b(?:always|never|from now on|every time|must|no longer|instead|only|because)\b", re.IGNORECASE
+    r"\b(?:always|never|from now on|every time|must|no longer|instead|only|because)\b",
+    re.IGNORECASE,
 )
 # That nothing is known, in whichever words an agent says so.
 _NOT_KNOWN = regex(
@@ -69,6 +70,7 @@ _NOT_KNOWN = regex(
 _MIN_NARRATION = 60
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
+_TITLED = ("exchange", "concept")
 # Sections of a digest: what was asked, and what was looked at for it.
 _ASKED_SECTIONS = regex(r"^(?:Request|Investigated): .*$", re.MULTILINE)
 
@@ -103,27 +105,23 @@ def statements(hit: Hit) -> list[str]:
     if not sentences(text):
         # Nothing but a heading or a block of code: kept as a whole.
         return [text] if text.strip() and hit.kind not in ("turn", "digest") else []
-    # The title of an exchange is its request, in the person's words.
-    title, _, rest = text.partition("\n\n") if hit.kind == "exchange" else ("", "", text)
-    by_person = hit.kind == "turn" and hit.trust in (Trust.USER, Trust.IMPORT)
+    # The title of an exchange is its request, in the person's words; a concept has a name.
+    title, _, rest = text.partition("\n\n") if hit.kind in _TITLED else ("", "", text)
+    title = title if hit.kind == "exchange" else ""
     return [
-        *_stating(sentences(title), by_person=True),
-        *_stating(sentences(rest), by_person),
+        *(sentence for sentence in sentences(title) if states(sentence, by_person=True)),
+        *(sentence for sentence in sentences(rest) if states(sentence, is_typed(hit))),
     ]
 
 
-def _narrates(sentence: str) -> bool:
-    """Whether a sentence only says what somebody is about to do."""
-    return len(sentence) < _MIN_NARRATION and is_chatter(sentence)
+def is_typed(hit: Hit) -> bool:
+    """Whether a hit is what a person typed."""
+    return hit.kind == "turn" and hit.trust in (Trust.USER, Trust.IMPORT)
 
 
-def _stating(found: Sequence[str], by_person: bool) -> list[str]:
-    return [
-        sentence
-        for sentence in found
-        if not is_question(sentence, by_person)
-        and not (by_person and is_request(sentence))
-        and not says_not_known(sentence)
-        and not _COUNTS.match(sentence)
-        and not _narrates(sentence)
-    ]
+def states(sentence: str, by_person: bool) -> bool:
+    """Whether a sentence states something, in the words of a person or of an agent."""
+    if is_question(sentence, by_person) or (by_person and is_request(sentence)):
+        return False
+    only_narrates = len(sentence) < _MIN_NARRATION and is_chatter(sentence)
+    return not (only_narrates or says_not_known(sentence) or _COUNTS.match(sentence))

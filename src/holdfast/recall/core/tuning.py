@@ -8,6 +8,7 @@ best by these values, and each is served well. Where a comment names no measurem
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -16,18 +17,39 @@ class AbstentionThresholds(NamedTuple):
     text contains) or, where a cosine is known, (coverage + 2 * cosine) / 3. Raising a threshold
     makes recall say "not known" more often. Fitted on queries put to the bank that holds the answer
     and to another bank of the same set: at 0.43 recall answers 99 / 97 / 89 % of the answerable
-    queries (archaeology / LoCoMo / BEAM) and abstains on 92 / 90 / 84 % of the others."""
+    queries (archaeology / LoCoMo / BEAM) and abstains on 92 / 90 / 84 % of the others.
+
+    The best of many passages is somewhat like any query, the best of few only like one that they
+    answer, so a small bank needs less: between `small_bank` and `large_bank` passages the threshold
+    rises with the logarithm of their number. The values for small banks were chosen on
+    `bench/data/abstention/tuning.json`."""
 
     by_words: float = 0.45
     with_meaning: float = 0.43
+    small_by_words: float = 0.35
+    small_with_meaning: float = 0.28
+    small_bank: int = 100
+    large_bank: int = 2000
+    # What a text needs on top if it has none of the names that the query gives: "Why did we drop
+    # Kafka?" is not answered by why RabbitMQ was dropped.
+    without_name: float = 0.08
     # Once a search does answer, candidates are shown from this fraction of the threshold on.
     shown_fraction: float = 0.5
-    # The best coverage is taken among this many of the best ranked.
-    best_considered: int = 5
 
     def minimum(self, cosine: float) -> float:
         """The relevance that is needed, depending on whether a cosine is known."""
         return self.with_meaning if cosine else self.by_words
+
+    def for_bank(self, passages: int) -> AbstentionThresholds:
+        """The thresholds for a bank with so many passages."""
+        span = math.log(self.large_bank / self.small_bank)
+        share = math.log(max(passages, 1) / self.small_bank) / span
+        share = min(1.0, max(0.0, share))
+        return self._replace(
+            by_words=self.small_by_words + share * (self.by_words - self.small_by_words),
+            with_meaning=self.small_with_meaning
+            + share * (self.with_meaning - self.small_with_meaning),
+        )
 
 
 class RankingWeights(NamedTuple):

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from holdfast.language import stem, words
 from holdfast.model.team import Commit
-from holdfast.recall.core.relevance import weigh_terms
+from holdfast.recall.core.relevance import Wanted, weigh_terms
+from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.recall.query.expansion import exact_names
-from holdfast.recall.query.terms import Terms, read_terms
+from holdfast.recall.query.terms import Terms, proper_names, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
@@ -25,8 +26,9 @@ _MAX_RELEASE_COMMITS = 100
 
 
 class Query(NamedTuple):
-    """A query, read. The weights of its terms are given by stem and by word; `time_stems` are the
-    stems of the words that name its time range."""
+    """A query, read. The weights of its terms are given by stem and by word, as counted in so many
+    `passages`; `time_stems` are the stems of the words that name its time range, `name_stems` those
+    of the words that name a thing or a person."""
 
     text: str
     terms: Terms
@@ -35,6 +37,12 @@ class Query(NamedTuple):
     time_range: TimeRange | None
     asks_for_recent_work: bool
     time_stems: frozenset[str] = frozenset()
+    name_stems: frozenset[str] = frozenset()
+    passages: int = 0
+
+    def wanted(self, thresholds: AbstentionThresholds) -> Wanted:
+        """What an answer is measured by."""
+        return Wanted(self.stem_weights, thresholds, self.name_stems)
 
     @property
     def only_time(self) -> bool:
@@ -61,7 +69,18 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
     weight = weigh_terms(store, bank, terms.words)
     spelled = {word: weight.by_word[word] for word in terms.words}
     of_time = _stems(when.phrase) - _stems(when.rest) if when is not None else frozenset[str]()
-    return Query(text, terms, weight.by_stem, spelled, when, asks_for_recent_work(text), of_time)
+    named = frozenset(map(stem, proper_names(bare))) & weight.by_stem.keys()
+    return Query(
+        text,
+        terms,
+        weight.by_stem,
+        spelled,
+        when,
+        asks_for_recent_work(text),
+        of_time,
+        named - of_time,
+        weight.passages,
+    )
 
 
 def _stems(text: str) -> frozenset[str]:

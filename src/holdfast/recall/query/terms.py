@@ -7,10 +7,15 @@ from collections import Counter
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
+from holdfast.regex import regex
 
 # Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
 _MAX_CHARACTERS = 120_000
+# A word with a letter in it. If more of a query's words than this begin with a capital, that says
+# nothing of any of them.
+_WORD_AS_WRITTEN = regex(r"[^\W\d_][\w.+#-]*")
+_MAX_NAME_SHARE = 0.5
 
 # Words of questions that an answer need not contain.
 QUESTION_WORDS = frozenset(
@@ -32,6 +37,16 @@ class Terms(NamedTuple):
         """Everything to search for, with irregular forms."""
         spelled = dict.fromkeys(form for word in self.words for form in irregular_forms(word))
         return (*spelled, *self.phrases)
+
+
+def proper_names(query: str) -> list[str]:
+    """The words of a query, in lower case, that are written like a name: with a capital, and not
+    only because the query begins with them. A query in which most words are is a title."""
+    found = _WORD_AS_WRITTEN.findall(query[:_MAX_CHARACTERS])
+    capital = [word for word in found[1:] if not word.islower() and word != "I"]
+    if len(capital) > _MAX_NAME_SHARE * len(found):
+        return []
+    return [part for word in capital for part in words(word)]
 
 
 def read_terms(query: str) -> Terms:

@@ -17,7 +17,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.parallel import RetrieverRun
-from holdfast.recall.core.relevance import measure_relevance, reaches_threshold, worth_showing
+from holdfast.recall.core.relevance import answers, measure_relevance, worth_showing
 from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.recall.query.query import Query
 
@@ -44,7 +44,7 @@ def rank_remote_texts(
     for run in runs:
         for rank, text in enumerate(run.result.passages, 1):
             candidate = Candidate(text.passage, {run.report.name: rank}, shared_by=text.shared_by)
-            measure_relevance(candidate, query.stem_weights)
+            measure_relevance(candidate, query.wanted(thresholds))
             candidate.score = text.score * candidate.coverage
             if worth_showing(candidate, thresholds):
                 found.append(candidate)
@@ -57,10 +57,10 @@ def rank_plugin_texts(
     """The plugins' texts that are relevant, best first; ties in the order they were returned."""
     found = [Candidate(text.passage) for run in runs for text in run.result.passages]
     for candidate in found:
-        measure_relevance(candidate, query.stem_weights)
+        measure_relevance(candidate, query.wanted(thresholds))
         candidate.score = _PLUGIN_SCORE * candidate.coverage
     ranked = sorted(found, key=lambda c: -c.coverage)
-    if not reaches_threshold(ranked, thresholds):
+    if not any(answers(candidate.notes) for candidate in ranked):
         return ()
     return tuple([c for c in ranked if worth_showing(c, thresholds)][:MAX_EXTERNAL_HITS])
 

@@ -12,9 +12,10 @@ from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import LAYER_BY_KIND, Hit, Passage, SourceLocation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import SharedRecord
+from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.ranking.status import supersession_of
+from holdfast.recall.ranking.status import mark_ended, supersession_of
 from holdfast.store.protocol import Reader
 
 # Not shown: the default agent, and imported conversations, in which no agent took part.
@@ -23,6 +24,8 @@ _UNLABELLED_AGENTS = ("claude-code", "conversation")
 
 def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     """The hit for a candidate; with `as_of`, as it was at that time."""
+    if candidate.ended is None:
+        mark_ended(reader, [candidate], as_of)
     passage = candidate.passage
     session = reader.sessions.get(passage.bank, passage.session) if passage.session else None
     shared, imported = _origin_notes(reader, passage)
@@ -42,10 +45,13 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         corrected=correction_note(reader, passage.bank, passage.kind, passage.id),
         shared=shared,
         imported=imported,
+        ended=candidate.ended or (),
         agent=agent_label(session),
         why=_why(candidate),
     )
     by, before = supersession_of(reader, made, as_of)
+    if made.status is Status.SUPERSEDED:
+        by = by or next((one.instead for one in made.ended if "/fact/" in one.instead), "")
     return replace(made, superseded_by=by, supersedes=before) if by or before else made
 
 
@@ -144,9 +150,9 @@ def pack(
     ranked: Sequence[Candidate], budget: int, limit: int, include_repeats: bool = False
 ) -> list[Candidate]:
     """The best candidates that fit into `budget` tokens, in their order. The first is returned even
-    if it alone is over the budget."""
+    if it alone is over the budget. What holds is not left out because it repeats what ended."""
     chosen: list[Candidate] = []
-    chosen_words: list[set[str]] = []
+    chosen_words: list[tuple[set[str], bool]] = []
     spent = 0
     for candidate in ranked:
         if len(chosen) == limit:
@@ -157,11 +163,13 @@ def pack(
             continue
         # A step of a chain of causes is kept: without it the next step cannot be understood.
         keep = include_repeats or "link" in candidate.notes
-        if not keep and any(_repeats(own, other) for other in chosen_words):
+        ended = candidate.passage.status in ENDED_STATUSES
+        others = [other for other, other_ended in chosen_words if ended or not other_ended]
+        if not keep and any(_repeats(own, other) for other in others):
             candidate.notes["repeats"] = 1.0
             continue
         chosen.append(candidate)
-        chosen_words.append(own)
+        chosen_words.append((own, ended))
         spent += cost
     return chosen
 

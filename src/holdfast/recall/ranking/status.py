@@ -10,7 +10,7 @@ is unmerged if it made commits and all of them are; one without commits belongs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from holdfast.errors import NotFoundError
@@ -19,11 +19,16 @@ from holdfast.model.knowledge import Fact, StatusChange
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
+from holdfast.recall.core.ended_words import EndedWords, has_ended, read_ended_words
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.store.protocol import Reader
 
 KINDS_WITH_STATUS = ("fact", "turn", "exchange", "memory")
+# Whether these hold is known without reading their words: a fact has a status, and a rule holds
+# while it is in its file.
+_OWN_STATUS = ("fact", "rule")
 # A fact that was not confirmed for 90 days loses 0.05, the same again after each doubling of that
 # time, and 0.15 at most: age alone must not bury a fact.
 _FRESH_DAYS = 90
@@ -48,6 +53,70 @@ def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str])
                 candidate.notes["decay"] = candidate.factor = factor
         elif last is not None and passage.status in (Status.OBSERVED, Status.VERIFIED):
             candidate.passage = passage._replace(status=last.status)
+
+
+def mark_ended(reader: Reader, candidates: Iterable[Candidate], as_of: str = "") -> None:
+    """Note the sentences of candidates that no longer hold; a candidate that says little else gets
+    the status of what ended."""
+    by_bank: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        by_bank.setdefault(candidate.passage.bank, []).append(candidate)
+    for bank, some in by_bank.items():
+        sessions = (candidate.passage.session for candidate in some)
+        words = read_ended_words(reader, bank, sessions, as_of)
+        for candidate in some:
+            _mark_ended(candidate, words)
+
+
+def _mark_ended(candidate: Candidate, words: EndedWords) -> None:
+    p = candidate.passage
+    if p.kind in _OWN_STATUS:
+        is_ended = p.status in ENDED_STATUSES
+        candidate.ended = words.of_record(uri(p.kind, p.id)) if is_ended else ()
+        return
+    candidate.ended = words.find(p.body, p.time, p.session)
+    if p.status not in ENDED_STATUSES and has_ended(p.body, candidate.ended):
+        last = max(candidate.ended, key=lambda one: one.ended)
+        candidate.passage = p._replace(status=last.reason.status)
+
+
+def demote_ended(
+    reader: Reader,
+    candidates: Sequence[Candidate],
+    as_of: str = "",
+    weights: RankingWeights = DEFAULT_WEIGHTS,
+) -> None:
+    """Lower the score of candidates that say mainly what no longer holds. What holds instead gets
+    the score that they had, because it is about the same."""
+    held = [c for c in candidates if c.passage.status not in ENDED_STATUSES]
+    mark_ended(reader, candidates, as_of)
+    by_uri = {uri(c.passage.kind, c.passage.id): c for c in held}
+    for old in held:
+        if old.passage.status not in ENDED_STATUSES:
+            continue
+        for holds in filter(None, (by_uri.get(one.instead) for one in old.ended or ())):
+            if holds.score < old.score:
+                holds.notes["replaces"] = round(old.score - holds.score, 4)
+                holds.score = old.score
+        old.notes["superseded"] = weights.superseded
+        old.factor *= weights.superseded
+        old.score *= weights.superseded
+
+
+def put_what_holds_first(ranked: Sequence[Candidate], compared: int) -> list[Candidate]:
+    """The ranking with each record that holds above those whose words it replaced; the `compared`
+    best are looked at."""
+    head = list(ranked[:compared])
+    by_uri = {uri(c.passage.kind, c.passage.id): c for c in head}
+    for old in list(head):
+        for name in dict.fromkeys(one.instead for one in old.ended or ()):
+            holds = by_uri.get(name)
+            if holds is None or holds is old or head.index(holds) < head.index(old):
+                continue
+            holds.score = old.score
+            head.remove(holds)
+            head.insert(head.index(old), holds)
+    return [*head, *ranked[compared:]]
 
 
 def status_histories(

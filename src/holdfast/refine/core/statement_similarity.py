@@ -73,7 +73,7 @@ _VALUE_WORDS = frozenset(
     "viernes".split()
 )
 # Nouns too general to be a scope or a subject by themselves.
-_GENERIC_STEMS = frozenset(
+GENERIC_STEMS = frozenset(
     stem(word)
     for word in "project repo repository code file files module service app application team "
     "everything thing things rule rules convention policy way time times work here place version "
@@ -222,7 +222,7 @@ def _scopes(text: str) -> frozenset[str]:
     found |= {token for token in tokens(low) if token in _ENVIRONMENTS}
     for match in _SCOPE_PHRASE.finditer(low):
         named = [t for t in tokens(match.group(1)) if _is_content_word(t) and not is_value(t)]
-        found |= {_stem(token) for token in named if _stem(token) not in _GENERIC_STEMS}
+        found |= {_stem(token) for token in named if _stem(token) not in GENERIC_STEMS}
     return frozenset(found)
 
 
@@ -295,6 +295,6 @@ def _has_other_subject(one: StatementFeatures, other: StatementFeatures) -> bool
         ours = qualifiers.get(noun, theirs)
         differ = ours != theirs and ours not in other.topic and theirs not in one.topic
         replaced = {ours, theirs} & (one.rejected | other.rejected)
-        if differ and not replaced and noun not in _GENERIC_STEMS:
+        if differ and not replaced and noun not in GENERIC_STEMS:
             return True
     return False

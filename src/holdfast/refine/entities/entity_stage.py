@@ -30,7 +30,7 @@ from holdfast.store.knowledge.graph import DatedAlias
 from holdfast.store.protocol import Writer
 
 NAME = "entities"
-VERSION = 4
+VERSION = 5
 # Sessions in one transaction. More would hold the write lock longer, fewer would commit more often.
 _BATCH_SIZE = 40
 # A name that a model gives needs more characters than this to be taken for one.

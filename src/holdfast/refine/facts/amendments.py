@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem, words
-from holdfast.refine.core.statement_similarity import ENVIRONMENTS, GENERIC_STEMS, is_value
+from holdfast.refine.core.statement_similarity import GENERIC_STEMS, is_value, statement_features
 
 
 class AmendmentLimits(NamedTuple):
@@ -65,16 +65,27 @@ _NO_QUALIFIER = frozenset(
     stem(word)
     for word in "minimum maximum default current support add bump drop raise lower remove keep run "
     "move switch swap write read cache store send call called name named mandatory required legacy "
-    "supported existing daily real plain whole entire".split()
+    "supported existing daily real plain whole entire nouveau nouveaux nouvelle "
+    "nouvelles neue neuen nuevo nueva nuevos nuevas".split()
+)
+
+
+# Places of which a statement about one says nothing about another.
+_PLACES = (
+    frozenset("staging production prod dev development local preview qa".split()),
+    frozenset("windows macos mac linux".split()),
+    frozenset("ios android".split()),
+    frozenset("frontend backend".split()),
 )
 
 
 class StatementWords(NamedTuple):
-    """The content words of a statement, in order, and their neighbours."""
+    """The content words of a statement, in order; which stand side by side; and the words that
+    place it (`_PLACES`)."""
 
     stems: tuple[str, ...]
     before: frozenset[tuple[str, str]]
-    environments: frozenset[str]
+    places: tuple[frozenset[str], ...]
 
     @property
     def set(self) -> frozenset[str]:
@@ -94,7 +105,8 @@ def statement_words(text: str) -> StatementWords:
         if not is_value(word) and not is_value(next_word)
     }
     low = {word for word, _ in found}
-    return StatementWords(tuple(content), frozenset(pairs), frozenset(low & ENVIRONMENTS))
+    places = tuple(group & low for group in _PLACES)
+    return StatementWords(tuple(content), frozenset(pairs), places)
 
 
 def _stem(word: str) -> str:
@@ -145,7 +157,7 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     own, told = statement_words(later.text), statement_words(earlier)
     around = statement_words(later.around)
     all_words = own.set | around.set
-    if len(told.stems) > _LIMITS.max_words or _in_other_environment(own, told):
+    if len(told.stems) > _LIMITS.max_words or _is_elsewhere(own, told):
         return 0.0
     shared = _shared(own, around, told)
     strength = _weight(shared, told, weights)
@@ -154,19 +166,20 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
         return 0.0
     if strength >= _LIMITS.strong:
         return strength
-    is_about = later.refers_back or bool(shared & {*told.stems[: _LIMITS.subject_words]})
-    own_strength = _weight(shared & own.set, told, weights)
-    return strength if is_about and own_strength >= _LIMITS.weak else 0.0
+    subject = told.stems[: _LIMITS.subject_words]
+    if any(word in all_words and word not in shared for word in subject):
+        return 0.0
+    is_about = later.refers_back or bool(shared & {*subject})
+    by_itself = _weight(shared & own.set, told, weights)
+    return strength if is_about and says_enough(by_itself) else 0.0
 
 
-def _in_other_environment(one: StatementWords, other: StatementWords) -> bool:
-    both = one.environments and other.environments
-    return bool(both) and not one.environments & other.environments
+def _is_elsewhere(one: StatementWords, other: StatementWords) -> bool:
+    places = zip(one.places, other.places, strict=True)
+    return any(ours and theirs and not ours & theirs for ours, theirs in places)
 
 
-def _shared(
-    own: StatementWords, around: StatementWords, told: StatementWords
-) -> frozenset[str]:
+def _shared(own: StatementWords, around: StatementWords, told: StatementWords) -> frozenset[str]:
     """The words of both statements that name the same thing in both."""
     shared = (own.set | around.set) & told.set
     near = own if own.before else around
@@ -194,27 +207,35 @@ def _differ(
     return bool(ours and theirs) and not ours & other.set and not theirs & one.set
 
 
-def _weight(
-    shared: frozenset[str], told: StatementWords, weights: WordWeights
-) -> float:
+def _weight(shared: frozenset[str], told: StatementWords, weights: WordWeights) -> float:
     """The weight of shared words; the second of two that stand together counts less."""
     total = 0.0
     last = ""
     for word in dict.fromkeys(told.stems):
         if word in shared:
-            follows = (last, word) in told.before
-            total += weights.of(word) * (_LIMITS.second_of_pair if follows else 1.0)
-            last = word
+            is_second = (last, word) in told.before
+            total += weights.of(word) * (_LIMITS.second_of_pair if is_second else 1.0)
+            last = "" if is_second else word
         else:
             last = ""
     return total
 
 
-def best_amended(
-    later: Statement, earlier: Sequence[str], weights: WordWeights
-) -> tuple[int, float] | None:
-    """The place of the statement that the later one amends, and how surely; None if it amends none.
-    Of equals, the last."""
-    scored = [(amendment_strength(later, text, weights), n) for n, text in enumerate(earlier)]
-    strength, place = max(scored, default=(0.0, -1))
-    return (place, strength) if strength else None
+def own_strength(text: str, earlier: str, weights: WordWeights) -> float:
+    """The weight of the words that two statements share, whatever was said around them."""
+    own, told = statement_words(text), statement_words(earlier)
+    return _weight(_shared(own, _NOTHING, told), told, weights)
+
+
+def says_enough(strength: float) -> bool:
+    """Whether words of this weight tell what a statement is about."""
+    return strength >= _LIMITS.weak
+
+
+def conflicts(later: str, earlier: str) -> bool:
+    """Whether one of two statements rejects what the other accepts."""
+    one, other = statement_features(later), statement_features(earlier)
+    return bool(one.rejected & other.accepted or other.rejected & one.accepted)
+
+
+_NOTHING = statement_words("")

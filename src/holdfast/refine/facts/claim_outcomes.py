@@ -119,7 +119,9 @@ class ClaimOutcomes:
 
     def status_changes(self) -> list[StatusChange]:
         """The changes of tracked claims, of turns and exchanges made of them, and of memories."""
-        tracked = [change for c in self._claims if _is_tracked(c) for change in self._changes[c.id]]
+        tracked = [
+            change for c in self._claims if self._is_tracked(c) for change in self._changes[c.id]
+        ]
         return [
             *tracked,
             *self._container_changes("turn"),
@@ -127,13 +129,19 @@ class ClaimOutcomes:
             *self._memory_changes,
         ]
 
+    def _is_tracked(self, claim: Claim) -> bool:
+        """Whether the status of a claim is stored; that of a plain statement only if it changed."""
+        if claim.kind is ClaimKind.STATEMENT:
+            return len(self._changes[claim.id]) > 1
+        return claim.kind in (*_CAUSES, ClaimKind.RULING, ClaimKind.DECISION)
+
     def _container_changes(self, kind: str) -> list[StatusChange]:
         """The status changes of turns or exchanges that consist mostly of claims with a status."""
         is_turn = kind == "turn"
         groups: dict[tuple[str, Status], list[tuple[Claim, StatusChange]]] = {}
         for claim in self._claims:
             container = claim.turn if is_turn else claim.exchange
-            for change in self._changes[claim.id] if container and _is_tracked(claim) else ():
+            for change in self._changes[claim.id] if container and self._is_tracked(claim) else ():
                 groups.setdefault((container, change.status), []).append((claim, change))
         needed = _LIMITS.min_share_of_turn if is_turn else _LIMITS.min_share_of_exchange
         found: list[StatusChange] = []
@@ -143,11 +151,6 @@ class ClaimOutcomes:
             if share >= needed and status is not Status.OBSERVED:
                 found.append(StatusChange(kind, container, last.time, status, last.because))
         return found
-
-
-def _is_tracked(claim: Claim) -> bool:
-    """Whether the status of such a claim is stored."""
-    return claim.kind in (*_CAUSES, ClaimKind.RULING, ClaimKind.DECISION)
 
 
 def _initial_status(claim: Claim) -> Iterable[StatusChange]:

@@ -30,6 +30,7 @@ from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
 from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
+from holdfast.refine.facts.plain_statements import find_plain_statements, reported_changes
 
 
 class ClaimLimits(NamedTuple):
@@ -68,6 +69,8 @@ def make_claims(
     """The claims of an exchange, in the order they were made. `asked_by_agent`: the requests are
     those of an agent that runs a subagent."""
     found = list(_spoken_claims(exchange, turns, asked_by_agent))
+    if not asked_by_agent:
+        found += _reported_claims(exchange, turns)
     found += _problem_claims(exchange, turns)
     found += _core_logic_claims(exchange, turns)
     by_id: dict[str, Claim] = {}
@@ -109,6 +112,8 @@ def _person_claims(x: Exchange, turn: Turn) -> Iterator[Claim]:
         text = decision.sentence
         if is_firm and not any(s in text or text in s for s in directives):
             yield _claim(x, turn, ClaimKind.DECISION, text, True)
+    for statement in find_plain_statements(turn.text):
+        yield _claim(x, turn, ClaimKind.STATEMENT, statement, True)
     disproofs = [s for s in _sentences(turn) if hypotheses.disproves(s)]
     for sentence in disproofs:
         yield _claim(x, turn, ClaimKind.DISPROOF, sentence, True)
@@ -117,6 +122,14 @@ def _person_claims(x: Exchange, turn: Turn) -> Iterator[Claim]:
             yield _claim(x, turn, ClaimKind.DISPROOF, turn.text, True)
         elif hypotheses.agrees(turn.text):
             yield _claim(x, turn, ClaimKind.AGREEMENT, turn.text, True)
+
+
+def _reported_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
+    """What the agent's closing message reports as changed."""
+    texts = [turn for turn in turns if _is_by_agent(turn) and turn.tool is None and turn.text]
+    for turn in texts[-1:]:
+        for sentence in reported_changes(turn.text[: _LIMITS.max_turn_chars]):
+            yield _claim(x, turn, ClaimKind.STATEMENT, sentence)
 
 
 def _agent_claims(x: Exchange, turn: Turn, is_debugging: bool) -> Iterator[Claim]:

@@ -10,7 +10,7 @@ fact any statement with those words belongs to.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.model.curation import Curation, CurationState
@@ -26,7 +26,13 @@ from holdfast.model.knowledge import (
     StatusChange,
     Validity,
 )
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust, least_trusted
+from holdfast.model.trust import (
+    ENDED_STATUSES,
+    REPLACED_STATUSES,
+    Status,
+    Trust,
+    least_trusted,
+)
 from holdfast.model.uris import uri
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
@@ -37,6 +43,7 @@ from holdfast.refine.core.statement_similarity import (
 )
 from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
+from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext, StatementPool
 
 _RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
 # The kinds of facts that claims other than those of rules create.
@@ -140,8 +147,10 @@ class FactBuilder:
         self,
         decisions: Iterable[CurationState] = (),
         forgotten: Mapping[str, Curation] | None = None,
+        context_of: Callable[[Claim], ExchangeContext] = lambda claim: NO_CONTEXT,
     ) -> None:
-        """`forgotten` are the decisions to forget that are in effect, by the URI of the fact."""
+        """`forgotten` are the decisions to forget that are in effect, by the URI of the fact;
+        `context_of` reads what was said around a claim."""
         self.drafts: list[FactDraft] = []
         # Claims that state a forgotten fact, each with the decision.
         self.forgotten_claims: list[tuple[Claim, Curation]] = []
@@ -151,18 +160,29 @@ class FactBuilder:
         self._forgotten: list[tuple[FactKind, StatementFeatures, Curation | None]] = []
         # Drafts by stem, so that a statement is compared only with drafts that share a stem.
         self._by_stem: dict[str, list[FactDraft]] = {}
+        self._by_claim: dict[str, FactDraft] = {}
+        self._context_of = context_of
+        self._pool = StatementPool((), context_of)
 
     def add_claims(self, claims: Sequence[Claim], remembered: Sequence[Claim]) -> None:
         """Build facts from all claims, in order of time. `remembered` are claims that people asked
         to remember: they pass the junk filter."""
         stated = [c for c in claims if c.kind in _RULE_CLAIMS and c.by_person]
-        ordered = sorted([*stated, *remembered], key=lambda c: (c.time, c.seq, c.id))
+        plain = [c for c in claims if c.kind is ClaimKind.STATEMENT]
+        ordered = sorted(
+            [*stated, *remembered, *plain],
+            key=lambda c: (c.time, c.seq, c.kind is ClaimKind.STATEMENT, c.id),
+        )
         remembered_ids = {claim.id for claim in remembered}
         self._collect_forgotten([*ordered, *claims])
+        self._pool = StatementPool(ordered, self._context_of)
         for claim in ordered:
             is_remembered = claim.id in remembered_ids
-            reason = None if is_remembered else junk_reason(claim)
-            if reason is not None:
+            is_plain = claim.kind is ClaimKind.STATEMENT
+            reason = None if is_remembered or is_plain else junk_reason(claim)
+            if is_plain:
+                self._link(claim)
+            elif reason is not None:
                 self.dropped[reason.value] += 1
             else:
                 self._add_statement(claim, FactKind.RULE, is_remembered)
@@ -207,7 +227,64 @@ class FactBuilder:
         else:
             self.dropped[JunkReason.DUPLICATE.value] += 1
         self._confirm(draft, claim, remembered)
-        self._supersede_amended(draft, claim, features, similar)
+        is_linked = self._supersede_amended(draft, claim, features, similar)
+        if kind is FactKind.RULE and not is_linked:
+            self._link(claim)
+        elif kind is FactKind.RULE:
+            self._pool.add(claim)
+
+    def _link(self, claim: Claim) -> None:
+        """Link a statement to the one of an earlier session that it amends. Both become facts,
+        though neither says that it is a rule: who amends something wants it kept to."""
+        found = self._pool.find_amended(claim, lambda earlier: self._is_open(earlier, claim))
+        self._pool.add(claim)
+        if found is None:
+            return
+        old = self._draft_of(found.earlier)
+        new = self._draft_of(found.later)
+        if old is None or new is None or old is new:
+            return
+        for claim_again in found.repeated:
+            if claim_again.id not in self._by_claim:
+                self._confirm(old, claim_again, False)
+        if found.in_part:
+            self._amend(old, new, claim)
+        else:
+            self._supersede(old, new, claim)
+
+    def _is_open(self, earlier: Claim, later: Claim) -> bool:
+        """Whether a statement may be amended: it holds, and the exchange of the later one has not
+        amended it already."""
+        draft = self._by_claim.get(earlier.id)
+        if draft is None:
+            return True
+        if draft.status in ENDED_STATUSES:
+            return False
+        by = [d for d in self.drafts if draft.superseded_by and d.uri == draft.superseded_by]
+        stated_in = {claim.exchange for d in (draft, *by) for claim in d.claims if claim.exchange}
+        return later.exchange not in stated_in
+
+    def _draft_of(self, claim: Claim) -> FactDraft | None:
+        """The fact of a claim: its own, that of a rule in the same turn, or a new one; None if it
+        was forgotten."""
+        draft = self._by_claim.get(claim.id) or self._by_turn(claim)
+        if draft is not None:
+            return draft
+        features = statement_features(claim.text)
+        if self._is_forgotten(FactKind.RULE, features, claim):
+            return None
+        similar = self._drafts_sharing_stems(features, FactKind.RULE)
+        draft = next((d for d in similar if says_the_same(features, d.features)), None)
+        draft = draft or self._create(claim, FactKind.RULE, features)
+        self._confirm(draft, claim, False)
+        return draft
+
+    def _by_turn(self, claim: Claim) -> FactDraft | None:
+        """The fact that another claim of the same turn states."""
+        for draft in reversed(self.drafts) if claim.turn else ():
+            if any(other.turn == claim.turn for other in draft.claims):
+                return draft
+        return None
 
     def _create(self, claim: Claim, kind: FactKind, features: StatementFeatures) -> FactDraft:
         draft = FactDraft(
@@ -240,7 +317,8 @@ class FactBuilder:
         is_repeated = bool(draft.sessions) and claim.session not in draft.sessions
         draft.add_claim(claim, EvidenceKind.REMEMBERED if remembered else EvidenceKind.STATED)
         draft.sessions.add(claim.session)
-        if draft.status in ENDED_STATUSES:
+        self._by_claim[claim.id] = draft
+        if draft.status in (*ENDED_STATUSES, *REPLACED_STATUSES):
             # A superseded rule that is stated again is in force again.
             draft.until, draft.superseded_by = "", ""
             draft.set_status(Status.OBSERVED, claim.time, claim_uri(claim))
@@ -253,14 +331,22 @@ class FactBuilder:
         claim: Claim,
         features: StatementFeatures,
         similar: Iterable[FactDraft],
-    ) -> None:
-        """Supersede the fact that a statement amends: the most similar one in force."""
+    ) -> bool:
+        """Supersede the fact that a statement amends: the most similar one in force. Returns
+        whether there was one."""
         for other in similar:
             in_force = other is not draft and other.status not in ENDED_STATUSES
             is_older = in_force and other.since < claim.time
             if is_older and (supersedes(features, other.features) or other.uri in draft.supersedes):
                 self._supersede(other, draft, claim)
-                return
+                return True
+        return False
+
+    def _amend(self, old: FactDraft, new: FactDraft, claim: Claim) -> None:
+        """Note that a fact holds with a change. It is not ended."""
+        old.set_status(Status.AMENDED, claim.time, claim_uri(claim))
+        old.superseded_by = new.uri
+        new.supersedes.append(old.uri)
 
     def _supersede(self, old: FactDraft, new: FactDraft, claim: Claim) -> None:
         old.set_status(Status.SUPERSEDED, claim.time, claim_uri(claim))

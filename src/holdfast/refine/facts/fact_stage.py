@@ -16,7 +16,8 @@ from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
 from holdfast.model.ledgers.injections import RecordUse
-from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.records import Exchange
+from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
@@ -35,8 +36,9 @@ from holdfast.refine.facts.ended_statements import (
 )
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
+from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
-from holdfast.store.protocol import Writer
+from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
 VERSION = 4
@@ -78,11 +80,36 @@ def update_bank_facts(writer: Writer, bank: str) -> None:
             writer.facts.replace(bank, _build_facts(writer, bank))
 
 
+class ExchangeContexts:
+    """What was said around the claims of a bank; each session is read once."""
+
+    def __init__(self, reader: Reader, bank: str) -> None:
+        self._reader = reader
+        self._bank = bank
+        self._exchanges: dict[str, list[Exchange]] = {}
+
+    def of(self, claim: Claim) -> ExchangeContext:
+        """The context of a claim; empty for one that no exchange states."""
+        if not claim.exchange:
+            return NO_CONTEXT
+        if claim.session not in self._exchanges:
+            found = self._reader.sessions.exchanges(self._bank, claim.session)
+            self._exchanges[claim.session] = found
+        within = self._exchanges[claim.session]
+        at = next((n for n, x in enumerate(within) if x.id == claim.exchange), None)
+        if at is None:
+            return NO_CONTEXT
+        own = within[at]
+        before = within[at - 1].summary if at else ""
+        after = within[at + 1].title if at + 1 < len(within) else ""
+        return ExchangeContext(before, own.title, own.summary, after)
+
+
 def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     claims = writer.facts.claims(bank)
     decisions = writer.curation.states_in_session(bank, "")
     log = StatementLog(in_effect(writer.curation.log(bank)))
-    builder = FactBuilder(decisions, log.forgotten)
+    builder = FactBuilder(decisions, log.forgotten, ExchangeContexts(writer, bank).of)
     builder.add_claims(claims, _remembered_claims(writer, bank))
     drafts = apply_decisions(builder.drafts, decisions)
     ended = [
@@ -123,7 +150,7 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         [evidence._replace(fact=draft.id) for draft in drafts for evidence in draft.evidence],
         reviews,
         sorted(builder.dropped.items()),
-        list(dict.fromkeys(ended)),
+        sorted(set(ended)),
     )
 
 
@@ -265,11 +292,12 @@ def _open_review(bank: str, draft: FactDraft, since: str) -> Review | None:
 
 
 def _end_claims(outcomes: ClaimOutcomes, draft: FactDraft) -> None:
-    """Give the statements of an ended fact its status, with the fact that now holds as reason."""
+    """Give the statements of an ended or amended fact its status, with the fact that now holds as
+    reason."""
     for change in draft.status_history:
-        if change.status not in ENDED_STATUSES:
+        if change.status not in (*ENDED_STATUSES, *REPLACED_STATUSES):
             continue
-        holds = draft.superseded_by if change.status is Status.SUPERSEDED else draft.uri
+        holds = draft.superseded_by if change.status in REPLACED_STATUSES else draft.uri
         because = holds or change.because
         for claim in draft.claims:
             if claim.time >= change.time:

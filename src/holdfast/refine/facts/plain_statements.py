@@ -48,25 +48,26 @@ _ONE_OFF = re.compile(
 )
 # A report of what is wrong, or of what was done, says nothing about how things are to be.
 _REPORT = re.compile(
-    r"\b(?:fail(?:s|ed|ing)?|broken|breaks|broke|crash\w*|bugs?|wrong|error(?:s|ed)?|"
-    r"doesn['’]?t work|not working|is missing|are missing|stuck|hangs?|i (?:see|saw|got|get|tried|"
-    r"did|have|had|think|guess|just|was|am)|i['’](?:m|ve)|it (?:was|did|seems|looks)|seems|"
-    r"looks like|traceback|exception)\b",
+    r"\b(?:(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
+    r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"
+    r"doesn['’]?t work|not working|i (?:see|saw|got|get|tried|did|had|think|guess|just|was|am)|"
+    r"i['’](?:m|ve)|it (?:was|did|seems|looks)|seems|looks like|traceback)\b",
     re.IGNORECASE,
 )
 # An order that is carried out and done with.
 _TASK = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|no|good|great|thanks|now|then|next|so|and|also|please|pls|hi|hey|"
-    r"alright|let['’]?s)[,.:! ]+)*(?:fix|implement|add|write|create|look|check|find|run|show|"
-    r"explain|investigate|debug|refactor|review|open|read|update|continue|commit|push|merge|tell|"
-    r"give|list|help|go ahead|do|start|finish|build|test|clean|make sure|search|verify|remove|"
-    r"delete|rename|move|deploy|install|generate|summari[sz]e|analy[sz]e|compare|think|see|use the "
-    r"(?:skill|tool|agent)|resume|proceed|retry|rebase|revert|undo|wait|stop)\b",
+    r"alright|let['’]?s)[,.:! ]+)*(?:(?:fix|implement|add|write|create|look|find|show|explain|"
+    r"investigate|debug|refactor|read|continue|tell|give|help|go ahead|do|finish|make sure|search|"
+    r"verify|remove|delete|rename|install|generate|summari[sz]e|analy[sz]e|compare|think|see|"
+    r"resume|proceed|retry it|rebase|revert|undo|wait|skip)\b|(?:list|test|build|commit|push|merge|"
+    r"open|update|review|start|deploy|check|run|clean|move|use|stop) (?:the|this|that|it|a|an|all|"
+    r"my|our|me|your|and|to)\b)",
     re.IGNORECASE,
 )
 # What is said to hold: a verb of state or an order of habit, a share, a limit or a default.
 _NORM = re.compile(
-    r"\b(?:is|are|be|goes?|stays?|needs?|gets?|must|has to|have to|may|can|should|shall|will|"
+    r"\b(?:is|are|be|go|goes|stays?|needs?|gets?|must|has to|have to|may|can|should|shall|will|"
     r"returns?|supports?|expires?|uses?|covers?|keeps?|starts?|contains?|accepts?|allows?|runs?|"
     r"comes?|lives?|live|logs?|sends?|offers?|rejects?|retr(?:y|ies)|caches?|pins?|stores?|"
     r"rotates?|releases?|deploys?|rounds?|sorts?|names?|always|never|no|every|each|all|only|"
@@ -81,7 +82,7 @@ _REPLACES = re.compile(
     r"from (?:now|here|today|this point) on(?:wards?)?|as of\b|going forward|scrap(?:ped)?|forget "
     r"(?:the|that|about|what)|ditch(?:ed)?|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|obsolete|"
     r"outdated|supersed\w+|replac\w+|swap(?:ped)?|switch(?:ed|es|ing)?(?: back| over)? to|mov(?:e|"
-    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed|ing)|bump(?:ed)?|rais(?:e|ed)|"
+    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed) (?:it|that|this|to|our|the|my)\b|changes:|bump(?:ed)?|rais(?:e|ed)|"
     r"lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|make (?:it|that|them)|back (?:to|in)|"
     r"again|g[ai]ve up|gone|(?:was|were) (?:a mistake|wrong|too)|too (?:strict|low|high|short|long|"
     r"big|small|much|many|aggressive)|off limits|off (?:of )?\w+|will do|new (?:deal|rule|policy|"
@@ -168,15 +169,19 @@ def refers_back(text: str) -> bool:
     return bool(_REFERS_BACK.search(plain(text)))
 
 
+def says_surely(text: str) -> bool:
+    """Whether a statement says in so many words what becomes of another."""
+    text = plain(text)
+    return bool(_REPLACES_SURELY.search(text) or _IN_PART.search(text))
+
+
 def changes_in_part(text: str, summary: str) -> bool:
     """Whether what a statement amends still holds in part: it makes an exception or adds something.
     `summary` is what the agent made of it."""
     text, summary = plain(text), plain(summary)
-    if _REPLACES_SURELY.search(text):
+    if _REPLACES_SURELY.search(text) or _REPLACES_SURELY.search(summary):
         return False
-    if _IN_PART.search(text):
-        return True
-    return not (_REPLACES.search(text) or _REPLACES_SURELY.search(summary))
+    return bool(_IN_PART.search(text)) or not _REPLACES.search(text)
 
 
 def reported_changes(message: str) -> list[str]:

@@ -19,7 +19,7 @@ from holdfast.refine.rules.statements import (
 from holdfast.store.protocol import Writer
 
 NAME = "patterns"
-VERSION = 1
+VERSION = 2
 
 
 def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> list[str]:

@@ -13,6 +13,7 @@ the evidence covers, not whether the evidence is true:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from holdfast.language import (
     stem,
     truncate,
 )
-from holdfast.model.knowledge import Rule
+from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import (
     LAYER_BY_KIND,
     Answer,
@@ -37,10 +38,15 @@ from holdfast.model.query import (
     RecallResult,
 )
 from holdfast.model.records import Role, Turn
-from holdfast.model.trust import Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import coverage, weigh_terms
+from holdfast.recall.core.statements import statements
 from holdfast.recall.lookup.commits import web_address
+from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
+from holdfast.recall.ranking.hits import make_hit
+from holdfast.refine.core.passages import fact_passage, memory_passage
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
@@ -153,6 +159,7 @@ def compose(
     """An answer of quotes, one a line, with citations and caveats. What comes `from_git` needs no
     second source and does not age."""
     statuses = statuses or QuotedStatuses(reader, [item.hit for item in quotes], request.as_of)
+    quotes = _what_holds_first(reader, request, quotes, statuses)
     numbered = list(enumerate(quotes, start=1))
     citations = tuple(_citation(reader, number, item) for number, item in numbered)
     layers_used = {citation.layer for citation in citations}
@@ -171,6 +178,39 @@ def compose(
             *notes,
         ),
     )
+
+
+def _what_holds_first(
+    reader: Reader, request: AskRequest, quotes: Sequence[Quote], statuses: QuotedStatuses
+) -> list[Quote]:
+    """The quotes, those that have ended last; what holds in their place is quoted too."""
+    endings = [(item, statuses.ending(item.hit, item.sentence)) for item in quotes]
+    quoted = {item.hit.uri for item in quotes}
+    instead: dict[str, Quote] = {}
+    for item, ending in endings:
+        if ending is not None and ending.instead not in quoted | instead.keys():
+            holds = _hit_of_statement(reader, request, item.hit, ending.instead)
+            if holds is not None:
+                sentence = cut(holds.text, MAX_SENTENCE_CHARS)
+                instead[ending.instead] = Quote(holds, sentence, item.covered, item.score)
+    holding = [item for item, ending in endings if ending is None]
+    ended = [item for item, ending in endings if ending is not None]
+    return [*instead.values(), *holding, *ended][:MAX_CITATIONS] if ended else list(quotes)
+
+
+def _hit_of_statement(reader: Reader, request: AskRequest, old: Hit, name: str) -> Hit | None:
+    """The hit of a fact or a memory that holds in the place of another hit."""
+    record = find_by_uri(reader, old.bank, name) if name else None
+    if isinstance(record, Fact):
+        passage = fact_passage(record)
+    elif isinstance(record, Memory):
+        passage = memory_passage(record)
+    else:
+        return None
+    if not request.has_layer_of(passage):
+        return None
+    candidate = Candidate(passage, score=old.score, ended=())
+    return replace(make_hit(reader, candidate, request.as_of), why=old.why)
 
 
 def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
@@ -248,7 +288,8 @@ def _best_sentence(
     hit: Hit, weights: Mapping[str, float], is_request: bool, statuses: QuotedStatuses
 ) -> Quote:
     """The sentence of a record that covers most of the question, with the next one if short."""
-    unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in sentences(hit.text)]
+    said = statements(hit) or sentences(hit.text)
+    unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in said]
     whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
     texts = whole or unlabelled or [collapse_spaces(hit.text)]
     scores = [coverage(weights, text) * _answer_factor(text, is_request) for text in texts]
@@ -311,6 +352,9 @@ def _line(item: Quote, number: int, statuses: QuotedStatuses) -> str:
 
 
 def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
+    hits = [hit for hit in hits if hit.status not in ENDED_STATUSES]
+    if not hits:
+        return Confidence.LOW  # what was said once is known, not what holds
     sources = [hit for hit in hits if hit.kind not in _SUMMARY_FACTORS] or list(hits)
     ranked = sorted(sources, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
     best = ranked[0].why.get("coverage_alone", 0.0)
@@ -377,6 +421,7 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,
+        ended=max(hit.ended, key=lambda one: one.ended).label if hit.ended else "",
     )
 
 

@@ -20,6 +20,7 @@ from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answering.answer import AskRequest, answer_from_recall, compose
+from holdfast.research.answering.evidence import evidence_in
 from holdfast.research.answering.evidence_chains import (
     LIMITS,
     Chain,
@@ -113,7 +114,7 @@ def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
         yield _done_event(from_history)
         return
     yield ResearchEvent(ResearchStage.SEARCHING, "Asking memory.", query=question)
-    found = inputs.search(question)
+    found = evidence_in(inputs.reader, inputs.request.bank, inputs.search(question))
     yield _found_event(found.hits, 1, question)
     answer = answer_from_recall(inputs.reader, inputs.request, found)
     yield _reading_event(answer, 1)

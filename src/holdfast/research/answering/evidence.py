@@ -1,21 +1,21 @@
 """Which of the records that a search found are evidence, and whether they answer the question.
 
-Everything that answers (`ask`, `research`, `reflect`, every server and page through them) takes its
-evidence from here. A question, a request or a search is found by the words of a question and says
-nothing about it; what an agent repeats from memory is no second source of it.
+Everything that answers (`ask`, `research`, `reflect`, and every server and page through them) takes
+its evidence from here. A question, a request or a search is found by the words of a question and
+says nothing about it; what an agent repeats from memory is no second source of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holdfast.language import content_stems, shared_fraction
 from holdfast.model.query import Hit, RecallResult
-from holdfast.model.records import Exchange, Turn
-from holdfast.model.trust import Trust
-from holdfast.recall.core.relevance import coverage
-from holdfast.recall.core.statements import statements
+from holdfast.model.records import Exchange, Role, Turn
+from holdfast.model.uris import parse_uri
+from holdfast.recall.core.relevance import answers, combine, coverage, weigh_terms
+from holdfast.recall.core.statements import is_typed, statements, states
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.store.protocol import Reader
@@ -26,23 +26,77 @@ _SAME_WORDS = 0.6
 _BY_TIME = {"recent", "recent_sessions", "temporal"}
 
 
-def evidence_in(reader: Reader, found: RecallResult) -> RecallResult:
-    """A result with the hits that are evidence. It abstains if none of them answers the query."""
-    hits = _without_repeats(reader, [hit for hit in found.hits if _is_evidence(hit)])
-    hits = [_measured(hit, found.query) for hit in hits]
-    answered = any(_answers(hit, found.min_relevance) for hit in hits)
-    if answered:
+def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> RecallResult:
+    """A result with only the hits that are evidence; it abstains if none of them answers."""
+    stating = [(hit, statements(hit)) for hit in found.hits]
+    kept = [(hit, said) for hit, said in stating if said or hit.provider or _is_by_time(hit)]
+    typed = any(is_typed(hit) for hit, _ in kept)
+    weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
+    hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
+    if any(_answers(hit) for hit in hits):
         return replace(found, hits=tuple(hits))
     return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
 
 
-def _is_evidence(hit: Hit) -> bool:
-    if hit.kind == "digest" and _BY_TIME & hit.why.keys():
-        return True
-    return bool(hit.provider) or bool(statements(hit))
+def _is_by_time(hit: Hit) -> bool:
+    return hit.kind == "digest" and bool(_BY_TIME & hit.why.keys())
 
 
-def _answers(hit: Hit, min_relevance: float) -> bool:
-    """Whether a hit is relevant enough by itself. One that was not measured was found by its time,
-    by an exact name or by a server of others, which decided that."""
-    return hit.why.get("relevance", min_relevance) >= min_relevance
+def _answers(hit: Hit) -> bool:
+    """Whether a hit answers by itself. One without a measure was found by its time, by an exact
+    name or by somebody else's server, which decided that."""
+    return "needed" not in hit.why or _is_by_time(hit) or answers(hit.why)
+
+
+def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hit:
+    """A hit whose coverage is that of its statements, if a person typed it: the words of a question
+    beside them are not their subject."""
+    if not is_typed(hit) or "coverage" not in hit.why:
+        return hit
+    covered = round(coverage(weights, " ".join(said)), 3)
+    before, relevance = hit.why["coverage"], hit.why.get("relevance", 0.0)
+    cosine = (3 * relevance - before) / 2 if relevance != before else 0.0
+    lower = min(relevance, combine(min(before, covered), max(0.0, cosine)))
+    why = {"coverage_alone": covered, "relevance": round(lower, 4)}
+    return replace(hit, why={**hit.why, **why})
+
+
+def _without_repeats(
+    reader: Reader, kept: Sequence[tuple[Hit, list[str]]]
+) -> Iterator[tuple[Hit, list[str]]]:
+    """The hits without those in which an agent repeats another hit after asking memory."""
+    stems = {hit.uri: content_stems(" ".join(said)) for hit, said in kept}
+    for hit, said in kept:
+        alike = [
+            other
+            for other, _ in kept
+            if other.uri != hit.uri
+            and (other.session != hit.session or not hit.session)
+            and shared_fraction(stems[hit.uri], stems[other.uri]) >= _SAME_WORDS
+            and (not other.time or other.time <= hit.time)
+        ]
+        if not alike or not _is_retold(reader, hit):
+            yield hit, said
+
+
+def _is_retold(reader: Reader, hit: Hit) -> bool:
+    """Whether an agent said it right after asking memory."""
+    named = parse_uri(hit.uri)
+    if named is None or hit.kind not in ("turn", "exchange"):
+        return False
+    for record in reader.records.find(hit.bank, hit.kind, named.id, 1):
+        if isinstance(record, Exchange):
+            replied = any(t.role is Role.ASSISTANT for t in _own_turns(reader, record))
+            return not replied and not states(record.title, by_person=True)
+        if isinstance(record, Turn):
+            around = reader.sessions.exchanges(record.bank, record.session)
+            within = [x for x in around if x.first_seq <= record.seq <= x.last_seq]
+            return any(record.id not in {t.id for t in _own_turns(reader, x)} for x in within)
+    return False
+
+
+def _own_turns(reader: Reader, exchange: Exchange) -> list[Turn]:
+    turns = reader.turns.of_session(
+        exchange.bank, exchange.session, exchange.first_seq, exchange.last_seq
+    )
+    return without_retold(turns)

@@ -1,7 +1,8 @@
 """The status of what an answer quotes: superseded, retracted, or an unconfirmed guess.
 
 A long record may contain one sentence that no longer holds. So each quoted sentence is compared
-with the claims of its turn, exchange or session, besides the status of the record as a whole.
+with what is known to have ended (`Hit.ended`) and with the claims of its turn, exchange or session,
+besides the status of the record as a whole.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.language import shared_fraction, stem, truncate, words
 from holdfast.model.fact_history import status_change_at
-from holdfast.model.knowledge import Claim, Fact, StatusChange
+from holdfast.model.knowledge import Claim, EndedSentence, Fact, StatusChange
 from holdfast.model.query import Hit
 from holdfast.model.records import Exchange
 from holdfast.model.trust import Status
@@ -71,6 +72,14 @@ class QuotedStatuses:
             claims = [claim for claim in claims if claim.exchange == id]
         return claims
 
+    def ending(self, hit: Hit, sentence: str) -> EndedSentence | None:
+        """How what a sentence of a hit says has ended; None if that is not known to have."""
+        stems = _stems(sentence)
+        said = [
+            one for one in hit.ended if shared_fraction(stems, _stems(one.sentence)) >= _SAME_CLAIM
+        ]
+        return max(said, key=lambda one: one.ended, default=None)
+
     def _claim_status(self, hit: Hit, sentence: str) -> StatusChange | None:
         """The status of the claim that a sentence makes."""
         stems = _stems(sentence)
@@ -81,6 +90,8 @@ class QuotedStatuses:
 
     def status(self, hit: Hit, sentence: str) -> Status:
         """The status of a sentence of a hit."""
+        if (ending := self.ending(hit, sentence)) is not None:
+            return ending.reason.status
         if hit.status in _WEIGHTS:
             return hit.status
         period = self._claim_status(hit, sentence)
@@ -92,6 +103,8 @@ class QuotedStatuses:
 
     def label(self, hit: Hit, sentence: str) -> str:
         """Its status, to be written behind the sentence; "" if there is nothing to say."""
+        if (ending := self.ending(hit, sentence)) is not None:
+            return f" (does not hold any more: {ending.label})"
         return _LABELS.get(self.status(hit, sentence), "")
 
     def caveats(self, quoted: Iterable[tuple[Hit, str]]) -> list[str]:
@@ -101,7 +114,11 @@ class QuotedStatuses:
             status = self.status(hit, sentence)
             period = self._claim_status(hit, sentence)
             because = hit.superseded_by or (period.because if period else "")
-            if status is Status.SUPERSEDED:
+            if (ending := self.ending(hit, sentence)) is not None:
+                now = self._describe(hit.bank, ending.instead) if ending.instead else ""
+                instead = f"; what holds is {now}" if now else ""
+                notes.append(f"[{number}] was {ending.label}{instead}.")
+            elif status is Status.SUPERSEDED:
                 instead = self._describe(hit.bank, because)
                 notes.append(f"[{number}] does not hold any more: {instead}.")
             elif status is Status.RETRACTED:

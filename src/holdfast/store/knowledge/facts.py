@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,
@@ -141,12 +140,11 @@ def _status_change_of(row: rows.Row) -> StatusChange:
     return StatusChange(kind, id, time, Status(status), because)
 
 
-def _ended_row(bank: str, ended: EndedStatement) -> rows.Row:
+def _ended_row(bank: str, position: int, ended: EndedStatement) -> rows.Row:
     e = ended
-    id = content_id("ended", e.session, e.text, e.ended, e.reason.value, e.record)
     return (
-        bank, id, e.session, e.text, e.said, e.ended, e.reason.value, e.who, e.record, e.instead,
-        e.now, int(e.everywhere),
+        bank, position, e.session, e.text, e.said, e.ended, e.reason.value, e.who, e.record,
+        e.instead, e.now, int(e.everywhere),
     )  # fmt: skip
 
 
@@ -288,8 +286,8 @@ class FactWriter(FactReader):
             ],
         )
         self._db.run_many(
-            insert_missing("ended_statement", f"bank, id, {ENDED_STATEMENT}"),
-            [_ended_row(bank, one) for one in derived.ended],
+            insert("ended_statement", f"bank, position, {ENDED_STATEMENT}"),
+            [_ended_row(bank, position, one) for position, one in enumerate(derived.ended)],
         )
         self._db.run_many(
             insert_missing("fact_evidence", "bank, fact, time, uri, how"),

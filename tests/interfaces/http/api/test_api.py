@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.http.server import MAIN, Got, Server
+from tests.support.http.server import MAIN, HttpResponse, Server
 
 JSON = {"Content-Type": "application/json"}
 
@@ -25,7 +25,7 @@ def send(
     body: object,
     headers: Mapping[str, str] | None = None,
     how: str = "POST",
-) -> Got:
+) -> HttpResponse:
     given = {"Authorization": f"Bearer {server.token}", **JSON} if headers is None else headers
     return server.ask(f"/api/v1{path}", given, json.dumps(body).encode(), how)
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.interfaces.http.api.test_api import JSON, get, send
-from tests.support.http.server import Got, Server
+from tests.support.http.server import HttpResponse, Server
 
 
 def test_a_change_is_visible_can_be_undone_and_is_in_the_log(server: Server) -> None:
@@ -68,7 +68,7 @@ def test_a_cookie_alone_changes_nothing(server: Server) -> None:
     mine = _visit(server)
     sent: dict[str, Any] = {"text": "From a page.", "bank": "page"}
 
-    def tried(**more: str) -> Got:
+    def tried(**more: str) -> HttpResponse:
         return send(server, "/memories", sent, {**mine, **more})
 
     assert tried().status == 403 and tried(**{"X-Form-Key": "guess"}).status == 403

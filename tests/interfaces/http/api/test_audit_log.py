@@ -12,110 +12,110 @@ from holdfast.model.curation import Action
 from tests.app.remote.test_remote_recall import a_line
 from tests.interfaces.http.api.test_api import JSON, get, send
 from tests.support.foreign_exports import claude_mem
-from tests.support.http.decision_log import Place, placed
-from tests.support.http.forms import remembering
+from tests.support.http.decision_log import LoggedServer, serve_with_log
+from tests.support.http.forms import open_server_memory
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with placed(tmp_path_factory.mktemp("audit")) as made:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoggedServer]:
+    with serve_with_log(tmp_path_factory.mktemp("audit")) as made:
         yield made
 
 
-def _candidate(place: Place, words: str) -> str:
+def _candidate(place: LoggedServer, words: str) -> str:
     told = get(place.server, f"/rules/candidates?bank={place.bank}")["candidates"]
     return next(one["id"] for one in told if words in one["text"])
 
 
-def _review(place: Place) -> str:
+def _review(place: LoggedServer) -> str:
     return get(place.server, "/reviews")["reviews"][0]["uri"].rpartition("/")[2]
 
 
-def _answered(place: Place) -> str:
-    place.kept("The ferry leaves at nine from the north pier.")
+def _answered(place: LoggedServer) -> str:
+    place.remember("The ferry leaves at nine from the north pier.")
     question = {"question": "When does the ferry leave from the north pier?"}
-    return str(place.did("/ask", question)["session_id"])
+    return str(place.change("/ask", question)["session_id"])
 
 
-def _two_entities(place: Place) -> tuple[str, str]:
+def _two_entities(place: LoggedServer) -> tuple[str, str]:
     found = get(place.server, f"/entities?bank={place.bank}&limit=10")["entities"]
     return found[0]["name"], found[1]["name"]
 
 
-def _merged(place: Place) -> None:
+def _merged(place: LoggedServer) -> None:
     one, other = _two_entities(place)
-    place.did("/entities/merge", {"name": one, "into": other, "bank": place.bank})
+    place.change("/entities/merge", {"name": one, "into": other, "bank": place.bank})
 
 
-def _split(place: Place) -> None:
+def _split(place: LoggedServer) -> None:
     found = get(place.server, f"/entities?bank={place.bank}&limit=50")["entities"]
     whole = next(one for one in found if one["aliases"])
     name = {"name": whole["name"], "alias": whole["aliases"][0], "bank": place.bank}
-    place.did("/entities/split", name)
+    place.change("/entities/split", name)
 
 
-def _merge(place: Place) -> None:
-    one, other = place.kept("The buoy is red."), place.kept("The buoy is painted red.")
-    place.did(f"/records/{one}/merge", {"into": other})
+def _merge(place: LoggedServer) -> None:
+    one, other = place.remember("The buoy is red."), place.remember("The buoy is painted red.")
+    place.change(f"/records/{one}/merge", {"into": other})
 
 
-def _restore(place: Place) -> None:
-    name = place.kept("The buoy was green.")
-    place.did(f"/records/{name}/forget", {})
-    place.did(f"/records/{name}/restore", {})
+def _restore(place: LoggedServer) -> None:
+    name = place.remember("The buoy was green.")
+    place.change(f"/records/{name}/forget", {})
+    place.change(f"/records/{name}/restore", {})
 
 
-def _scrub(place: Place) -> None:
-    place.kept("The word is plugh7.")
-    place.did("/scrub", {"pattern": "plugh7", "confirm": "scrub"})
+def _scrub(place: LoggedServer) -> None:
+    place.remember("The word is plugh7.")
+    place.change("/scrub", {"pattern": "plugh7", "confirm": "scrub"})
 
 
-def _record(way: str, body: object, text: str) -> Callable[[Place], object]:
-    return lambda place: place.did(f"/records/{place.kept(text)}/{way}", body)
+def _record(way: str, body: object, text: str) -> Callable[[LoggedServer], object]:
+    return lambda place: place.change(f"/records/{place.remember(text)}/{way}", body)
 
 
-def _taught(place: Place) -> object:
+def _taught(place: LoggedServer) -> object:
     rule = {"text": "Count every deed twice.", "domain": "deeds", "bank": place.bank}
-    return place.did("/rules", {**rule, "confirm": "write"})
+    return place.change("/rules", {**rule, "confirm": "write"})
 
 
-def _shared(place: Place) -> object:
+def _shared(place: LoggedServer) -> object:
     line = a_line("The ferry is late on Mondays.")
-    return place.did("/shares", {"bank": place.bank, "shares": [line]})
+    return place.change("/shares", {"bank": place.bank, "shares": [line]})
 
 
-def _unpulled(place: Place) -> object:
+def _unpulled(place: LoggedServer) -> object:
     known = get(place.server, f"/pulls?bank={place.bank}")["pulls"]
     left = next(one["id"] for one in known if not one["undone"])
-    return place.did(f"/pulls/{left}/undo?bank={place.bank}", {})
+    return place.change(f"/pulls/{left}/undo?bank={place.bank}", {})
 
 
-def _unimported(place: Place) -> object:
+def _unimported(place: LoggedServer) -> object:
     file = place.root.parent / "claude-mem.db"
     claude_mem(file)
-    with remembering(place.server) as memory:
+    with open_server_memory(place.server) as memory:
         memory.imports.import_records("claude-mem", file, place.bank)
     (known,) = get(place.server, "/imports")["imports"]
     assert known["undone"] is False and known["program"]
-    return place.did(f"/imports/{known['id']}/undo", {})
+    return place.change(f"/imports/{known['id']}/undo", {})
 
 
-def _approve(place: Place) -> object:
+def _approve(place: LoggedServer) -> object:
     path = f"/rules/candidates/{_candidate(place, 'Log one line')}/approve?bank={place.bank}"
-    return place.did(path, {})
+    return place.change(path, {})
 
 
-def _reject(place: Place) -> object:
+def _reject(place: LoggedServer) -> object:
     path = f"/rules/candidates/{_candidate(place, 'Tag a release')}/reject?bank={place.bank}"
-    return place.did(path, {"why": "no"})
+    return place.change(path, {"why": "no"})
 
 
-Case = tuple[Action, Callable[[Place], object]]
+Case = tuple[Action, Callable[[LoggedServer], object]]
 REST: dict[str, Case | str] = {
-    "post /memories": (Action.REMEMBER, lambda place: place.kept("The lamp is lit at dusk.")),
+    "post /memories": (Action.REMEMBER, lambda place: place.remember("The lamp is lit at dusk.")),
     "post /memories/retain": (
         Action.REMEMBER,
-        lambda place: place.did("/memories/retain", {"text": "It rained.", "bank": place.bank}),
+        lambda place: place.change("/memories/retain", {"text": "It rained.", "bank": place.bank}),
     ),
     "post /records/{id}/correct": (
         Action.CORRECT,
@@ -132,24 +132,24 @@ REST: dict[str, Case | str] = {
     "post /scrub": (Action.SCRUB, _scrub),
     "post /undo": (
         Action.UNDO,
-        lambda place: (place.kept("Undo me."), place.did("/undo", {"bank": place.bank})),
+        lambda place: (place.remember("Undo me."), place.change("/undo", {"bank": place.bank})),
     ),
     "post /rules": (Action.WRITE, _taught),
     "post /rules/candidates/{id}/approve": (Action.APPROVE, _approve),
     "post /rules/candidates/{id}/reject": (Action.REJECT, _reject),
     "post /reviews/{id}/decide": (
         Action.APPROVE,
-        lambda place: place.did(f"/reviews/{_review(place)}/decide", {"keep": True}),
+        lambda place: place.change(f"/reviews/{_review(place)}/decide", {"keep": True}),
     ),
     "patch /banks/{name}": (
         Action.SET,
-        lambda place: place.did(f"/banks/{place.bank}", {"skepticism": 5}, "PATCH"),
+        lambda place: place.change(f"/banks/{place.bank}", {"skepticism": 5}, "PATCH"),
     ),
     "post /entities/merge": (Action.MERGE, _merged),
     "post /entities/split": (Action.SPLIT, _split),
     "post /research/{id}/useful": (
         Action.VOUCH,
-        lambda place: place.did(f"/research/{_answered(place)}/useful", {}),
+        lambda place: place.change(f"/research/{_answered(place)}/useful", {}),
     ),
     "post /shares": (Action.PULL, _shared),
     "post /pulls/{id}/undo": (Action.UNDO, _unpulled),
@@ -168,35 +168,35 @@ REST: dict[str, Case | str] = {
 }
 
 
-def _mutations(place: Place) -> dict[str, Case | str]:
-    def ask(text: str) -> Callable[[Place], None]:
-        def asked(place: Place) -> None:
+def _mutations(place: LoggedServer) -> dict[str, Case | str]:
+    def ask(text: str) -> Callable[[LoggedServer], None]:
+        def asked(place: LoggedServer) -> None:
             headers = {"Authorization": f"Bearer {place.server.token}", **JSON}
             told = place.server.ask("/graphql", headers, json.dumps({"query": text}).encode())
             assert told.status == 200 and "errors" not in json.loads(told.text), (text, told.text)
 
         return asked
 
-    def on(way: str, text: str, more: str = "") -> Callable[[Place], None]:
-        def asked(place: Place) -> None:
-            ask(f'mutation {{ {way}(id: "{place.kept(text)}"{more}) {{ seq }} }}')(place)
+    def on(way: str, text: str, more: str = "") -> Callable[[LoggedServer], None]:
+        def asked(place: LoggedServer) -> None:
+            ask(f'mutation {{ {way}(id: "{place.remember(text)}"{more}) {{ seq }} }}')(place)
 
         return asked
 
-    def merged(place: Place) -> None:
-        other = place.kept("The rope is very wet.")
+    def merged(place: LoggedServer) -> None:
+        other = place.remember("The rope is very wet.")
         on("merge", "The rope is wet.", f', into: "{other}"')(place)
 
-    def restored(place: Place) -> None:
-        name = place.kept("The rope was dry.")
-        place.did(f"/records/{name}/forget", {})
+    def restored(place: LoggedServer) -> None:
+        name = place.remember("The rope was dry.")
+        place.change(f"/records/{name}/forget", {})
         ask(f'mutation {{ restore(id: "{name}") {{ seq }} }}')(place)
 
-    def one(place: Place) -> None:
+    def one(place: LoggedServer) -> None:
         name, into = _two_entities(place)
         ask(f'mutation {{ mergeEntities(name: "{name}", into: "{into}") {{ seq }} }}')(place)
 
-    def split(place: Place) -> None:
+    def split(place: LoggedServer) -> None:
         found = get(place.server, f"/entities?bank={place.bank}&limit=50")["entities"]
         whole = next(one for one in found if one["aliases"])
         both = f'name: "{whole["name"]}", alias: "{whole["aliases"][0]}"'
@@ -220,7 +220,7 @@ def _mutations(place: Place) -> dict[str, Case | str]:
     }
 
 
-def _tried(place: Place, cases: dict[str, Case | str], way: str) -> None:
+def _tried(place: LoggedServer, cases: dict[str, Case | str], way: str) -> None:
     for name, case in cases.items():
         if isinstance(case, str):
             assert case, name
@@ -233,7 +233,7 @@ def _tried(place: Place, cases: dict[str, Case | str], way: str) -> None:
         assert new[-1].who.endswith(f"({way})") and new[-1].time and new[-1].bank, (name, new)
 
 
-def test_every_change_by_rest_is_in_the_log(place: Place) -> None:
+def test_every_change_by_rest_is_in_the_log(place: LoggedServer) -> None:
     paths = get(place.server, "/openapi.json")["paths"]
     offered = {
         f"{how} {path.removeprefix('/api/v1')}"
@@ -245,7 +245,7 @@ def test_every_change_by_rest_is_in_the_log(place: Place) -> None:
     _tried(place, REST, "http")
 
 
-def test_every_change_by_graphql_is_in_the_log(place: Place) -> None:
+def test_every_change_by_graphql_is_in_the_log(place: LoggedServer) -> None:
     asked = {"query": "{ __schema { mutationType { fields { name } } } }"}
     headers = {"Authorization": f"Bearer {place.server.token}", **JSON}
     told = json.loads(place.server.ask("/graphql", headers, json.dumps(asked).encode()).text)
@@ -255,11 +255,13 @@ def test_every_change_by_graphql_is_in_the_log(place: Place) -> None:
     _tried(place, cases, "http")
 
 
-def test_the_log_has_the_text_before_and_after_and_changes_can_be_undone(place: Place) -> None:
-    name = place.kept("The tide turns at noon.")
-    place.did(f"/records/{name}/correct", {"text": "The tide turns at one."})
-    place.did(f"/records/{name}/correct", {"text": "The tide turns at two."})
-    place.did("/undo", {"bank": place.bank})
+def test_the_log_has_the_text_before_and_after_and_changes_can_be_undone(
+    place: LoggedServer,
+) -> None:
+    name = place.remember("The tide turns at noon.")
+    place.change(f"/records/{name}/correct", {"text": "The tide turns at one."})
+    place.change(f"/records/{name}/correct", {"text": "The tide turns at two."})
+    place.change("/undo", {"bank": place.bank})
     undo, second, first, made = get(place.server, f"/decisions?bank={place.bank}&limit=4")[
         "decisions"
     ]
@@ -269,27 +271,27 @@ def test_the_log_has_the_text_before_and_after_and_changes_can_be_undone(place: 
     assert (second["before"], second["after"]) == (one, two)
     assert (undo["before"], undo["after"]) == (two, one)
     before = get(place.server, f"/banks/{place.bank}")
-    place.did(f"/banks/{place.bank}", {"empathy": 1, "background": "A harbour."}, "PATCH")
+    place.change(f"/banks/{place.bank}", {"empathy": 1, "background": "A harbour."}, "PATCH")
     set_ = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
     assert set_["after"] == "empathy: 1\nbackground: A harbour."
     assert set_["before"].startswith(f"empathy: {before['disposition']['empathy']}\n")
-    place.did("/undo", {"bank": place.bank})
+    place.change("/undo", {"bank": place.bank})
     assert get(place.server, f"/banks/{place.bank}") == before
 
 
-def test_undo_removes_a_rule_from_its_file_unless_the_file_changed(place: Place) -> None:
+def test_undo_removes_a_rule_from_its_file_unless_the_file_changed(place: LoggedServer) -> None:
     file = place.root / ".claude/rules/ropes.md"
     rule = {"domain": "ropes", "bank": place.bank, "confirm": "write"}
-    place.did("/rules", {**rule, "text": "Coil every rope clockwise."})
+    place.change("/rules", {**rule, "text": "Coil every rope clockwise."})
     before = file.read_bytes()
-    place.did("/rules", {**rule, "text": "Never step over a mooring line."})
+    place.change("/rules", {**rule, "text": "Never step over a mooring line."})
     told = get(place.server, f"/decisions?bank={place.bank}&limit=1")["decisions"][0]
     assert told["after"] == ".claude/rules/ropes.md\n- Never step over a mooring line."
-    place.did("/undo", {"bank": place.bank})
+    place.change("/undo", {"bank": place.bank})
     assert file.read_bytes() == before
-    place.did("/undo", {"bank": place.bank})
+    place.change("/undo", {"bank": place.bank})
     assert not file.exists()
-    place.did("/rules", {**rule, "text": "Coil every rope clockwise."})
+    place.change("/rules", {**rule, "text": "Coil every rope clockwise."})
     file.write_text(file.read_text() + "\n- Mine.\n")
     refused = send(place.server, "/undo", {"bank": place.bank})
     assert refused.status == 400 and "changed since" in refused.text

@@ -16,7 +16,7 @@ from holdfast.interfaces.http.auth.permissions import MUTATIONS, PERMISSIONS, PU
 from holdfast.interfaces.http.graphql import graphql_endpoint, schema
 from holdfast.interfaces.http.mcp import mcp_endpoint
 from holdfast.store.access_fence import classify_methods
-from tests.support.http.server import Got
+from tests.support.http.server import HttpResponse
 from tests.support.http.team import (
     OUR_WORDS,
     OURS,
@@ -64,7 +64,7 @@ def team(
         yield made
 
 
-def code(got: Got) -> str:
+def code(got: HttpResponse) -> str:
     return json.loads(got.text)["error"]["code"]
 
 

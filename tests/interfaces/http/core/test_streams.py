@@ -18,7 +18,7 @@ from tests.interfaces.http.api.test_api import get, send
 from tests.support.http.server import Server
 
 
-class Heard:
+class EventStream:
     """A stream that is listened to."""
 
     def __init__(self, server: Server, path: str, after: str = "") -> None:
@@ -48,7 +48,7 @@ def test_an_investigation_can_be_followed_resumed_and_read_later(server: Server)
     started = json.loads(send(server, "/research", sent).text)
     name = started["session_id"]
     assert started["events"] == f"/api/v1/research/{name}/events"
-    heard = list(Heard(server, f"/research/{name}/events").events())
+    heard = list(EventStream(server, f"/research/{name}/events").events())
     assert [id for id, event, _ in heard if event == "step"] == [
         str(n + 1) for n in range(len(heard) - 1)
     ]
@@ -57,13 +57,13 @@ def test_an_investigation_can_be_followed_resumed_and_read_later(server: Server)
         {"session_id": name, "state": "done"},
     )
     assert heard[-2][2]["answer"]["citations"]
-    again = list(Heard(server, f"/research/{name}/events", heard[1][0]).events())
+    again = list(EventStream(server, f"/research/{name}/events", heard[1][0]).events())
     assert again == heard[2:]
     assert get(server, f"/research/{name}")["state"] == "done"
     assert json.loads(send(server, f"/research/{name}/cancel", {}).text)["cancel"] is False
     more = {"question": "And when?", "session": name, "budget": "low"}
     assert json.loads(send(server, "/research", more).text)["session_id"] == name
-    further = list(Heard(server, f"/research/{name}/events", heard[-1][0]).events())
+    further = list(EventStream(server, f"/research/{name}/events", heard[-1][0]).events())
     assert further[0][2]["question"] == "And when?"
     gone = send(server, f"/research/{name}", {}, how="DELETE")
     assert json.loads(gone.text)["remove"] is True
@@ -73,7 +73,7 @@ def test_an_investigation_can_be_followed_resumed_and_read_later(server: Server)
 def test_a_question_to_an_unknown_bank_ends_its_stream(server: Server) -> None:
     sent = {"question": "Why?", "bank": "nowhere"}
     name = json.loads(send(server, "/research", sent).text)["session_id"]
-    heard = list(Heard(server, f"/research/{name}/events").events())
+    heard = list(EventStream(server, f"/research/{name}/events").events())
     assert heard[-1][1] == "done" and "nowhere" in heard[-1][2]["problem"]
     assert server.ask("/api/v1/research/mem-0123456789/events").status == 404
     bad = {"Authorization": f"Bearer {server.token}", "Last-Event-ID": "x"}
@@ -81,7 +81,7 @@ def test_a_question_to_an_unknown_bank_ends_its_stream(server: Server) -> None:
 
 
 def test_subscribers_are_notified_of_changes(server: Server) -> None:
-    live = Heard(server, "/live")
+    live = EventStream(server, "/live")
     events = live.events()
     _, hello, stands = next(events)
     assert hello == "hello" and stands["sessions"] > 0

@@ -8,10 +8,10 @@ from graphql import get_introspection_query, parse
 
 from holdfast.errors import InputError
 from holdfast.interfaces.http.graphql import limits
-from tests.support.http.server import Got, Server
+from tests.support.http.server import HttpResponse, Server
 
 
-def post(server: Server, body: object, kind: str = "application/json") -> Got:
+def post(server: Server, body: object, kind: str = "application/json") -> HttpResponse:
     headers = {"Authorization": f"Bearer {server.token}", "Content-Type": kind}
     return server.ask("/graphql", headers, json.dumps(body).encode(), "POST")
 

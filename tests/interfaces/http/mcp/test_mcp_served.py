@@ -29,7 +29,7 @@ from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.interfaces.mcp.streamable_http import SessionTable
 from holdfast.settings import Settings
-from tests.support.http.server import Got, Server
+from tests.support.http.server import HttpResponse, Server
 from tests.support.waiting import wait_until_async
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t"}}
@@ -48,7 +48,7 @@ async def connected(server: Server, path: str = "/mcp") -> AsyncGenerator[Client
         yield session
 
 
-def send(server: Server, body: object, path: str = "/mcp", **more: str) -> Got:
+def send(server: Server, body: object, path: str = "/mcp", **more: str) -> HttpResponse:
     """One POST, with the usual headers and more; "-" takes one away."""
     usual = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
     given = {name.replace("_", "-"): value for name, value in more.items()}

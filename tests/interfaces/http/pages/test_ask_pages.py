@@ -5,8 +5,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.http.browser import Looker, lacks, lacks_in_any_light
-from tests.support.http.hostile_sessions import tricky
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
+from tests.support.http.hostile_sessions import write_hostile_session
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 
 WHY = "Why SQLite and not Postgres?"
@@ -17,7 +21,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("ask")
     more = folder / "more"
     more.mkdir()
-    with serving(make_home(folder, SAMPLES, tricky(more)), folder) as made:
+    with serving(make_home(folder, SAMPLES, write_hostile_session(more)), folder) as made:
         yield made
 
 
@@ -27,8 +31,10 @@ def _ask(page: Page, question: str) -> None:
     expect(page.locator("#latest .badges").first).to_contain_text("confidence")
 
 
-def test_a_question_is_answered_and_its_citations_open_in_place(looker: Looker) -> None:
-    page = looker.window("/")
+def test_a_question_is_answered_and_its_citations_open_in_place(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/")
     page.keyboard.type(WHY)  # the question has the focus
     page.keyboard.press("Enter")
     expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
@@ -39,11 +45,11 @@ def test_a_question_is_answered_and_its_citations_open_in_place(looker: Looker) 
     expect(source.locator(".near").first).to_be_visible()
     source.get_by_role("link", name="Open in its session").click()
     expect(page.locator("#msg-4")).to_be_in_viewport()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_follow_up_questions_stay_in_one_conversation(looker: Looker) -> None:
-    page = looker.window("/")
+def test_follow_up_questions_stay_in_one_conversation(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/")
     _ask(page, WHY)
     talk = page.url.partition("#")[0]
     _ask(page, "And the cache in Redis?")
@@ -61,8 +67,8 @@ def test_follow_up_questions_stay_in_one_conversation(looker: Looker) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("There is no session")
 
 
-def test_everything_can_be_asked_and_read_without_scripts(looker: Looker) -> None:
-    page = looker.window("/", scripts=False)
+def test_everything_can_be_asked_and_read_without_scripts(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/", scripts=False)
     _ask(page, "What was the root cause of the duplicate alerts?")
     page.locator(".citations summary").first.click()
     expect(page.locator(".citations .it").first).to_be_visible()
@@ -70,14 +76,14 @@ def test_everything_can_be_asked_and_read_without_scripts(looker: Looker) -> Non
     expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
 
 
-def test_an_unknown_subject_is_reported(looker: Looker) -> None:
-    page = looker.window("/?q=When+did+we+move+to+Kubernetes%3F")
+def test_an_unknown_subject_is_reported(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/?q=When+did+we+move+to+Kubernetes%3F")
     expect(page.locator("#latest .badges").first).to_contain_text("confidence: none")
     assert page.locator(".citations").count() == 0
 
 
-def test_an_answer_can_be_marked_useful_once(looker: Looker) -> None:
-    page = looker.window("/", scripts=False)
+def test_an_answer_can_be_marked_useful_once(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/", scripts=False)
     _ask(page, "Do we still cache API responses in Redis?")
     page.get_by_role("button", name="It was useful").click()
     expect(page.get_by_role("status")).to_contain_text("Noted")
@@ -85,27 +91,31 @@ def test_an_answer_can_be_marked_useful_once(looker: Looker) -> None:
     assert page.get_by_role("button", name="It was useful").count() == 0
 
 
-def test_an_answer_links_directly_to_the_correction_of_its_sources(looker: Looker) -> None:
-    page = looker.window("/?q=Why+SQLite+and+not+Postgres")
+def test_an_answer_links_directly_to_the_correction_of_its_sources(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/?q=Why+SQLite+and+not+Postgres")
     page.locator(".citations summary").first.click()
     page.get_by_role("link", name="Wrong? Correct it").first.click()
     expect(page.get_by_label("What it should say")).to_be_visible()  # already unfolded
 
 
-def test_text_in_an_answer_is_never_executed(looker: Looker) -> None:
-    page = looker.window("/?q=what+does+the+zeppelin+deploy+use+%3Cscript%3Ealert(1)%3C/script%3E")
+def test_text_in_an_answer_is_never_executed(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(
+        "/?q=what+does+the+zeppelin+deploy+use+%3Cscript%3Ealert(1)%3C/script%3E"
+    )
     for fold in page.locator("details").all():
         fold.evaluate("node => { node.open = true; }")
     expect(page.locator(".citations")).to_contain_text("window.owned")
     assert page.evaluate("window.owned") is None
     assert page.locator("main script, main img, main iframe, main svg, [onclick]").count() == 0
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_the_ask_page_is_accessible_in_every_color_scheme(looker: Looker) -> None:
-    page = looker.window("/")
+def test_the_ask_page_is_accessible_in_every_color_scheme(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/")
     _ask(page, WHY)
-    path = page.url.removeprefix(looker.server.url).partition("#")[0]
-    assert lacks_in_any_light(looker, path) == []
+    path = page.url.removeprefix(browser_session.server.url).partition("#")[0]
+    assert accessibility_problems_in_every_layout(browser_session, path) == []
     page.locator(".citations summary").first.click()
-    assert lacks(page) == []
+    assert accessibility_problems(page) == []

@@ -11,17 +11,17 @@ from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
 from tests.interfaces.http.api.test_api import get
-from tests.support.http.decision_log import Place, placed
-from tests.support.http.forms import Visitor, remembering
+from tests.support.http.decision_log import LoggedServer, serve_with_log
+from tests.support.http.forms import Visitor, open_server_memory
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    with placed(tmp_path_factory.mktemp("audit")) as made:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoggedServer]:
+    with serve_with_log(tmp_path_factory.mktemp("audit")) as made:
         yield made
 
 
-def _seen(place: Place, path: str) -> str:
+def _seen(place: LoggedServer, path: str) -> str:
     page = Visitor(place.server).look(path).text
     return page.partition('name="seen" value="')[2].partition('"')[0]
 
@@ -34,12 +34,12 @@ PAGES_ELSEWHERE = {
 }
 
 
-def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
+def _pages(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]]:
     visit = place.visit
 
     def on(path: str, said: str, **more: str) -> Callable[[], None]:
         def done() -> None:
-            name = place.kept(said)
+            name = place.remember(said)
             seen = _seen(place, f"/record/{name}")
             visit(path, {"uri": f"holdfast://{name}", "seen": seen, **more})
 
@@ -50,22 +50,22 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
         visit(path, {"seen": _seen(place, path), "skepticism": "2", "literalism": "2"})
 
     def restore() -> None:
-        name = place.kept("A gull.")
-        place.did(f"/records/{name}/forget", {})
+        name = place.remember("A gull.")
+        place.change(f"/records/{name}/forget", {})
         visit("/memory/restore", {"uri": name})
 
     def undo() -> None:
-        place.kept("A tern.")
+        place.remember("A tern.")
         visit("/memory/undo", {"seq": str(place.log()[-1].seq)})
 
     def purge() -> None:
-        name = place.kept("A skua.")
+        name = place.remember("A skua.")
         visit("/memory/purge", {"uri": name, "sure": "yes", "seen": "memory:1"})
 
     def useful() -> None:
-        place.kept("The tug leaves at ten from the south pier.")
+        place.remember("The tug leaves at ten from the south pier.")
         asked = {"question": "When does the tug leave from the south pier?"}
-        visit(f"/research/{place.did('/ask', asked)['session_id']}/useful", {})
+        visit(f"/research/{place.change('/ask', asked)['session_id']}/useful", {})
 
     remember = {"text": "A swan.", "bank": place.bank}
     return {
@@ -75,7 +75,7 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
         "/memory/restore": (Action.RESTORE, restore),
         "/memory/merge": (
             Action.MERGE,
-            on("/memory/merge", "A coot.", into=f"holdfast://{place.kept('A coot is black.')}"),
+            on("/memory/merge", "A coot.", into=f"holdfast://{place.remember('A coot is black.')}"),
         ),
         "/memory/undo": (Action.UNDO, undo),
         "/memory/purge": (Action.PURGE, purge),
@@ -87,7 +87,7 @@ def _pages(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
     }
 
 
-def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
+def _waiting(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]]:
     """What is decided of all that waits for a person."""
 
     def rule(path: str, said: str, **more: str) -> Callable[[], None]:
@@ -96,13 +96,13 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
             found = next(one for one in known if said in one["text"])
             seen = hashlib.sha256(found["diff"].encode()).hexdigest()[:24]
             asked = {"id": found["id"], "bank": place.bank, "seen": seen}
-            place.visit(path, {**asked, **more})
+            place.submit_form(path, {**asked, **more})
 
         return done
 
     def fact(path: str, said: str, **more: str) -> Callable[[], None]:
         def done() -> None:
-            with remembering(place.server) as memory:
+            with open_server_memory(place.server) as memory:
                 asked = {
                     review.id: current_text(
                         memory, memory.curation.target(review.target, review.bank)
@@ -110,7 +110,7 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
                     for review in memory.browse.reviews("all")
                 }
             id, words = next(one for one in asked.items() if said in one[1])
-            place.visit(path, {"id": id, "seen": fingerprint(words), **more})
+            place.submit_form(path, {"id": id, "seen": fingerprint(words), **more})
 
         return done
 
@@ -126,7 +126,7 @@ def _waiting(place: Place) -> dict[str, tuple[Action, Callable[[], None]]]:
     }
 
 
-def test_every_change_made_on_a_page_is_in_the_log(place: Place) -> None:
+def test_every_change_made_on_a_page_is_in_the_log(place: LoggedServer) -> None:
     offered = {
         str(getattr(route, "path", ""))
         for router in ROUTERS

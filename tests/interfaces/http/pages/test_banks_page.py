@@ -6,40 +6,42 @@ from playwright.sync_api import expect
 
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Disposition
-from tests.support.http.browser import Looker, lacks_in_any_light
-from tests.support.http.forms import Visitor, remembering
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.forms import Visitor, open_server_memory
 from tests.support.http.server import Server
 
 TRICK = "<script>document.title='run'</script></textarea><h1>mine</h1>"
 
 
 def bank_of(server: Server) -> str:
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         return memory.banks.get("tidewatch").id
 
 
-def test_a_bank_can_be_changed_in_a_browser(looker: Looker) -> None:
-    page = looker.window("/banks", dark=True, phone=True, scripts=False)
+def test_a_bank_can_be_changed_in_a_browser(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/banks", dark=True, phone=True, scripts=False)
     page.get_by_role("link", name="tidewatch").click()
     page.get_by_label("Skepticism").fill("5")
     page.get_by_label("Who the bank speaks for").fill("Two people and a harbour.")
     page.get_by_label("One more name").fill("harbour")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.get("harbour")
         assert bank.disposition == Disposition(5, 3, 3)
         assert bank.background == "Two people and a harbour."
     page.get_by_label("drop the name harbour").check()
     page.get_by_label("Preset").select_option("support")
     page.get_by_role("button", name="Save").click()
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.get("tidewatch")
         assert bank.disposition == Disposition(2, 2, 5) and "name:harbour" not in bank.aliases
 
 
-def test_sessions_are_hidden_by_retention_only_after_confirmation(looker: Looker) -> None:
-    page = looker.window(f"/banks/{bank_of(looker.server)}")
+def test_sessions_are_hidden_by_retention_only_after_confirmation(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page(f"/banks/{bank_of(browser_session.server)}")
     page.get_by_label("Months after which").fill("600")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("would be put away")
@@ -47,7 +49,7 @@ def test_sessions_are_hidden_by_retention_only_after_confirmation(looker: Looker
     page.get_by_label("Put older sessions away").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         assert memory.banks.get("tidewatch").retention == 600
         memory.banks.change(BankChanges(retention=0), "tidewatch")
 
@@ -57,12 +59,12 @@ def test_a_bank_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     visitor = Visitor(server)
     found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
     assert found is not None
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         memory.banks.change(BankChanges(background="Changed by somebody else."), "tidewatch")
     form = {"seen": found.group(1), "background": "My own words.", "skepticism": "1"}
     got = visitor.post(path, form)
     assert got.status == 409 and "My own words." in got.text
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         assert memory.banks.get("tidewatch").background == "Changed by somebody else."
 
 
@@ -83,16 +85,23 @@ def test_invalid_settings_are_refused_and_the_input_is_kept(server: Server) -> N
     assert visitor.look("/banks/nobody").status == 404
 
 
-def test_text_of_a_bank_is_never_executed(looker: Looker) -> None:
-    with remembering(looker.server) as memory:
+def test_text_of_a_bank_is_never_executed(browser_session: BrowserSession) -> None:
+    with open_server_memory(browser_session.server) as memory:
         memory.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
-    for path in ("/banks", f"/banks/{bank_of(looker.server)}"):
-        page = looker.window(path)
+    for path in ("/banks", f"/banks/{bank_of(browser_session.server)}"):
+        page = browser_session.open_page(path)
         assert "run" not in page.title() and page.locator("h1").count() == 1
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         memory.banks.change(BankChanges(background="", dropped_aliases=(TRICK,)), "tidewatch")
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_the_banks_page_is_accessible_in_every_color_scheme(looker: Looker) -> None:
-    assert lacks_in_any_light(looker, f"/banks/{bank_of(looker.server)}") == []
+def test_the_banks_page_is_accessible_in_every_color_scheme(
+    browser_session: BrowserSession,
+) -> None:
+    assert (
+        accessibility_problems_in_every_layout(
+            browser_session, f"/banks/{bank_of(browser_session.server)}"
+        )
+        == []
+    )

@@ -12,7 +12,11 @@ from playwright.sync_api import Browser
 from holdfast.interfaces.ui.graph_layout import NodeToPlace, place_labels, place_nodes
 from holdfast.interfaces.ui.graph_view import draw, shorten_name
 from holdfast.recall.lookup.entities import Cooccurrence, Neighbour, Neighbourhood
-from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
 from tests.support.http.server import Server, make_home, serving
 
 HOSTILE = ("<script>alert(1)</script>.py", 'it\'s "quoted".py', "\u202egnp.py", "x" * 10_000)
@@ -55,8 +59,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def visitor(browser: Browser, server: Server) -> Looker:
-    return Looker(browser, server)
+def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
+    return BrowserSession(browser, server)
 
 
 def _net(count: int) -> Neighbourhood:
@@ -109,8 +113,8 @@ def test_a_graph_of_three_hundred_nodes_is_drawn_within_a_second() -> None:
     assert time.process_time() - begun < 1.0
 
 
-def test_the_graph_can_be_walked_by_links_and_arrow_keys(looker: Looker) -> None:
-    page = looker.window("/graph")
+def test_the_graph_can_be_walked_by_links_and_arrow_keys(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/graph")
     assert page.locator(".listed ol li").count() == page.locator("a.node").count() > 4
     page.locator(".listed ol a", has_text="src/tide.py").click()
     page.wait_for_url("**/graph?focus=*")
@@ -128,11 +132,11 @@ def test_the_graph_can_be_walked_by_links_and_arrow_keys(looker: Looker) -> None
     page.wait_for_function(
         "name => document.querySelector('h1').textContent !== name", arg="src/tide.py"
     )
-    assert lacks(page) == [] and looker.odd == []
+    assert accessibility_problems(page) == [] and browser_session.problems == []
 
 
-def test_the_graph_can_be_limited_to_some_kinds(looker: Looker) -> None:
-    page = looker.window("/graph", scripts=False)
+def test_the_graph_can_be_limited_to_some_kinds(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/graph", scripts=False)
     page.get_by_label("files").check()
     page.get_by_role("button", name="Show").click()
     assert "kind=file" in page.url
@@ -140,20 +144,25 @@ def test_the_graph_can_be_limited_to_some_kinds(looker: Looker) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_name_is_shown_as_text(looker: Looker, server: Server, name: str) -> None:
-    page = looker.window("/graph?kind=file", phone=True)
+def test_a_hostile_name_is_shown_as_text(
+    browser_session: BrowserSession, server: Server, name: str
+) -> None:
+    page = browser_session.open_page("/graph?kind=file", phone=True)
     shown = page.locator(".listed ol a").all_inner_texts()
     wanted = name[:100]
     assert any(text.startswith(wanted) for text in shown), shown
     page.locator(".listed ol a", has_text=wanted[:40]).first.click()
     page.wait_for_load_state()
     assert page.locator("h1").inner_text().startswith(wanted)
-    assert lacks(page) == [] and looker.odd == []
+    assert accessibility_problems(page) == [] and browser_session.problems == []
     assert "<script>alert" not in server.ask("/graph").text
 
 
-def test_an_unknown_name_is_reported(looker: Looker, server: Server) -> None:
+def test_an_unknown_name_is_reported(browser_session: BrowserSession, server: Server) -> None:
     got = server.ask("/graph?focus=%3Cb%3Enobody&hops=3")
     assert got.status == 404 and "&lt;b&gt;nobody" in got.text and "<b>nobody" not in got.text
-    assert lacks_in_any_light(looker, "/graph?focus=src/tide.py&hops=3") == []
+    assert (
+        accessibility_problems_in_every_layout(browser_session, "/graph?focus=src/tide.py&hops=3")
+        == []
+    )
     assert server.ask("/graph?hops=9").status == 422

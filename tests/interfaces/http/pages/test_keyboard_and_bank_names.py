@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from holdfast.interfaces.ui.render import PLACES
-from tests.support.http.browser import Looker
+from tests.support.http.browser import BrowserSession
 from tests.support.http.forms import Visitor
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 from tests.support.transcripts import Script
@@ -70,8 +70,8 @@ def test_banks_with_the_same_name_can_be_distinguished_and_chosen(server: Server
     assert f"Nothing in {NAME} speaks of this." in nothing
 
 
-def test_a_conversation_stays_in_the_bank_it_started_in(looker: Looker) -> None:
-    page = looker.window("/")
+def test_a_conversation_stays_in_the_bank_it_started_in(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/")
     page.get_by_label("A question").fill("Why was the gear oiled?")
     page.get_by_label("Bank").select_option(label=f"{NAME} ({ROOTS[1]})")
     page.get_by_role("button", name="Ask").click()
@@ -82,7 +82,7 @@ def test_a_conversation_stays_in_the_bank_it_started_in(looker: Looker) -> None:
         page.get_by_role("button", name="Ask").click()
     page.get_by_label("Ask on").wait_for()
     expect(page.locator("main")).not_to_contain_text("red gear")
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
 def _walk(page: Page, most: int) -> None:
@@ -95,13 +95,15 @@ def _walk(page: Page, most: int) -> None:
 
 
 @pytest.mark.slow
-def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(looker: Looker) -> None:
-    page = looker.window("/sessions")
+def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/sessions")
     for address, _, key in PLACES:
         page.keyboard.press("Escape")  # the first page begins in its field
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(looker.server.url + address)
+        page.wait_for_url(browser_session.server.url + address)
         page.keyboard.press("Escape")
         page.keyboard.press("?")
         expect(page.get_by_text("through a list")).to_be_in_viewport()
@@ -118,13 +120,13 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(looker: Looker
             page.keyboard.press(key)
             stops.append(page.evaluate("document.activeElement.outerHTML"))
         assert stops[0] == stops[2] != stops[1] and stops[0].startswith("<a"), path
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_no_form_field_covers_another_on_a_phone(looker: Looker) -> None:
-    page = looker.window("/", phone=True)
+def test_no_form_field_covers_another_on_a_phone(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/", phone=True)
     for path in CHOOSING:
         page.goto(path)
         assert not page.evaluate(_OVER), path
-    missing = Visitor(looker.server).look("/nowhere")
+    missing = Visitor(browser_session.server).look("/nowhere")
     assert missing.status == 404 and "There is nothing at this address." in missing.text

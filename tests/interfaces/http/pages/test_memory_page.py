@@ -9,8 +9,8 @@ from holdfast.app.views.record_view import fingerprint
 from holdfast.model.curation import Action
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.path import describe_record
-from tests.support.http.browser import Looker, lacks_in_any_light
-from tests.support.http.forms import Visitor, remembering
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.forms import Visitor, open_server_memory
 from tests.support.http.server import Server
 
 BANK = "tidewatch"
@@ -30,7 +30,7 @@ def test_every_section_opens_and_says_if_it_is_empty(server: Server) -> None:
 
 
 def test_links_of_citations_open_their_record(server: Server) -> None:
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         concept = memory.browse.concepts(BANK)[0]
         kept = memory.reader.memories.retained(memory.banks.get(BANK).id)[0]
@@ -58,8 +58,10 @@ def test_a_section_is_filtered_by_words_bank_and_status(server: Server) -> None:
     assert server.ask("/memory?tab=facts&bank=nobody").status == 404
 
 
-def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(looker: Looker) -> None:
-    page = looker.window("/memory?tab=memories")
+def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/memory?tab=memories")
     page.get_by_text("Remember something").click()
     page.get_by_label("What is to be remembered").fill("The quay floods at 4.2 metres.")
     page.get_by_role("button", name="Remember").click()
@@ -82,28 +84,32 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(looker: Look
     expect(page.get_by_role("status")).to_contain_text("taken back")
     page.get_by_role("link", name="Forgotten").click()
     expect(page.locator("li", has_text="floods at 4.1 metres")).to_have_count(1)
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_everything_works_on_a_phone_in_the_dark_without_scripts(looker: Looker) -> None:
-    with remembering(looker.server) as memory:
+def test_everything_works_on_a_phone_in_the_dark_without_scripts(
+    browser_session: BrowserSession,
+) -> None:
+    with open_server_memory(browser_session.server) as memory:
         one = memory.remember("Gauges are read every ten minutes.", BANK)
         other = memory.remember("Gauges are read every 10 minutes.", BANK)
-    page = looker.window(f"/memory?tab=memories&id={one.id}", dark=True, phone=True, scripts=False)
+    page = browser_session.open_page(
+        f"/memory?tab=memories&id={one.id}", dark=True, phone=True, scripts=False
+    )
     page.get_by_text("Merge into another").click()
     page.get_by_label("Gauges are read every 10 minutes.").check()
     page.get_by_role("button", name="Merge").click()
     expect(page.get_by_role("status")).to_contain_text("Merged")
     assert other.id in page.url
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         assert memory.curation.target(one.id).shown is False
-    gone = looker.window(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
+    gone = browser_session.open_page(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
     gone.get_by_role("button", name="Bring it back").click()
     expect(gone.locator(".words")).to_have_text("Gauges are read every ten minutes.")
 
 
-def test_a_section_can_be_used_by_keyboard(looker: Looker) -> None:
-    page = looker.window("/memory?tab=facts")
+def test_a_section_can_be_used_by_keyboard(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/memory?tab=facts")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")
@@ -114,10 +120,12 @@ def test_a_section_can_be_used_by_keyboard(looker: Looker) -> None:
     page.wait_for_url("**/memory")
 
 
-def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(looker: Looker) -> None:
-    with remembering(looker.server) as memory:
+def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(
+    browser_session: BrowserSession,
+) -> None:
+    with open_server_memory(browser_session.server) as memory:
         kept = memory.remember("The old gate code is written on the wall.", BANK)
-    page = looker.window(f"/memory?tab=memories&id={kept.id}")
+    page = browser_session.open_page(f"/memory?tab=memories&id={kept.id}")
     page.get_by_role("link", name="Erase for good").click()
     expect(page.get_by_text("1 × memory")).to_be_visible()
     expect(page.locator(".words")).to_contain_text("The old gate code")
@@ -125,15 +133,15 @@ def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(looker: Look
     page.get_by_label("I am sure").check()
     page.get_by_role("button", name="Erase for good").click()
     expect(page.get_by_role("status")).to_contain_text("Erased")
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         assert kept.id not in {m.id for m in memory.store.memories.remembered_uncurated(kept.bank)}
-    visitor = Visitor(looker.server)
+    visitor = Visitor(browser_session.server)
     name = f"holdfast://memory/{kept.id}"
     assert visitor.post("/memory/restore", {"uri": name}).status == 404
 
 
 def test_erasing_is_refused_unconfirmed_or_if_the_record_changed(server: Server) -> None:
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         kept = memory.remember("The key hangs by the door.", BANK)
     visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
     assert visitor.post("/memory/purge", {"uri": name, "seen": "memory:1"}).status == 400
@@ -141,16 +149,16 @@ def test_erasing_is_refused_unconfirmed_or_if_the_record_changed(server: Server)
     assert got.status == 409 and "has changed since you looked" in got.text
     fact = server.ask("/memory?tab=facts").text
     assert "Erase for good" not in fact
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         assert memory.curation.target(name).shown
 
 
-def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> None:
-    server = looker.server
-    cookies = looker.window("/").context.cookies()
+def test_a_form_without_the_key_of_its_visitor_is_refused(browser_session: BrowserSession) -> None:
+    server = browser_session.server
+    cookies = browser_session.open_page("/").context.cookies()
     cookie = "; ".join(f"{c.get('name')}={c.get('value')}" for c in cookies)
     mine, other = Visitor(server, cookie), Visitor(server)
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         before = len(memory.reader.curation.log(fact.bank))
     form = {"uri": f"holdfast://fact/{fact.id}", "text": "other words", "seen": "x"}
@@ -158,24 +166,24 @@ def test_a_form_without_the_key_of_its_visitor_is_refused(looker: Looker) -> Non
         assert mine.post(f"/memory/{action}", form, key="").status == 400
         assert mine.post(f"/memory/{action}", form, key="0" * 64).status == 400
         assert mine.post(f"/memory/{action}", form, key=other.key()).status == 400
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         assert len(memory.reader.curation.log(fact.bank)) == before
 
 
 @pytest.mark.parametrize("tab", ["facts", "memories", "concepts", "decisions", "forgotten"])
-def test_stored_text_is_never_executed(looker: Looker, tab: str) -> None:
-    with remembering(looker.server) as memory:
-        kept = _tricks(memory)
-    page = looker.window(f"/memory?tab={tab}")
+def test_stored_text_is_never_executed(browser_session: BrowserSession, tab: str) -> None:
+    with open_server_memory(browser_session.server) as memory:
+        kept = _hostile_texts(memory)
+    page = browser_session.open_page(f"/memory?tab={tab}")
     _nothing_ran(page)
     for word in ("memories", "concepts"):
-        opened = looker.window(f"/memory?tab={word}&id={kept[word]}")
+        opened = browser_session.open_page(f"/memory?tab={word}&id={kept[word]}")
         _nothing_ran(opened)
         opened.close()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def _tricks(memory: Holdfast) -> dict[str, str]:
+def _hostile_texts(memory: Holdfast) -> dict[str, str]:
     mine = memory.remember(TRICK, BANK)
     concept = memory.browse.concepts(BANK)[0]
     memory.correct(f"holdfast://concept/{concept.id}", TRICK, BANK)
@@ -194,17 +202,17 @@ def _nothing_ran(page: Page) -> None:
 
 
 def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         kept = memory.remember("The siren is tested on Mondays.", BANK)
     visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
     seen = fingerprint(kept.what)
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         memory.correct(name, "The siren is tested on Tuesdays.", BANK)
     form = {"uri": name, "text": "It is tested\r\non Wednesdays.", "seen": seen}
     got = visitor.post("/memory/correct", form)
     assert got.status == 409 and "changed meanwhile" in got.text
     assert "on Wednesdays." in got.text and "on Tuesdays." in got.text
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         assert "Tuesdays" in describe_record(memory.show(name).record)[0]
         memory.forget(name)
     got = visitor.post("/memory/correct", form)
@@ -214,14 +222,14 @@ def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
 
 
 def test_undo_is_refused_if_another_decision_was_made_meanwhile(server: Server) -> None:
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         kept = memory.remember("Boats moor at the west pier.", BANK)
         memory.remember("Boats never moor at the east pier.", BANK)
         log = memory.reader.curation.log(kept.bank)
     first = next(e for e in log if e.target.endswith(kept.id) and e.action is Action.REMEMBER)
     got = Visitor(server).post("/memory/undo", {"seq": str(first.seq)})
     assert got.status == 400 and "Something else was decided meanwhile" in got.text
-    with remembering(server) as memory:
+    with open_server_memory(server) as memory:
         assert memory.curation.target(kept.id).shown
 
 
@@ -242,9 +250,16 @@ def test_secrets_are_redacted_from_new_memories(server: Server) -> None:
 
 
 @pytest.mark.parametrize("tab", ["memories", "decisions"])
-def test_record_pages_are_accessible_in_every_color_scheme(looker: Looker, tab: str) -> None:
-    with remembering(looker.server) as memory:
+def test_record_pages_are_accessible_in_every_color_scheme(
+    browser_session: BrowserSession, tab: str
+) -> None:
+    with open_server_memory(browser_session.server) as memory:
         fact = memory.browse.facts(BANK)[0]
-    assert lacks_in_any_light(looker, f"/memory?tab={tab}") == []
+    assert accessibility_problems_in_every_layout(browser_session, f"/memory?tab={tab}") == []
     if tab == "memories":
-        assert lacks_in_any_light(looker, f"/memory?tab=facts&id={fact.id}") == []
+        assert (
+            accessibility_problems_in_every_layout(
+                browser_session, f"/memory?tab=facts&id={fact.id}"
+            )
+            == []
+        )

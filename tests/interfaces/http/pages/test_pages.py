@@ -3,19 +3,25 @@ from __future__ import annotations
 import pytest
 
 from holdfast.interfaces.ui.render import PLACES
-from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
 
 ADDRESSES = [address for address, _, _ in PLACES]
 
 
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_every_page_is_accessible_in_every_color_scheme(looker: Looker, path: str) -> None:
-    assert lacks_in_any_light(looker, path) == []
-    assert looker.odd == []
+def test_every_page_is_accessible_in_every_color_scheme(
+    browser_session: BrowserSession, path: str
+) -> None:
+    assert accessibility_problems_in_every_layout(browser_session, path) == []
+    assert browser_session.problems == []
 
 
-def test_the_accessibility_check_finds_planted_faults(looker: Looker) -> None:
-    page = looker.window("/")
+def test_the_accessibility_check_finds_planted_faults(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/")
     page.evaluate(
         """() => {
           const bad = document.createElement("div");
@@ -29,18 +35,18 @@ def test_the_accessibility_check_finds_planted_faults(looker: Looker) -> None:
           document.querySelector("main").append(bad);
         }"""
     )
-    told = "\n".join(lacks(page))
+    told = "\n".join(accessibility_problems(page))
     for what in ("id twice", "no name", "empty heading", "contrast 1.00", "no label"):
         assert what in told
 
 
-def test_every_page_is_reachable_by_its_shortcut_key(looker: Looker) -> None:
-    page = looker.window("/nowhere")
+def test_every_page_is_reachable_by_its_shortcut_key(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/nowhere")
     for address, _, key in PLACES:
         page.keyboard.press("Escape")
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(looker.server.url + address)
+        page.wait_for_url(browser_session.server.url + address)
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"

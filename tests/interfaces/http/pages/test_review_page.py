@@ -14,8 +14,8 @@ from holdfast.model.knowledge import ReviewState
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from tests.refine.rules.test_rules import git, project, put
-from tests.support.http.browser import Looker, lacks_in_any_light
-from tests.support.http.forms import Visitor, remembering
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.forms import Visitor, open_server_memory
 from tests.support.http.server import Server, empty_home, serving
 from tests.support.transcripts import Script
 
@@ -87,27 +87,35 @@ def _session(root: Path, day: int, words: str) -> Path:
 
 
 @pytest.fixture
-def looker(browser: Browser, visitor: Looker) -> Iterator[Looker]:
-    yield visitor
-    visitor.close()
+def browser_session(
+    browser: Browser, signed_in_browser: BrowserSession
+) -> Iterator[BrowserSession]:
+    yield signed_in_browser
+    signed_in_browser.close()
 
 
 @pytest.mark.slow
-def test_everything_pending_is_counted_and_the_page_is_accessible(looker: Looker) -> None:
-    page = looker.window("/review")
+def test_everything_pending_is_counted_and_the_page_is_accessible(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/review")
     tabs = page.get_by_role("navigation", name="What waits")
     expect(tabs.get_by_role("link", name="Rules 1")).to_be_visible()
     expect(tabs.get_by_role("link", name="Contradictions 3")).to_be_visible()
     expect(tabs.get_by_role("link", name="From agents 7")).to_be_visible()
     expect(page.get_by_role("link", name="Review 11")).to_be_visible()
     for tab in ("rules", "facts", "agents"):
-        assert lacks_in_any_light(looker, f"/review?tab={tab}") == [], tab
-    assert looker.odd == []
-    assert Visitor(looker.server).look("/review?tab=nonsense").status == 404
+        assert (
+            accessibility_problems_in_every_layout(browser_session, f"/review?tab={tab}") == []
+        ), tab
+    assert browser_session.problems == []
+    assert Visitor(browser_session.server).look("/review?tab=nonsense").status == 404
 
 
-def test_a_rule_is_shown_as_a_change_edited_and_written(looker: Looker, root: Path) -> None:
-    page = looker.window("/review?tab=rules", scripts=False)
+def test_a_rule_is_shown_as_a_change_edited_and_written(
+    browser_session: BrowserSession, root: Path
+) -> None:
+    page = browser_session.open_page("/review?tab=rules", scripts=False)
     expect(page.locator(".added").last).to_contain_text("table-driven tests")
     page.get_by_text("Edit", exact=True).click()
     page.get_by_label("In these words").fill("Parser tests are tables.")
@@ -121,9 +129,9 @@ def test_a_rule_is_shown_as_a_change_edited_and_written(looker: Looker, root: Pa
 
 
 def test_a_file_changed_meanwhile_is_shown_again_before_it_is_written(
-    looker: Looker, root: Path
+    browser_session: BrowserSession, root: Path
 ) -> None:
-    page = looker.window("/review?tab=agents", dark=True, phone=True)
+    page = browser_session.open_page("/review?tab=agents", dark=True, phone=True)
     put(root, f"{RULES}/naming.md", "# Naming\n\n- Be brief.\n")
     card = page.locator("li.ruling", has_text="Name every fixture")
     card.get_by_role("button", name="Approve").click()
@@ -135,20 +143,22 @@ def test_a_file_changed_meanwhile_is_shown_again_before_it_is_written(
 
 
 def test_a_file_that_cannot_be_written_is_reported_and_not_changed(
-    looker: Looker, root: Path
+    browser_session: BrowserSession, root: Path
 ) -> None:
     file = put(root, f"{RULES}/logging.md", "# Logging\n")
     file.chmod(0o444)
-    page = looker.window("/review?tab=agents")
+    page = browser_session.open_page("/review?tab=agents")
     card = page.locator("li.ruling", has_text="Log one line")
     card.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("read-only")
     assert file.read_text() == "# Logging\n"
-    assert "Log one line" in Visitor(looker.server).look("/review?tab=agents").text
+    assert "Log one line" in Visitor(browser_session.server).look("/review?tab=agents").text
 
 
-def test_a_rejected_rule_is_remembered_and_not_proposed_again(looker: Looker) -> None:
-    page = looker.window("/review?tab=agents")
+def test_a_rejected_rule_is_remembered_and_not_proposed_again(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/review?tab=agents")
     card = page.locator("li.ruling", has_text="Tag a release")
     card.get_by_text("Reject", exact=True).click()
     card.get_by_label("Why").fill("we tag from anywhere")
@@ -157,14 +167,14 @@ def test_a_rejected_rule_is_remembered_and_not_proposed_again(looker: Looker) ->
     expect(page.locator("li.ruling", has_text="Tag a release")).to_have_count(0)
     page.get_by_text("Turned down, and not proposed again").click()
     expect(page.get_by_text("we tag from anywhere")).to_be_visible()
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.all()[0].id
         learned = memory.teaching.learn("release", TAUGHT["release"], bank=bank, by=AGENT)
         assert "we tag from anywhere" in learned.refused
 
 
-def test_a_disputed_fact_can_be_kept_retired_or_corrected(looker: Looker) -> None:
-    page = looker.window("/review?tab=facts")
+def test_a_disputed_fact_can_be_kept_retired_or_corrected(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/review?tab=facts")
     for words, button, note in (
         ("storefront", "Keep in force", "Kept"),
         ("invoices", "Retire", "Retired"),
@@ -178,7 +188,7 @@ def test_a_disputed_fact_can_be_kept_retired_or_corrected(looker: Looker) -> Non
     card.get_by_role("button", name="Correct and keep").click()
     expect(page.get_by_role("status")).to_contain_text("Said rightly")
     expect(page.locator("li.ruling")).to_have_count(0)
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         decided = memory.browse.reviews("all", all=True)
         states = sorted(review.state for review in decided)
         assert states == [ReviewState.KEPT, ReviewState.KEPT, ReviewState.RETIRED]
@@ -186,12 +196,14 @@ def test_a_disputed_fact_can_be_kept_retired_or_corrected(looker: Looker) -> Non
         assert "Warm the search cache an hour before a launch." in facts
         assert not any("invoices" in fact for fact in facts)
         again = {"id": decided[0].id, "seen": ""}
-    got = Visitor(looker.server).post("/review/keep", again)
+    got = Visitor(browser_session.server).post("/review/keep", again)
     assert got.status == 400, "decided already, and said otherwise since"
 
 
-def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(looker: Looker) -> None:
-    page = looker.window("/review?tab=agents")
+def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/review?tab=agents")
     crane = page.locator("li.ruling", has_text="The crane is out of order.")
     crane.get_by_text("Edit", exact=True).click()
     crane.get_by_label("In these words").fill("The crane works again.")
@@ -200,7 +212,7 @@ def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(looker: 
     gate = page.locator("li.ruling", has_text="The gate sticks.")
     gate.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.all()[0].id
         kept = {m.what: m.trust for m in memory.reader.memories.remembered(bank)}
         assert kept["The crane works again."] is Trust.USER
@@ -215,20 +227,20 @@ def test_secrets_are_counted_by_kind_and_never_shown(server: Server) -> None:
     assert TOKEN not in text
 
 
-def test_records_about_deleted_code_are_listed(looker: Looker) -> None:
-    page = looker.window("/review?tab=stale", dark=True)
+def test_records_about_deleted_code_are_listed(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/review?tab=stale", dark=True)
     yawl = page.locator("li", has_text="The yawl is painted blue.")
     expect(yawl).to_contain_text("src/yawl.py is gone")
     yawl.get_by_role("button", name="Still holds").click()
     expect(page.get_by_role("status")).to_contain_text("It still holds")
     expect(yawl).to_have_count(0)
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         hit = memory.recall("yawl painted blue", "all").hits[0]
         assert hit.freshness not in ("gone", "changed")
     page.goto(f"/open?uri={hit.uri}")
     expect(page.locator("dl.facts")).to_contain_text("Said to hold")
     expect(page.get_by_role("button", name="Still holds")).to_have_count(0)
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         memory.undo()
     page.reload()
     expect(page.get_by_role("button", name="Still holds")).to_be_visible()
@@ -238,11 +250,11 @@ def test_records_about_deleted_code_are_listed(looker: Looker) -> None:
     assert "/review?tab=stale" in page.url
 
 
-def test_hostile_text_in_the_queue_is_never_executed(looker: Looker) -> None:
-    page = looker.window("/review?tab=agents")
+def test_hostile_text_in_the_queue_is_never_executed(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/review?tab=agents")
     assert "run" not in page.title()
     assert page.locator("main script, main b, main i, a[href^='javascript']").count() == 0
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
 def test_a_form_without_its_key_changes_nothing(server: Server) -> None:

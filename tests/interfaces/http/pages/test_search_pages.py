@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.http.browser import Looker, lacks_in_any_light
-from tests.support.http.forms import remembering
-from tests.support.http.hostile_sessions import tricky
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.forms import open_server_memory
+from tests.support.http.hostile_sessions import write_hostile_session
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 
 # "Then SQLite. We chose SQLite over Postgres because ...", message 4 of its session.
@@ -19,12 +19,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("search")
     more = folder / "more"
     more.mkdir()
-    with serving(make_home(folder, SAMPLES, tricky(more)), folder) as made:
+    with serving(make_home(folder, SAMPLES, write_hostile_session(more)), folder) as made:
         yield made
 
 
-def test_search_works_from_every_page_by_keyboard_alone(looker: Looker) -> None:
-    page = looker.window("/sessions")
+def test_search_works_from_every_page_by_keyboard_alone(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/sessions")
     page.keyboard.press("/")
     page.keyboard.type("SQLite over Postgres")
     page.keyboard.press("Enter")
@@ -38,11 +38,11 @@ def test_search_works_from_every_page_by_keyboard_alone(looker: Looker) -> None:
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator("#msg-4")).to_be_in_viewport()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_a_search_is_filtered_by_bank_layer_and_kind(looker: Looker) -> None:
-    page = looker.window("/search?q=SQLite", scripts=False)
+def test_a_search_is_filtered_by_bank_layer_and_kind(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/search?q=SQLite", scripts=False)
     page.get_by_label("Kind").select_option("exchange")
     page.get_by_role("button", name="Search", exact=True).click()
     kinds = page.locator(".hit h2 a").all_inner_texts()
@@ -55,14 +55,16 @@ def test_a_search_is_filtered_by_bank_layer_and_kind(looker: Looker) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("There is no bank")
 
 
-def test_an_unknown_subject_has_no_results(looker: Looker) -> None:
-    page = looker.window("/search?q=quantum+flamingo+telemetry")
+def test_an_unknown_subject_has_no_results(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/search?q=quantum+flamingo+telemetry")
     expect(page.get_by_text("speaks of this.")).to_be_visible()
     assert page.locator(".hit").count() == 0
 
 
-def test_a_record_links_to_its_parents_its_parts_and_its_source(looker: Looker) -> None:
-    page = looker.window(CHOSE)
+def test_a_record_links_to_its_parents_its_parts_and_its_source(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page(CHOSE)
     expect(page.locator(".prose")).to_contain_text("only one process on one small box writes")
     page.get_by_text("The raw line under it").click()
     expect(page.locator("pre.out")).to_contain_text("We chose SQLite over Postgres")
@@ -74,8 +76,8 @@ def test_a_record_links_to_its_parents_its_parts_and_its_source(looker: Looker) 
     expect(page.get_by_role("heading", name="Made of")).to_be_visible()
 
 
-def test_a_record_can_be_corrected_forgotten_and_restored(looker: Looker) -> None:
-    page = looker.window(CHOSE, scripts=False)
+def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(CHOSE, scripts=False)
     page.get_by_text("Say it rightly").click()
     box = page.get_by_label("What it should say")
     assert "We chose SQLite" in box.input_value()
@@ -93,14 +95,14 @@ def test_a_record_can_be_corrected_forgotten_and_restored(looker: Looker) -> Non
         expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
 
 
-def test_a_concurrent_change_is_shown_and_nothing_is_lost(looker: Looker) -> None:
-    with remembering(looker.server) as memory:
+def test_a_concurrent_change_is_shown_and_nothing_is_lost(browser_session: BrowserSession) -> None:
+    with open_server_memory(browser_session.server) as memory:
         session = memory.reader.sessions.latest(None)[0]
         said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
-    page = looker.window(f"/record/exchange/{said.id}", scripts=False)
+    page = browser_session.open_page(f"/record/exchange/{said.id}", scripts=False)
     page.get_by_text("Say it rightly").click()
     page.get_by_label("What it should say").fill("Mine.")
-    with remembering(looker.server) as memory:
+    with open_server_memory(browser_session.server) as memory:
         memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")
     page.get_by_role("button", name="Correct").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("It was changed meanwhile")
@@ -111,8 +113,8 @@ def test_a_concurrent_change_is_shown_and_nothing_is_lost(looker: Looker) -> Non
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine.")
 
 
-def test_a_change_needs_a_form_key_of_this_server(looker: Looker) -> None:
-    page = looker.window(CHOSE)
+def test_a_change_needs_a_form_key_of_this_server(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(CHOSE)
     page.locator("#forget [name=form_key]").evaluate("node => { node.value = 'guess'; }")
     page.get_by_text("Forget it").click()
     page.get_by_role("button", name="Forget").click()
@@ -120,18 +122,22 @@ def test_a_change_needs_a_form_key_of_this_server(looker: Looker) -> None:
     assert page.goto(CHOSE) and "is not shown" not in page.content()
 
 
-def test_text_in_results_is_never_executed(looker: Looker) -> None:
-    page = looker.window("/search?q=zeppelin+deploy+%3Cscript%3Ewindow.owned=1%3C/script%3E")
+def test_text_in_results_is_never_executed(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(
+        "/search?q=zeppelin+deploy+%3Cscript%3Ewindow.owned=1%3C/script%3E"
+    )
     expect(page.locator(".hit").first).to_contain_text("<iframe src=http")
     places = page.locator(".hit h2 + p + div > a").evaluate_all("all => all.map((a) => a.href)")
     for place in places[:4]:
         page.goto(place)
         assert page.evaluate("window.owned") is None
         assert page.locator("main script, main img, main iframe, main svg, [onclick]").count() == 0
-    assert len(places) > 1 and looker.odd == []
+    assert len(places) > 1 and browser_session.problems == []
 
 
 @pytest.mark.slow
-def test_search_and_record_pages_are_accessible_in_every_color_scheme(looker: Looker) -> None:
+def test_search_and_record_pages_are_accessible_in_every_color_scheme(
+    browser_session: BrowserSession,
+) -> None:
     for path in ("/search?q=SQLite", "/search?q=quantum+flamingo", CHOSE, "/record/turn/none"):
-        assert lacks_in_any_light(looker, path) == [], path
+        assert accessibility_problems_in_every_layout(browser_session, path) == [], path

@@ -5,8 +5,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.http.browser import Looker, lacks_in_any_light
-from tests.support.http.hostile_sessions import LONG, TRICKY, long, tricky
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.hostile_sessions import (
+    LONG_SESSION,
+    HOSTILE_SESSION,
+    write_long_session,
+    write_hostile_session,
+)
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 
 SMS = "22df57da-e090-5039-a962-0a5c544eb68d"
@@ -17,13 +22,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("sessions")
     more = folder / "more"
     more.mkdir()
-    env = make_home(folder, SAMPLES, tricky(more), long(more, 150))
+    env = make_home(folder, SAMPLES, write_hostile_session(more), write_long_session(more, 150))
     with serving(env, folder) as made:
         yield made
 
 
-def test_sessions_are_listed_and_filtered(looker: Looker) -> None:
-    page = looker.window("/sessions")
+def test_sessions_are_listed_and_filtered(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/sessions")
     assert page.locator(".sessions > li").count() >= 10
     page.get_by_label("Branch").select_option("alerts")
     page.get_by_role("button", name="Filter").click()
@@ -35,18 +40,18 @@ def test_sessions_are_listed_and_filtered(looker: Looker) -> None:
     expect(page.get_by_text("No session passes these filters.")).to_be_visible()
     page.goto("/sessions?page=2")
     expect(page.get_by_text("No session passes")).to_be_visible()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_the_list_and_its_sessions_can_be_used_by_keyboard(looker: Looker) -> None:
-    page = looker.window("/sessions?bank=tidewatch")
+def test_the_list_and_its_sessions_can_be_used_by_keyboard(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/sessions?bank=tidewatch")
     for key in ("j", "j", "k", "Enter"):
         page.keyboard.press(key)
     expect(page.get_by_role("heading", level=1)).to_have_text("A second harbour")
 
 
-def test_a_session_is_shown_as_a_conversation(looker: Looker) -> None:
-    page = looker.window(f"/sessions/{SMS}")
+def test_a_session_is_shown_as_a_conversation(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(f"/sessions/{SMS}")
     expect(page.locator("#msg-1")).to_contain_text("text the harbour master")
     call = page.locator("details.call").filter(has_text="src/tidewatch/alerts.py").first
     expect(call.locator(".added").first).to_be_hidden()
@@ -61,11 +66,11 @@ def test_a_session_is_shown_as_a_conversation(looker: Looker) -> None:
     expect(aside.get_by_text("3 exchanges")).to_be_visible()
     expect(aside.get_by_text("Still to do: a test message")).to_be_visible()
     aside.locator("ol a").nth(1).click()
-    expect(page).to_have_url(f"{looker.server.url}/sessions/{SMS}?at=4#msg-4")
+    expect(page).to_have_url(f"{browser_session.server.url}/sessions/{SMS}?at=4#msg-4")
 
 
-def test_redacted_text_is_marked(looker: Looker) -> None:
-    page = looker.window("/sessions?bank=tidewatch")
+def test_redacted_text_is_marked(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/sessions?bank=tidewatch")
     hosts = page.locator(".sessions .title").evaluate_all("all => all.map((a) => a.href)")
     told = [url for url in hosts if "Taken out" in (page.goto(url), page.content())[1]]
     assert len(told) == 1
@@ -74,8 +79,8 @@ def test_redacted_text_is_marked(looker: Looker) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_long_session_is_shown_in_windows(looker: Looker, scripts: bool) -> None:
-    page = looker.window(f"/sessions/{LONG}", scripts=scripts)
+def test_a_long_session_is_shown_in_windows(browser_session: BrowserSession, scripts: bool) -> None:
+    page = browser_session.open_page(f"/sessions/{LONG_SESSION}", scripts=scripts)
     assert page.locator(".turn, .call").count() == 200
     page.get_by_role("link", name="Later").first.click()
     expect(page.locator("#msg-201")).to_be_visible()
@@ -84,44 +89,48 @@ def test_a_long_session_is_shown_in_windows(looker: Looker, scripts: bool) -> No
     page.get_by_label("Go to message").fill("590")
     page.get_by_role("button", name="Go", exact=True).click()
     expect(page.locator("#msg-590")).to_be_in_viewport()
-    page.goto(f"/sessions/{LONG}/msg/333")
+    page.goto(f"/sessions/{LONG_SESSION}/msg/333")
     expect(page.locator("#msg-333")).to_be_in_viewport()
 
 
-def test_a_link_to_a_message_opens_it_at_any_position(looker: Looker) -> None:
-    page = looker.window(f"/sessions/{LONG}#msg-577")
+def test_a_link_to_a_message_opens_it_at_any_position(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(f"/sessions/{LONG_SESSION}#msg-577")
     expect(page.locator("#msg-577")).to_be_in_viewport()
-    page.goto(f"/sessions/{LONG}?at=2#msg-2")
+    page.goto(f"/sessions/{LONG_SESSION}?at=2#msg-2")
     expect(page.locator("#msg-2")).to_have_attribute("open", "")
 
 
-def test_text_of_a_session_is_never_executed(looker: Looker) -> None:
-    page = looker.window(f"/sessions/{TRICKY}")
+def test_text_of_a_session_is_never_executed(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(f"/sessions/{HOSTILE_SESSION}")
     for fold in page.locator("details").all():
         fold.evaluate("node => { node.open = true; }")
     expect(page.locator("#msg-1")).to_contain_text("<script>window.owned = 1; alert(1)</script>")
     expect(page.locator("#msg-1")).to_contain_text("[a link](javascript:window.owned=1)")
-    for path in (f"/sessions/{TRICKY}", "/sessions", "/sessions?branch=%3Cscript%3E"):
+    for path in (f"/sessions/{HOSTILE_SESSION}", "/sessions", "/sessions?branch=%3Cscript%3E"):
         page.goto(path)
         assert page.evaluate("window.owned") is None
         foreign = "main script, main img, main iframe, main svg, [onclick], [onerror], a[href^='j']"
         assert page.locator(foreign).count() == 0
         assert page.locator("main a[href^=http]").count() == 0
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
 @pytest.mark.slow
-def test_session_pages_are_accessible_in_every_color_scheme(looker: Looker) -> None:
-    for path in (f"/sessions/{SMS}", f"/sessions/{TRICKY}", "/sessions?branch=alerts"):
-        assert lacks_in_any_light(looker, path) == [], path
+def test_session_pages_are_accessible_in_every_color_scheme(
+    browser_session: BrowserSession,
+) -> None:
+    for path in (f"/sessions/{SMS}", f"/sessions/{HOSTILE_SESSION}", "/sessions?branch=alerts"):
+        assert accessibility_problems_in_every_layout(browser_session, path) == [], path
 
 
-def test_an_unknown_session_is_reported(looker: Looker) -> None:
-    page = looker.window("/sessions/nobody")
+def test_an_unknown_session_is_reported(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/sessions/nobody")
     expect(page.get_by_role("heading")).to_have_text("There is no such session.")
 
 
-def test_the_turns_of_a_subagent_are_on_its_own_page(looker: Looker) -> None:
-    page = looker.window("/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn")
+def test_the_turns_of_a_subagent_are_on_its_own_page(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(
+        "/search?q=anything+that+sends+SMS+in+harbour-scripts&kind=turn"
+    )
     page.locator(".hit", has_text="harbour-scripts").first.locator("a[data-stop]").click()
     expect(page.get_by_text("A subagent of")).to_be_visible()

@@ -24,7 +24,11 @@ from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
 from holdfast.settings import load_settings
 from holdfast.store.across_tables.overview import PeriodCount
-from tests.support.http.browser import Looker, lacks, lacks_in_any_light
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
 from tests.support.http.server import MAIN, Server, make_home, serving
 
 FILE = 'it\'s "quoted" <b>.py'
@@ -104,12 +108,14 @@ def server(repo: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def visitor(browser: Browser, server: Server) -> Looker:
-    return Looker(browser, server)
+def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
+    return BrowserSession(browser, server)
 
 
-def test_the_commit_history_is_paged_and_filtered(looker: Looker, repo: Path) -> None:
-    page = looker.window("/repos")
+def test_the_commit_history_is_paged_and_filtered(
+    browser_session: BrowserSession, repo: Path
+) -> None:
+    page = browser_session.open_page("/repos")
     assert page.get_by_role("link", name="Step 44", exact=True).count() == 1
     page.get_by_role("link", name="Earlier →").click()
     page.wait_for_url("**page=2*")
@@ -122,35 +128,35 @@ def test_the_commit_history_is_paged_and_filtered(looker: Looker, repo: Path) ->
     found.get_by_role("link", name="Lose it").click()
     page.wait_for_url("**commit=*")
     assert "Astray" in page.locator("main").inner_text()
-    assert looker.odd == [] and lacks(page) == []
+    assert browser_session.problems == [] and accessibility_problems(page) == []
 
 
-def test_a_commit_is_shown_completely(looker: Looker, repo: Path) -> None:
+def test_a_commit_is_shown_completely(browser_session: BrowserSession, repo: Path) -> None:
     sha = _git(repo, "log", "--format=%H", "--grep=^Count the tide twice", "main").split()[-1]
-    page = looker.window(f"/repos?commit={sha[:12]}")
+    page = browser_session.open_page(f"/repos?commit={sha[:12]}")
     told = page.locator("main").inner_text()
     assert sha in told and FILE in told and 'Ada "x" & co' in told
     assert "taken back by" in told and "pull #12" in told and "summer" in told
     assert page.locator(".diff .added").count() >= 1
     assert page.locator(".diff .removed").count() >= 1
-    assert lacks(page) == [] and looker.odd == []
+    assert accessibility_problems(page) == [] and browser_session.problems == []
     page.get_by_role("link", name="pull #12").click()
     page.wait_for_url("**pull=12*")
     assert EVIL in page.locator("h1").inner_text()
     words = page.locator("main").inner_text()
     assert "from outside" in words and "approved" in words
     assert page.locator("a[href^=javascript]").count() == 0
-    assert lacks(page) == [] and looker.odd == []
-    assert "Tide is off" in looker.window("/repos?issue=7").locator("h1").inner_text()
+    assert accessibility_problems(page) == [] and browser_session.problems == []
+    assert "Tide is off" in browser_session.open_page("/repos?issue=7").locator("h1").inner_text()
 
 
-def test_experts_on_a_file_are_shown_with_evidence(looker: Looker) -> None:
-    page = looker.window("/repos", scripts=False)
+def test_experts_on_a_file_are_shown_with_evidence(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/repos", scripts=False)
     page.get_by_label("Who knows about").fill(FILE)
     page.get_by_role("button", name="Show").click()
     expert = page.locator(".experts li").first
     assert "Ada" in expert.inner_text() and expert.locator("a").count() >= 1
-    assert lacks_in_any_light(looker, "/repos?who=tide") == []
+    assert accessibility_problems_in_every_layout(browser_session, "/repos?who=tide") == []
 
 
 def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
@@ -166,8 +172,8 @@ def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
     assert "<script>alert" not in server.ask("/repos").text
 
 
-def test_links_zoom_into_the_timeline(looker: Looker) -> None:
-    page = looker.window("/timeline?bank=harbour")
+def test_links_zoom_into_the_timeline(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/timeline?bank=harbour")
     assert page.locator(".events li").count() == 50
     page.locator("svg.lanes a").first.focus()
     page.keyboard.press("Enter")
@@ -181,10 +187,12 @@ def test_links_zoom_into_the_timeline(looker: Looker) -> None:
     page.get_by_role("link", name=re.compile("3 Mar 2026")).click()
     page.wait_for_url("**span=2026-03-03")
     assert page.locator(".events li").count() == 1
-    assert looker.odd == [] and lacks(page) == []
+    assert browser_session.problems == [] and accessibility_problems(page) == []
 
 
-def test_every_event_is_on_exactly_one_page(looker: Looker, server: Server) -> None:
+def test_every_event_is_on_exactly_one_page(
+    browser_session: BrowserSession, server: Server
+) -> None:
     seen: list[str] = []
     path = "/timeline?bank=harbour"
     while path:
@@ -196,9 +204,11 @@ def test_every_event_is_on_exactly_one_page(looker: Looker, server: Server) -> N
 
 
 @pytest.mark.slow
-def test_the_timeline_can_be_centred_on_a_record_or_a_query(looker: Looker, repo: Path) -> None:
+def test_the_timeline_can_be_centred_on_a_record_or_a_query(
+    browser_session: BrowserSession, repo: Path
+) -> None:
     sha = _git(repo, "rev-list", "--max-parents=0", "main")
-    page = looker.window(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")
+    page = browser_session.open_page(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")
     assert "Count the tide" in page.locator(".events .anchor").inner_text()
     assert page.locator("svg.lanes .mark").count() == 1
     page.get_by_label("Around what speaks of").fill("Lose it")
@@ -206,28 +216,35 @@ def test_the_timeline_can_be_centred_on_a_record_or_a_query(looker: Looker, repo
     page.keyboard.press("Enter")
     page.wait_for_url("**q=Lose*")
     assert "Lose it" in page.locator(".events .anchor").inner_text()
-    assert lacks_in_any_light(looker, "/timeline?span=2026-03&kind=commit") == []
-    page = looker.window("/timeline?span=1999")
+    assert (
+        accessibility_problems_in_every_layout(
+            browser_session, "/timeline?span=2026-03&kind=commit"
+        )
+        == []
+    )
+    page = browser_session.open_page("/timeline?span=1999")
     assert "Nothing lies here" in page.locator("main").inner_text()
 
 
-def test_the_health_page_shows_the_same_as_status(looker: Looker, server: Server) -> None:
+def test_the_health_page_shows_the_same_as_status(
+    browser_session: BrowserSession, server: Server
+) -> None:
     run = subprocess.run([*MAIN, "status", "--json"], env=dict(server.env), capture_output=True)
     told = json.loads(run.stdout)
-    page = looker.window("/status")
+    page = browser_session.open_page("/status")
     words = page.locator("main").inner_text()
     assert "every line is accounted for" in words and told["capture"]["sentence"] in words
     for count in (told["ledger"]["captured"], told["ledger"]["lines"], told["turns"]):
         assert f"{count:,}" in words
     assert "1,500" in (page.locator("svg.plot title").first.text_content() or "")
-    assert lacks(page) == []
+    assert accessibility_problems(page) == []
     page.get_by_role("link", name="Ask the doctor").click()
     page.wait_for_url("**look=doctor*")
     assert page.locator(".checks li").count() > 5
     page.get_by_role("link", name="Sizes by table").click()
     page.wait_for_url("**look=sizes*")
     assert "passage" in page.locator("#sizes").inner_text()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
 def test_time_spans_are_parsed_and_have_neighbours() -> None:

@@ -11,7 +11,7 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
-from tests.support.http.browser import Looker, lacks_in_any_light
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.server import Server, make_home, serving
 
 EVIL = "<script>alert(1)</script> said otherwise"
@@ -39,8 +39,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield made
 
 
-def test_the_page_shows_the_numbers_of_the_ledger(looker: Looker) -> None:
-    page = looker.window("/worth")
+def test_the_page_shows_the_numbers_of_the_ledger(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/worth")
     words = page.locator("main").inner_text()
     assert "50%" in words and "of 4 judged were used" in words
     assert "an error came up" in words and "nothing was paid" in words
@@ -51,11 +51,13 @@ def test_the_page_shows_the_numbers_of_the_ledger(looker: Looker) -> None:
     page.get_by_role("link", name="Measure").click()
     page.wait_for_url("**measure=1*")
     assert page.locator("#measured").inner_text().strip()
-    assert looker.odd == []
+    assert browser_session.problems == []
 
 
-def test_the_page_is_accessible_on_every_screen_and_color_scheme(looker: Looker) -> None:
-    assert lacks_in_any_light(looker, "/worth") == []
+def test_the_page_is_accessible_on_every_screen_and_color_scheme(
+    browser_session: BrowserSession,
+) -> None:
+    assert accessibility_problems_in_every_layout(browser_session, "/worth") == []
 
 
 def test_text_of_sessions_is_escaped(server: Server) -> None:

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.http.browser import Looker
+from tests.support.http.browser import BrowserSession
 from tests.support.http.server import Server, make_home, serving
 from tests.support.permitted_model_service import Service, completion
 from tests.support.permitted_model_service import serving as answering
@@ -48,9 +48,11 @@ def server(tmp_path_factory: pytest.TempPathFactory, service: Service) -> Iterat
 
 
 @pytest.fixture
-def looker(browser: Browser, visitor: Looker) -> Iterator[Looker]:
-    yield visitor
-    visitor.close()
+def browser_session(
+    browser: Browser, signed_in_browser: BrowserSession
+) -> Iterator[BrowserSession]:
+    yield signed_in_browser
+    signed_in_browser.close()
 
 
 def _ask(page: Page, question: str) -> None:
@@ -66,9 +68,11 @@ def _stop(page: Page) -> None:
 
 @pytest.mark.slow
 def test_a_question_can_be_stopped_while_it_waits_and_while_it_runs(
-    looker: Looker, free: Event
+    browser_session: BrowserSession, free: Event
 ) -> None:
-    first, second, third = (looker.window("/", scripts=on) for on in (True, True, False))
+    first, second, third = (
+        browser_session.open_page("/", scripts=on) for on in (True, True, False)
+    )
     _ask(first, WHY)
     expect(first.locator("#steps li").first).to_be_visible()
     for page in (second, third):
@@ -76,21 +80,21 @@ def test_a_question_can_be_stopped_while_it_waits_and_while_it_runs(
         expect(page.get_by_role("heading", level=1)).to_have_text(NEXT)
         assert page.locator("#steps li").count() == 0, "one engine does one thing at a time"
         _stop(page)
-    found = json.loads(looker.server.ask("/api/v1/recall?q=SQLite").text)
+    found = json.loads(browser_session.server.ask("/api/v1/recall?q=SQLite").text)
     assert found["hits"], "who only recalls does not wait behind a model"
     name = second.url.partition("/research/")[2].partition("?")[0].partition("#")[0]
-    told = json.loads(looker.server.ask(f"/api/v1/research/{name}").text)
+    told = json.loads(browser_session.server.ask(f"/api/v1/research/{name}").text)
     assert (told["state"], told["questions"]) == ("running", [NEXT])
     _stop(first)
     expect(first.get_by_text("Cancelled.")).to_be_visible()
     for page in (second, third):
         expect(page.get_by_text("It was stopped before it began.")).to_be_visible()
         expect(page.get_by_role("button")).to_have_count(0)  # neither to stop nor to go on with
-    told = json.loads(looker.server.ask(f"/api/v1/research/{name}").text)
+    told = json.loads(browser_session.server.ask(f"/api/v1/research/{name}").text)
     assert told["state"] == "cancelled" and told["lines"][-1]["stage"] == "cancelled"
     free.set()
-    page = looker.window("/")
+    page = browser_session.open_page("/")
     page.keyboard.type(WHY)
     page.keyboard.press("Enter")
     expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
-    assert looker.odd == []
+    assert browser_session.problems == []

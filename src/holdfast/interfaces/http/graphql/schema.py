@@ -18,6 +18,7 @@ from strawberry.types.base import StrawberryObjectDefinition, StrawberryType
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
+from holdfast.app.search.hit_view import endings
 from holdfast.app.views.decision_log import channel_of
 from holdfast.errors import ForbiddenError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.api.listing import (
@@ -184,7 +185,8 @@ class Query:
             lambda memory: memory.search.recall_with_plan(query, bank, plan)
         )
         hits, misses = (
-            [make_node(Hit, "", hit) for hit in some] for some in (found.hits, found.misses)
+            [make_node(Hit, "", hit, ended=endings(hit)) for hit in some]
+            for some in (found.hits, found.misses)
         )
         return make_node(Found, "", found, hits=hits, misses=misses)
 

@@ -257,9 +257,13 @@ class Commit:
     """One commit; `id` is its full sha."""
 
 
-@node(query.Hit, "uri kind layer score text time session bank status freshness trust")
+@node(
+    query.Hit,
+    "uri kind layer score text time session bank status ended freshness trust",
+    ended=list[str],
+)
 class Hit:
-    """One found record."""
+    """One found record; `ended` says what of it does not hold any more, and what does instead."""
 
 
 @node(

@@ -1,7 +1,7 @@
 -- D. Words that no longer hold, by which decision and since when.
 CREATE TABLE ended_statement (
     bank text COLLATE "C" NOT NULL,
-    id text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
     session text COLLATE "C" NOT NULL, -- where it was said; '' if in no session
     text text COLLATE "C" NOT NULL,
     said text COLLATE "C" NOT NULL,
@@ -12,6 +12,6 @@ CREATE TABLE ended_statement (
     instead text COLLATE "C" NOT NULL, -- URI of what holds now
     now text COLLATE "C" NOT NULL, -- and its words
     everywhere bigint NOT NULL, -- whether it ended in other sessions too
-    PRIMARY KEY (bank, id)
+    PRIMARY KEY (bank, position)
 );
 CREATE INDEX ended_statement_reach ON ended_statement (bank, everywhere, session);

@@ -1,7 +1,7 @@
 -- D. Words that no longer hold, by which decision and since when.
 CREATE TABLE ended_statement (
     bank TEXT NOT NULL,
-    id TEXT NOT NULL,
+    position INTEGER NOT NULL,
     session TEXT NOT NULL, -- where it was said; '' if in no session
     text TEXT NOT NULL,
     said TEXT NOT NULL,
@@ -12,6 +12,6 @@ CREATE TABLE ended_statement (
     instead TEXT NOT NULL, -- URI of what holds now
     now TEXT NOT NULL, -- and its words
     everywhere INTEGER NOT NULL, -- whether it ended in other sessions too
-    PRIMARY KEY (bank, id)
+    PRIMARY KEY (bank, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ended_statement_reach ON ended_statement (bank, everywhere, session);

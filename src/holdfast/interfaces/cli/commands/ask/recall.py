@@ -218,7 +218,9 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     screen.wrap(cut(hit.text, _MAX_HIT_CHARACTERS), _INDENT)
     if hit.since:
         screen.wrap(f"since then: {hit.since}", _INDENT)
-    if hit.superseded_by:
+    for line in hit_view.endings(hit):
+        screen.wrap(line, _INDENT)
+    if hit.superseded_by and not hit.ended:
         screen.line(f"{_INDENT}superseded by {hit.superseded_by}")
     for name in hit.supersedes:
         screen.line(f"{_INDENT}supersedes {name}")

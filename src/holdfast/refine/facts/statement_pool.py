@@ -1,0 +1,131 @@
+"""The statements of a bank so far, and which of them a later one amends.
+
+A statement amends another of an earlier session if it says that something changes and both are about
+the same (`amendments`). What an agent reports as changed counts only where a person asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from holdfast.language import sentences
+from holdfast.model.knowledge import Claim, ClaimKind
+from holdfast.model.trust import Trust, least_trusted
+from holdfast.refine.core.statement_similarity import says_the_same, statement_features
+from holdfast.refine.facts import hypotheses
+from holdfast.refine.facts.amendments import (
+    Statement,
+    WordWeights,
+    amendment_strength,
+    conflicts,
+    own_strength,
+    says_enough,
+    statement_words,
+)
+from holdfast.refine.facts.plain_statements import (
+    changes_in_part,
+    may_be_amended,
+    refers_back,
+    reported_changes,
+    says_change,
+    says_surely,
+)
+
+
+class ExchangeContext(NamedTuple):
+    """What was said around a statement: the summary of the exchange before, what was asked, the
+    summary of its own exchange, and what was said next."""
+
+    before: str = ""
+    asked: str = ""
+    summary: str = ""
+    next: str = ""
+
+
+NO_CONTEXT = ExchangeContext()
+
+
+class Amendment(NamedTuple):
+    """A statement that a later one amends. `later` has the words to show, which are those of the
+    summary where the statement itself says too little; `in_part`: the earlier one still holds
+    otherwise. `repeated` are other statements that say the same as the earlier one."""
+
+    earlier: Claim
+    later: Claim
+    in_part: bool
+    repeated: tuple[Claim, ...] = ()
+
+
+class StatementPool:
+    """The statements of a bank, in the order of time."""
+
+    def __init__(
+        self, claims: Iterable[Claim], context_of: Callable[[Claim], ExchangeContext]
+    ) -> None:
+        """`claims` are all that will be added; `context_of` reads what was said around one."""
+        self._weights = WordWeights(claim.text for claim in claims)
+        self._context_of = context_of
+        self._by_word: dict[str, list[Claim]] = {}
+
+    def add(self, claim: Claim) -> None:
+        """Add a person's statement that later ones may amend."""
+        is_plain = claim.kind is ClaimKind.STATEMENT
+        if claim.by_person and (not is_plain or may_be_amended(claim.text)):
+            for word in statement_words(claim.text).set:
+                self._by_word.setdefault(word, []).append(claim)
+
+    def find_amended(self, claim: Claim, is_open: Callable[[Claim], bool]) -> Amendment | None:
+        """What a statement amends; `is_open` tells which statements may be amended still."""
+        if not claim.by_person and not reported_changes(claim.text):
+            return None
+        context = self._context_of(claim)
+        said_around = f"{context.summary} {context.before}" if claim.by_person else context.asked
+        later = Statement(claim.text, said_around, refers_back(claim.text))
+        scored = [
+            (amendment_strength(later, earlier.text, self._weights), earlier.time, earlier)
+            for earlier in self._near(later)
+            if earlier.session != claim.session and earlier.time < claim.time and is_open(earlier)
+        ]
+        scored = [s for s in scored if s[0] and self._changes(claim, s[2], context)]
+        if not scored:
+            return None
+        earlier = max(scored, key=lambda s: (s[0], s[1], s[2].id))[2]
+        same = [s[2] for s in scored if s[2] is not earlier and _say_the_same(s[2], earlier)]
+        in_part = changes_in_part(claim.text, context.summary)
+        shown = self._shown(claim, earlier, context)
+        return Amendment(earlier, shown, in_part, tuple(same))
+
+    def _near(self, later: Statement) -> list[Claim]:
+        """The statements that share a word with a later one, each once."""
+        found = statement_words(later.text).set | statement_words(later.around).set
+        near = {claim.id: claim for word in found for claim in self._by_word.get(word, ())}
+        return list(near.values())
+
+    def _changes(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
+        """Whether a statement says that an earlier one on the same subject changes."""
+        if not claim.by_person:
+            asked = f"{context.asked} {context.before}"
+            is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
+            return bool(is_asked_for) and not hypotheses.disagrees(context.next)
+        if not says_change(claim.text):
+            reported = reported_changes(context.summary)
+            return bool(reported) or conflicts(claim.text, earlier.text)
+        repeats = statement_words(earlier.text).set <= statement_words(claim.text).set
+        return not repeats or says_surely(claim.text)
+
+    def _shown(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> Claim:
+        """The statement; in the words of the summary where its own do not tell what it is about."""
+        if says_enough(own_strength(claim.text, earlier.text, self._weights)):
+            return claim
+        told = sentences(context.summary)
+        scores = [own_strength(sentence, earlier.text, self._weights) for sentence in told]
+        if not scores or not says_enough(max(scores)):
+            return claim
+        text = told[scores.index(max(scores))]
+        return replace(claim, text=text, trust=least_trusted((claim.trust, Trust.ASSISTANT)))
+
+
+def _say_the_same(one: Claim, other: Claim) -> bool:
+    return says_the_same(statement_features(one.text), statement_features(other.text))

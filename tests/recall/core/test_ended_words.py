@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.knowledge import EndedStatement, EndReason
+from holdfast.recall.core.ended_words import EndedWords, has_ended
+
+SAID, ENDED, LATER = "2026-05-03T09:00:00Z", "2026-05-05T09:00:00Z", "2026-05-07T09:00:00Z"
+FLUX = EndedStatement(
+    "s1", "From now on we always deploy with flux from the release branch, never by hand.", SAID,
+    ENDED, EndReason.CORRECTED, "ada", "holdfast://fact/f1", "holdfast://fact/f1",
+    "We always deploy with argocd from the release branch, never by hand.",
+)  # fmt: skip
+FRIDAYS = EndedStatement(
+    "s1", "Never deploy the storefront on Fridays.", SAID, ENDED, EndReason.FORGOTTEN, "ada",
+    "holdfast://fact/f2",
+)  # fmt: skip
+LIMIT = EndedStatement(
+    "s1", "Uploads are limited to 10 MB.", SAID, ENDED, EndReason.SUPERSEDED, "",
+    "holdfast://fact/f3", "holdfast://fact/f4", "Uploads are limited to 20 MB.",
+)  # fmt: skip
+GUESS = EndedStatement(
+    "s1", "The cause is the stale cache entry.", SAID, ENDED, EndReason.RETRACTED, everywhere=False
+)
+
+
+def says(ended: EndedStatement, text: str, session: str = "s2", time: str = SAID) -> bool:
+    return bool(EndedWords([ended]).find(text, time, session))
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (FLUX, "We deploy with flux from the release branch and never by hand."),
+        (FLUX, "Worked on “From now on we always deploy with flux from the release branch, never "
+               "by hand” in src/deploy.py; the tests pass"),
+        (FLUX, "Request: From now on we always deploy with flux from the release branch, never by "
+               "hand (and 1 more request)"),
+        (FRIDAYS, "Remember: we never deploy the storefront on Fridays."),
+        (LIMIT, "The upload limit is 10 MB."),
+    ],
+)  # fmt: skip
+def test_what_says_the_same_anywhere_has_ended(ended: EndedStatement, text: str) -> None:
+    (found,) = EndedWords([ended]).find(text, SAID, "s2")
+    assert (found.ended, found.reason, found.now) == (ENDED, ended.reason, ended.now)
+    assert has_ended(text, [found])
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (FLUX, "We always deploy with argocd from the release branch, never by hand."),
+        (FLUX, "We moved deployments from flux to argocd on the release branch, never by hand."),
+        (FLUX, "The release branch is protected."),
+        (FLUX, "Do we still deploy with flux from the release branch, never by hand?"),
+        (FRIDAYS, "We deploy the storefront on Fridays."),
+        (FRIDAYS, "Never restart the database on Fridays."),
+        (LIMIT, "Uploads are limited to 20 MB."),
+        (LIMIT, "The export is limited to 10 MB."),
+    ],
+)
+def test_what_says_something_else_has_not_ended(ended: EndedStatement, text: str) -> None:
+    assert not says(ended, text)
+
+
+def test_in_its_own_session_fewer_words_refer_to_it() -> None:
+    assert says(FLUX, "Changing src/deploy.py so that it deploys with flux.", "s1")
+    assert not says(FLUX, "Changing src/deploy.py so that it deploys with flux.", "s2")
+    assert not says(LIMIT, "The test passes 10 times in a row.", "s1")
+
+
+def test_a_wrong_guess_ends_within_its_session_only() -> None:
+    assert says(GUESS, "I think the cause is the stale cache entry.", "s1")
+    assert not says(GUESS, "The cause is the stale cache entry.", "s2")
+
+
+def test_what_is_said_again_after_its_end_holds() -> None:
+    text = "From now on we deploy with flux from the release branch, never by hand."
+    assert says(FLUX, text, time=SAID)
+    assert not says(FLUX, text, time=LATER)
+
+
+def test_looking_back_to_a_time_nothing_has_ended_that_ended_later() -> None:
+    assert not EndedWords([LIMIT], as_of=SAID).find(LIMIT.text, SAID)
+    assert EndedWords([LIMIT], as_of=LATER).find(LIMIT.text, SAID)
+
+
+def test_one_ended_sentence_of_a_long_text_does_not_end_the_text() -> None:
+    text = "The importer was rewritten to stream rows. Uploads are limited to 10 MB. " * 1 + (
+        "Its tests moved to the new folder, and the nightly job runs them against three databases."
+    )
+    (found,) = EndedWords([LIMIT]).find(text, SAID, "s2")
+    assert found.sentence == "Uploads are limited to 10 MB."
+    assert not has_ended(text, [found])
