@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.code_files import parse_file
+
 TESTS = Path(__file__).parents[1]
 # Calls that fail a test: of pytest, and helpers that say by their name that they assert.
 _ASSERTING = re.compile(r"(raises|warns|fail|xfail|_?(assert|expect|check)(_\w+|s)?)$")
@@ -69,7 +71,7 @@ def helper_modules(tree: ast.Module) -> Iterator[Path]:
 
 def find_unasserted(tree: ast.Module) -> list[str]:
     """The test functions of a module that cannot fail but by an error, as `name (line)`."""
-    imported = [one for p in helper_modules(tree) for one in functions_in(ast.parse(p.read_text()))]
+    imported = [one for p in helper_modules(tree) for one in functions_in(parse_file(p))]
     own = [one for one in functions_in(tree) if not one.name.startswith("test")]
     names = asserting_helpers([one for one in (*imported, *own) if not is_fixture(one)])
     return [
@@ -109,6 +111,6 @@ def test_every_test_asserts_something() -> None:
     found = {
         str(path.relative_to(TESTS)): without
         for path in files
-        if (without := find_unasserted(ast.parse(path.read_text("utf-8"))))
+        if (without := find_unasserted(parse_file(path)))
     }
     assert found == {}

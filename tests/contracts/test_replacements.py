@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.code_files import parse_file
+
 TESTS = Path(__file__).parents[1]
 _REPLACING = ("setattr", "delattr", "setitem", "delitem")
 
@@ -111,6 +113,6 @@ def test_no_test_replaces_a_part_of_the_product() -> None:
     found = {
         str(path.relative_to(TESTS)): replaced
         for path in files
-        if (replaced := find_replacements(ast.parse(path.read_text("utf-8"))))
+        if (replaced := find_replacements(parse_file(path)))
     }
     assert found == {}

@@ -44,10 +44,15 @@ def told(number: int) -> str:
 
 
 def wrong_in(text: str) -> list[tuple[str, str]]:
-    """The tokens that a text tells otherwise than they were written. Backticks may be rendered, and
-    a brief shows `<` as ‹ where a tag might start."""
+    """The tokens that a text tells otherwise than they were written. Backticks may be rendered, a
+    raw line of a transcript is JSON, and a list of keywords quotes nothing."""
     found = [(TOKENS[int(number)], word) for number, word in _NAMED.findall(text)]
-    return [(a, b) for a, b in found if a.replace("`", "") != b.replace("`", "")]
+    found = [(token, word) for token, word in found if word != "-"]
+    return [
+        (token, word)
+        for token, word in found
+        if word.replace("`", "") not in (token.replace("`", ""), json.dumps(token)[1:-1])
+    ]
 
 
 class Texts:

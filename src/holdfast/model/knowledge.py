@@ -164,11 +164,14 @@ class EndedStatement(NamedTuple):
     whom they ended (`who` is "" where no person decided it), the record that the decision was
     about, and what holds instead: a URI and its words, "" where nothing does.
 
-    `session` is where it was said, "" if in none. What ended `everywhere` is ended in whatever
-    says the same; anything else only within its session.
+    `session` is where it was said ("" if in none), in an exchange of the turns from `first_seq` to
+    `last_seq`. What ended `everywhere` is ended in whatever says the same; anything else only
+    within its session.
     """
 
     session: str
+    first_seq: int
+    last_seq: int
     text: str
     said: str
     ended: str

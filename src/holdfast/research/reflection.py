@@ -34,6 +34,7 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.relevance import coverage, weigh_terms
+from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import read_terms
 from holdfast.research.answering.quoting import DIGEST_LABEL
 from holdfast.store.protocol import Reader
@@ -231,7 +232,7 @@ def _best_sentence(
 ) -> str:
     """The sentence of a record that covers most of the question; "" if none covers enough."""
     least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
-    found = sentences(DIGEST_LABEL.sub("", hit.text))
+    found = [DIGEST_LABEL.sub("", sentence) for sentence in statements(hit)]
     candidates = [s for s in found if len(s) >= least and not s.endswith(("?", ":"))]
     candidates = [s for s in candidates if not (is_chatter(s) or _PROGRESS.search(s))]
     loose = disposition.literalism <= _WEIGHTS.loose_literalism

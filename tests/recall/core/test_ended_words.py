@@ -7,25 +7,34 @@ from holdfast.recall.core.ended_words import EndedWords, has_ended
 
 SAID, ENDED, LATER = "2026-05-03T09:00:00Z", "2026-05-05T09:00:00Z", "2026-05-07T09:00:00Z"
 FLUX = EndedStatement(
-    "s1", "From now on we always deploy with flux from the release branch, never by hand.", SAID,
-    ENDED, EndReason.CORRECTED, "ada", "holdfast://fact/f1", "holdfast://fact/f1",
+    "s1", 1, 4, "From now on we always deploy with flux from the release branch, never by hand.",
+    SAID, ENDED, EndReason.CORRECTED, "ada", "holdfast://fact/f1", "holdfast://fact/f1",
     "We always deploy with argocd from the release branch, never by hand.",
 )  # fmt: skip
 FRIDAYS = EndedStatement(
-    "s1", "Never deploy the storefront on Fridays.", SAID, ENDED, EndReason.FORGOTTEN, "ada",
+    "s1", 1, 4, "Never deploy the storefront on Fridays.", SAID, ENDED, EndReason.FORGOTTEN, "ada",
     "holdfast://fact/f2",
 )  # fmt: skip
 LIMIT = EndedStatement(
-    "s1", "Uploads are limited to 10 MB.", SAID, ENDED, EndReason.SUPERSEDED, "",
+    "s1", 1, 4, "Uploads are limited to 10 MB.", SAID, ENDED, EndReason.SUPERSEDED, "",
     "holdfast://fact/f3", "holdfast://fact/f4", "Uploads are limited to 20 MB.",
 )  # fmt: skip
 GUESS = EndedStatement(
-    "s1", "The cause is the stale cache entry.", SAID, ENDED, EndReason.RETRACTED, everywhere=False
+    "s1",
+    1,
+    4,
+    "The cause is the stale cache entry.",
+    SAID,
+    ENDED,
+    EndReason.RETRACTED,
+    everywhere=False,
 )
 
 
-def says(ended: EndedStatement, text: str, session: str = "s2", time: str = SAID) -> bool:
-    return bool(EndedWords([ended]).find(text, time, session))
+def says(
+    ended: EndedStatement, text: str, session: str = "s2", time: str = SAID, seq: int = 1
+) -> bool:
+    return bool(EndedWords([ended]).find(text, time, session, seq))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +72,12 @@ def test_what_says_something_else_has_not_ended(ended: EndedStatement, text: str
     assert not says(ended, text)
 
 
-def test_in_its_own_session_fewer_words_refer_to_it() -> None:
-    assert says(FLUX, "Changing src/deploy.py so that it deploys with flux.", "s1")
-    assert not says(FLUX, "Changing src/deploy.py so that it deploys with flux.", "s2")
+@pytest.mark.parametrize("ended", [FLUX, FLUX._replace(now="", instead="")])
+def test_in_its_own_exchange_fewer_words_refer_to_it(ended: EndedStatement) -> None:
+    text = "Changing src/deploy.py so that it deploys with flux."
+    assert says(ended, text, "s1", seq=4)
+    assert not says(ended, text, "s1", seq=5)
+    assert not says(ended, text, "s2", seq=4)
     assert not says(LIMIT, "The test passes 10 times in a row.", "s1")
 
 

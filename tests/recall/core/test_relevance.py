@@ -12,11 +12,12 @@ from holdfast.model.query import Passage
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import (
+    Wanted,
+    answers,
     combine,
     coverage,
     measure_relevance,
     proximity,
-    reaches_threshold,
     weigh_terms,
     worth_showing,
 )
@@ -77,11 +78,35 @@ def test_rare_words_weigh_more_and_unknown_ones_most(shop: Holdfast) -> None:
 def test_preceding_context_raises_coverage_and_is_counted_separately() -> None:
     passage = Passage("b", "turn", "1", "s", "", "It is seven days.", context="cookies alive?")
     candidate = Candidate(passage)
-    measure_relevance(candidate, {stem("cookies"): 1.0, stem("days"): 1.0})
+    measure_relevance(
+        candidate, Wanted({stem("cookies"): 1.0, stem("days"): 1.0}, DEFAULT_THRESHOLDS)
+    )
     assert (candidate.coverage_alone, candidate.coverage) == (0.5, 1.0)
-    assert reaches_threshold([candidate], DEFAULT_THRESHOLDS)
+    assert answers(candidate.notes)
     assert worth_showing(candidate, DEFAULT_THRESHOLDS)
-    assert not reaches_threshold([], DEFAULT_THRESHOLDS)
+
+
+def measured(text: str, cosine: float, names: str = "", passages: int = 5000) -> Candidate:
+    candidate = Candidate(Passage("b", "turn", "1", "s", "", text), cosine=cosine)
+    weights = {stem("drop"): 1.0, stem("kafka"): 1.0}
+    thresholds = DEFAULT_THRESHOLDS.for_bank(passages)
+    measure_relevance(candidate, Wanted(weights, thresholds, frozenset(map(stem, names.split()))))
+    return candidate
+
+
+def test_a_small_bank_needs_less_relevance_than_a_large_one() -> None:
+    needed = [measured("", 0.4, passages=n).notes["needed"] for n in (1, 100, 300, 900, 2000, 9000)]
+    assert needed == sorted(needed) and needed[0] == needed[1] < needed[2] < needed[3] < needed[4]
+    assert needed[-1] == needed[-2] == DEFAULT_THRESHOLDS.with_meaning
+    assert answers(measured("", 0.45, passages=50).notes)
+    assert not answers(measured("", 0.45, passages=5000).notes)
+
+
+def test_a_text_without_the_name_that_is_asked_for_needs_more() -> None:
+    text = "We drop RabbitMQ."
+    named, unnamed = measured(text, 0.4, "kafka"), measured(text, 0.4)
+    assert answers(unnamed.notes) and not answers(named.notes)
+    assert answers(measured("We drop Kafka.", 0.4, "kafka").notes)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

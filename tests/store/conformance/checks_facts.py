@@ -214,11 +214,11 @@ def check_status_history_can_be_read_as_of_a_time(make_store: MakeStore) -> None
 def check_ended_statements_are_read_by_bank_and_session(make_store: MakeStore) -> None:
     """Those that ended everywhere come with any session, those of a session only with it."""
     everywhere = EndedStatement(
-        SESSION, _RULE, NOON, LATER, EndReason.CORRECTED, "ada", "holdfast://fact/f1",
+        SESSION, 1, 4, _RULE, NOON, LATER, EndReason.CORRECTED, "ada", "holdfast://fact/f1",
         "holdfast://fact/f1", "Moor at the north pier by day only.",
     )  # fmt: skip
     guess = EndedStatement(
-        SESSION, "It was the tide.", NOON, NOON, EndReason.RETRACTED, "", "holdfast://turn/t2",
+        SESSION, 2, 3, "It was the tide.", NOON, NOON, EndReason.RETRACTED, "", "holdfast://turn/t2",
         everywhere=False,
     )  # fmt: skip
     with prepared(make_store) as store, store.transaction():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.http.server import MAIN, HttpResponse, Server, read_startup_message, make_home
+from tests.support.http.server import MAIN, HttpResponse, Server, make_home, read_startup_message
 
 # The words of one bank are in no other.
 OURS, THEIRS = "checkout", "payroll"

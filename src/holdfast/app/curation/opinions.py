@@ -17,6 +17,7 @@ from holdfast.model.query import RecallResult
 from holdfast.model.trust import Status
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.memories.memory_stage import update_bank_memories
+from holdfast.research.answering.evidence import evidence_in
 from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
@@ -73,7 +74,8 @@ class Opinions:
         if store:
             update_bank_memories(context.store, known.id)
             update_bank(context.store, known.id, context.now())
-        evidence = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
+        found = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
+        evidence = evidence_in(context.store, known.id, found)
         reflection = reflect(context.store, known, evidence, context.store.opinions.all(known.id))
         if context.settings.models.use != NO_MODEL and not reflection.abstained:
             reflection = self._by_model(known, evidence, reflection)

@@ -23,12 +23,9 @@ class EndedLimits(NamedTuple):
     mark sentences about something else, higher ones miss the same in other words."""
 
     same_share: float = 0.8
-    # In the session where it was said, people and agents refer to it in fewer words.
-    same_session_share: float = 0.4
-    same_session_words: int = 2
-    # The share that is enough there where nothing holds instead, so that no word tells the old
-    # from the new.
-    same_session_share_alone: float = 0.6
+    # In the exchange where it was said, people and agents refer to it in fewer words.
+    same_exchange_share: float = 0.4
+    same_exchange_words: int = 2
     # Of the words that only the ended, or only the new statement has, a sentence must have this
     # share to say that one.
     telling_share: float = 0.5
@@ -64,22 +61,24 @@ class EndedWords:
         last = max(ends, key=lambda one: (one.ended, one), default=None)
         return (_sentence(last.text, last),) if last is not None else ()
 
-    def find(self, text: str, time: str = "", session: str = "") -> tuple[EndedSentence, ...]:
-        """The sentences of a text that say what ended after the `time` of the text; `session` is
-        where the text comes from."""
+    def find(
+        self, text: str, time: str = "", session: str = "", seq: int = 0
+    ) -> tuple[EndedSentence, ...]:
+        """The sentences of a text that say what ended after the `time` of the text; it comes from
+        a `session`, from the turn `seq` or an exchange that begins there."""
         if not self._known:
             return ()
         whole = content_stems(text)
         near = [
             one
             for one in self._known
-            if (not time or time < one.statement.ended) and _shares_enough(one, whole, session)
+            if (not time or time < one.statement.ended) and _shares_enough(one, whole, session, seq)
         ]
         if not near:
             return ()
         found: list[EndedSentence] = []
         for sentence in sentences(text):
-            ending = _ending_of(sentence, near, session)
+            ending = _ending_of(sentence, near, session, seq)
             if ending is not None:
                 found.append(_sentence(sentence, ending))
         return tuple(found)
@@ -95,36 +94,43 @@ def _known(statement: EndedStatement) -> _Known:
     return _Known(statement, old, gone, now - old, is_negated(statement.text))
 
 
-def _ending_of(sentence: str, near: Iterable[_Known], session: str) -> EndedStatement | None:
+def _ending_of(
+    sentence: str, near: Iterable[_Known], session: str, seq: int
+) -> EndedStatement | None:
     """The latest end of what a sentence says; None for a question and for what still holds."""
     if sentence.rstrip().endswith("?"):
         return None
     stems = content_stems(sentence)
-    said = [one.statement for one in near if _says(sentence, stems, one, session)]
+    said = [one.statement for one in near if _says(sentence, stems, one, session, seq)]
     return max(said, key=lambda one: (one.ended, one), default=None)
 
 
-def _says(sentence: str, stems: frozenset[str], known: _Known, session: str) -> bool:
+def _says(sentence: str, stems: frozenset[str], known: _Known, session: str, seq: int) -> bool:
     """Whether a sentence says an ended statement, and not what holds instead."""
-    if not _shares_enough(known, stems, session):
+    if not _shares_enough(known, stems, session, seq):
         return False
     if known.new and len(known.new & stems) >= _LIMITS.telling_share * len(known.new):
         return False
     if known.gone:
         return len(known.gone & stems) >= _LIMITS.telling_share * len(known.gone)
-    same_session = bool(session) and session == known.statement.session
-    if known.new or (same_session and not known.statement.now):
+    if known.new or (not known.statement.now and _is_in_exchange(known.statement, session, seq)):
         return True
     return is_negated(sentence) == known.negated
 
 
-def _shares_enough(known: _Known, stems: frozenset[str], session: str) -> bool:
+def _is_in_exchange(statement: EndedStatement, session: str, seq: int) -> bool:
+    is_in_session = bool(session) and session == statement.session
+    return is_in_session and statement.first_seq <= seq <= statement.last_seq
+
+
+def _shares_enough(known: _Known, stems: frozenset[str], session: str, seq: int) -> bool:
     shared, most = len(known.all & stems), len(known.all)
-    if session and session == known.statement.session:
-        alone = not known.statement.now
-        share = _LIMITS.same_session_share_alone if alone else _LIMITS.same_session_share
-        return shared >= min(most, max(_LIMITS.same_session_words, share * most))
-    return known.statement.everywhere and shared >= _LIMITS.same_share * most
+    if _is_in_exchange(known.statement, session, seq):
+        needed = max(_LIMITS.same_exchange_words, _LIMITS.same_exchange_share * most)
+        return shared >= min(most, needed)
+    if not known.statement.everywhere and session != known.statement.session:
+        return False
+    return shared >= _LIMITS.same_share * most
 
 
 def has_ended(text: str, found: Iterable[EndedSentence]) -> bool:

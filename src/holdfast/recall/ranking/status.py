@@ -74,7 +74,7 @@ def _mark_ended(candidate: Candidate, words: EndedWords) -> None:
         is_ended = p.status in ENDED_STATUSES
         candidate.ended = words.of_record(uri(p.kind, p.id)) if is_ended else ()
         return
-    candidate.ended = words.find(p.body, p.time, p.session)
+    candidate.ended = words.find(p.body, p.time, p.session, p.seq)
     if p.status not in ENDED_STATUSES and has_ended(p.body, candidate.ended):
         last = max(candidate.ended, key=lambda one: one.ended)
         candidate.passage = p._replace(status=last.reason.status)

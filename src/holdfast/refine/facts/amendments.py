@@ -9,6 +9,7 @@ things, and does not count.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -28,6 +29,8 @@ class AmendmentLimits(NamedTuple):
     # Enough if the later statement itself, without what is said around it, has these words, and
     # one of them is among the first words of the earlier one or it refers back.
     weak: float = 1.6
+    # The same for the sentence that makes an exception or adds something.
+    in_part: float = 1.4
     # The first words of a statement, which are mostly its subject.
     subject_words: int = 3
     # The share of the shorter statement's weight that both have.
@@ -232,10 +235,65 @@ def says_enough(strength: float) -> bool:
     return strength >= _LIMITS.weak
 
 
-def conflicts(later: str, earlier: str) -> bool:
-    """Whether one of two statements rejects what the other accepts."""
+def says_enough_in_part(strength: float) -> bool:
+    """The same for a sentence that makes an exception or adds something."""
+    return strength >= _LIMITS.in_part
+
+
+def names_the_change(later: str, earlier: str) -> bool:
+    """Whether a statement names what it changes of another: it gives up words of it, accepts what
+    it rejects or the other way round, or sets another value."""
+    told = statement_words(earlier).set
+    if _given_up(plain(later)) & told:
+        return True
     one, other = statement_features(later), statement_features(earlier)
-    return bool(one.rejected & other.accepted or other.rejected & one.accepted)
+    if one.rejected & other.accepted or other.rejected & one.accepted:
+        return True
+    ours, theirs = _measures(later), _measures(earlier)
+    return any(unit in theirs and theirs[unit] != value for unit, value in ours.items())
+
+
+def gives_up(later: str, earlier: str) -> bool:
+    """Whether a statement names as old what another says."""
+    return bool(_given_up(plain(later)) & statement_words(earlier).set)
+
+
+def _given_up(text: str) -> frozenset[str]:
+    """The words of what a statement says is over."""
+    clauses = [match.group(1) for match in _OVER_AFTER.finditer(text)]
+    clauses += [match.group(1) for match in _OVER_BEFORE.finditer(text)]
+    return frozenset(word for clause in clauses for word in statement_words(clause).stems)
+
+
+def _measures(text: str) -> dict[str, frozenset[str]]:
+    """The values of a statement by the word after each, such as `minutes` or `percent`."""
+    found: dict[str, set[str]] = {}
+    for word, following in pairwise([*words(plain(text).translate(_SPLIT)), ""]):
+        if is_value(word):
+            unit = stem(following) if following and following not in STOPWORDS else ""
+            found.setdefault(unit, set()).add(_NUMBERS.get(word, word))
+    return {unit: frozenset(values) for unit, values in found.items() if unit}
 
 
 _NOTHING = statement_words("")
+_NUMBERS = dict(
+    zip(
+        "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
+        "1 2 3 4 5 6 7 8 9 10 12 20 30 60".split(),
+        strict=True,
+    )
+)
+# What follows is over; what stands before is over. Up to the end of the clause, six words.
+_OVER_AFTER = re.compile(
+    r"\b(?:instead of|rather than|no longer|no more|not any ?more|not|scrap(?:ped)?|forget (?:the|"
+    r"that|about|what)|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|ditch(?:ed)?|g[ai]ve up(?: on)?|"
+    r"replac(?:ed|es|ing|e)|swap(?:ped)?|off|from|exceptions? to|statt|nicht mehr|ya no|au lieu "
+    r"de)\s+((?:[^\s,;:.()]+\s*){1,6})",
+    re.IGNORECASE,
+)
+_OVER_BEFORE = re.compile(
+    r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were) (?:obsolete|outdated|gone|dead|out|over|off "
+    r"limits|a mistake|dropped|history|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|any ?more|"
+    r"nicht mehr|ya no)\b",
+    re.IGNORECASE,
+)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from holdfast.language import sentences
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.model.knowledge import Claim, ClaimKind, EndedStatement, EndReason
+from holdfast.model.records import Exchange
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
@@ -27,6 +28,9 @@ from holdfast.refine.facts.fact_builder import FactDraft
 CORRECTED_TEXTS = ("turn", "exchange", "digest", "commit", "concept", "pull", "issue", "remark")
 _STATEMENTS = ("fact", "memory")
 _GUESSES = (ClaimKind.HYPOTHESIS, ClaimKind.FINDING)
+
+
+_NOWHERE = ("", 0, 0)
 
 
 class _Version(NamedTuple):
@@ -80,7 +84,7 @@ class StatementLog:
 
 def _end(version: _Version, entry: Curation, reason: EndReason) -> EndedStatement:
     return EndedStatement(
-        "", version.text, version.since, entry.time, reason, entry.who, entry.target
+        *_NOWHERE, version.text, version.since, entry.time, reason, entry.who, entry.target
     )
 
 
@@ -112,6 +116,8 @@ def ended_in_texts(states: Iterable[CurationState]) -> list[EndedStatement]:
                 found.append(
                     EndedStatement(
                         state.session,
+                        0,
+                        0,
                         old,
                         "",
                         state.time,
@@ -138,7 +144,7 @@ def ended_claims(
     for claim, entry in claims:
         found.append(
             EndedStatement(
-                _session(claim),
+                *_place(claim),
                 claim.text,
                 claim.time,
                 entry.time,
@@ -151,9 +157,10 @@ def ended_claims(
     return found
 
 
-def _session(claim: Claim) -> str:
-    """The session of a claim; "" for a remembered text, which belongs to none."""
-    return claim.session if claim.exchange else ""
+def _place(claim: Claim) -> tuple[str, int, int]:
+    """The session of a claim and its turn, as the first and last of a range. A remembered text has
+    none."""
+    return (claim.session, claim.seq, claim.seq) if claim.exchange else _NOWHERE
 
 
 def end_repetitions(drafts: Sequence[FactDraft], ended: Sequence[EndedStatement]) -> None:
@@ -186,12 +193,12 @@ def ended_facts(drafts: Sequence[FactDraft], log: StatementLog) -> list[EndedSta
         if draft.status in ENDED_STATUSES:
             replaced = draft.status is Status.SUPERSEDED
             reason = EndReason.SUPERSEDED if replaced else EndReason.RETRACTED
-            texts = [(draft.content, "", draft.since)]
-            texts += [(claim.text, _session(claim), claim.time) for claim in draft.claims]
+            texts = [(draft.content, _NOWHERE, draft.since)]
+            texts += [(claim.text, _place(claim), claim.time) for claim in draft.claims]
             time, who = draft.until, ""
         elif draft.corrected is not None:
             texts = [
-                (claim.text, _session(claim), claim.time)
+                (claim.text, _place(claim), claim.time)
                 for claim in draft.claims
                 if not _same(claim.text, draft.content)
             ]
@@ -200,8 +207,8 @@ def ended_facts(drafts: Sequence[FactDraft], log: StatementLog) -> list[EndedSta
             continue
         instead, now = (holds.uri, holds.content) if holds else ("", "")
         found += [
-            EndedStatement(session, text, said, time, reason, who, draft.uri, instead, now)
-            for text, session, said in texts
+            EndedStatement(*place, text, said, time, reason, who, draft.uri, instead, now)
+            for text, place, said in texts
             if said < time
         ]
         for id in sorted(draft.statement_ids):
@@ -213,7 +220,7 @@ def _overruled(draft: FactDraft, correction: CurationState) -> EndedStatement:
     """A correction that ended when a person stated the original again."""
     again = min(claim.time for claim in draft.claims if claim.time > correction.time)
     return EndedStatement(
-        "",
+        *_NOWHERE,
         correction.text,
         correction.time,
         again,
@@ -247,7 +254,7 @@ def retracted_guesses(
         if claim.kind in _GUESSES and status is Status.RETRACTED:
             found.append(
                 EndedStatement(
-                    claim.session,
+                    *_place(claim),
                     claim.text,
                     claim.time,
                     time,
@@ -282,3 +289,20 @@ def claims_that_ended(
         if same:
             found.append((claim, max(same, key=lambda one: (one.ended, one))))
     return found
+
+
+def widen_to_exchanges(
+    ended: Iterable[EndedStatement], exchanges_of: Callable[[str], Sequence[Exchange]]
+) -> list[EndedStatement]:
+    """The statements with the turns of the exchange in which each was said; `exchanges_of` gives
+    the exchanges of a session."""
+    widened: list[EndedStatement] = []
+    for one in ended:
+        within = [
+            (x.first_seq, x.last_seq)
+            for x in (exchanges_of(one.session) if one.last_seq else ())
+            if x.first_seq <= one.first_seq <= x.last_seq
+        ]
+        first, last = within[0] if within else (one.first_seq, one.last_seq)
+        widened.append(one._replace(first_seq=first, last_seq=last))
+    return widened

@@ -33,6 +33,7 @@ from holdfast.refine.facts.ended_statements import (
     ended_in_texts,
     ended_memories,
     retracted_guesses,
+    widen_to_exchanges,
 )
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
@@ -88,14 +89,17 @@ class ExchangeContexts:
         self._bank = bank
         self._exchanges: dict[str, list[Exchange]] = {}
 
+    def exchanges(self, session: str) -> list[Exchange]:
+        """The exchanges of a session in their order."""
+        if session not in self._exchanges:
+            self._exchanges[session] = self._reader.sessions.exchanges(self._bank, session)
+        return self._exchanges[session]
+
     def of(self, claim: Claim) -> ExchangeContext:
         """The context of a claim; empty for one that no exchange states."""
         if not claim.exchange:
             return NO_CONTEXT
-        if claim.session not in self._exchanges:
-            found = self._reader.sessions.exchanges(self._bank, claim.session)
-            self._exchanges[claim.session] = found
-        within = self._exchanges[claim.session]
+        within = self.exchanges(claim.session)
         at = next((n for n, x in enumerate(within) if x.id == claim.exchange), None)
         if at is None:
             return NO_CONTEXT
@@ -109,7 +113,8 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     claims = writer.facts.claims(bank)
     decisions = writer.curation.states_in_session(bank, "")
     log = StatementLog(in_effect(writer.curation.log(bank)))
-    builder = FactBuilder(decisions, log.forgotten, ExchangeContexts(writer, bank).of)
+    contexts = ExchangeContexts(writer, bank)
+    builder = FactBuilder(decisions, log.forgotten, contexts.of)
     builder.add_claims(claims, _remembered_claims(writer, bank))
     drafts = apply_decisions(builder.drafts, decisions)
     ended = [
@@ -150,7 +155,7 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         [evidence._replace(fact=draft.id) for draft in drafts for evidence in draft.evidence],
         reviews,
         sorted(builder.dropped.items()),
-        sorted(set(ended)),
+        sorted(set(widen_to_exchanges(ended, contexts.exchanges))),
     )
 
 

@@ -26,7 +26,9 @@ class PlainStatementLimits(NamedTuple):
     # sentence; of a longer one, each sentence is a statement, at most so many.
     max_whole_chars: int = 240
     max_statements: int = 3
-    max_reported: int = 2  # changes that are read of an agent's closing message
+    # What is read of an agent's closing message.
+    max_reported: int = 2
+    max_reported_chars: int = 180
 
 
 _LIMITS = PlainStatementLimits()
@@ -46,23 +48,25 @@ _ONE_OFF = re.compile(
     r"pour l['’]instant|por ahora|voorlopig)\b",
     re.IGNORECASE,
 )
-# A report of what is wrong, or of what was done, says nothing about how things are to be.
-_REPORT = re.compile(
-    r"\b(?:(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
-    r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"
-    r"doesn['’]?t work|not working|i (?:see|saw|got|get|tried|did|had|think|guess|just|was|am)|"
-    r"i['’](?:m|ve)|it (?:was|did|seems|looks)|seems|looks like|traceback)\b",
+# Talk about the work at hand: reports, wishes, guesses, links and files. It says nothing about how
+# things are to be from then on.
+_TALK = re.compile(
+    r"https?://|@\w|\b(?:i|i['’]\w+|me|my|mine|you|your|maybe|perhaps|probably|seems?|looks? like|"
+    r"currently|somehow|investigate|look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|"
+    r"able to|this (?:branch|pr|issue|bug|file|error|comment|change|task)|(?:is|are|was|were|keeps?|"
+    r"still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|missing|slow|flaky|hanging)|"
+    r"crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|doesn['’]?t work|not working|traceback)\b",
     re.IGNORECASE,
 )
 # An order that is carried out and done with.
 _TASK = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|no|good|great|thanks|now|then|next|so|and|also|please|pls|hi|hey|"
-    r"alright|let['’]?s)[,.:! ]+)*(?:(?:fix|implement|add|write|create|look|find|show|explain|"
-    r"investigate|debug|refactor|read|continue|tell|give|help|go ahead|do|finish|make sure|search|"
-    r"verify|remove|delete|rename|install|generate|summari[sz]e|analy[sz]e|compare|think|see|"
-    r"resume|proceed|retry it|rebase|revert|undo|wait|skip)\b|(?:list|test|build|commit|push|merge|"
-    r"open|update|review|start|deploy|check|run|clean|move|use|stop) (?:the|this|that|it|a|an|all|"
-    r"my|our|me|your|and|to)\b)",
+    r"alright|let['’]?s)[,.:! ]+)*(?:(?:fix|implement|add|write|rewrite|create|look|find|show|"
+    r"explain|investigate|debug|refactor|read|continue|tell|give|help|go ahead|do|finish|make|"
+    r"search|verify|remove|delete|rename|install|generate|summari[sz]e|analy[sz]e|compare|think|"
+    r"see|resume|proceed|retry it|rebase|revert|undo|wait|skip|ensure|at the)\b|(?:list|test|build|"
+    r"commit|push|merge|open|update|review|start|deploy|check|run|clean|move|use|stop) (?:the|this|"
+    r"that|it|a|an|all|my|our|me|your|and|to)\b)",
     re.IGNORECASE,
 )
 # What is said to hold: a verb of state or an order of habit, a share, a limit or a default.
@@ -82,8 +86,8 @@ _REPLACES = re.compile(
     r"from (?:now|here|today|this point) on(?:wards?)?|as of\b|going forward|scrap(?:ped)?|forget "
     r"(?:the|that|about|what)|ditch(?:ed)?|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|obsolete|"
     r"outdated|supersed\w+|replac\w+|swap(?:ped)?|switch(?:ed|es|ing)?(?: back| over)? to|mov(?:e|"
-    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed) (?:it|that|this|to|our|the|my)\b|changes:|bump(?:ed)?|rais(?:e|ed)|"
-    r"lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|make (?:it|that|them)|back (?:to|in)|"
+    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed) (?:it|that|this|to|our|the|my)\b|"
+    r"changes:|bump(?:ed)?|rais(?:e|ed)|lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|make (?:it|that|them)|back (?:to|in)|"
     r"again|g[ai]ve up|gone|(?:was|were) (?:a mistake|wrong|too)|too (?:strict|low|high|short|long|"
     r"big|small|much|many|aggressive)|off limits|off (?:of )?\w+|will do|new (?:deal|rule|policy|"
     r"plan)|on second thoughts?|changed (?:our|my) minds?|actually|after all|it was \d|was \d|"
@@ -103,19 +107,20 @@ _REPLACES_SURELY = re.compile(
 # Says that the earlier holds, with an exception or with something added.
 _IN_PART = re.compile(
     r"\b(?:also|too|as well|in addition|additionally|next to|besides|on top of|both|included|"
-    r"include|add(?:ed)?|except(?:ion|ions)?|exempt|exclud\w+|apart from|other than|unless|does(?: "
-    r"not|n['’]?t) (?:apply|need|count|have to)|do(?: not|n['’]?t) (?:apply|need|have to)|need(?: "
-    r"not|n['’]?t)|no need|leave \S+(?: \S+){0,2} (?:out|alone)|take \S+(?: \S+){0,3} out|(?:may|"
-    r"can) stay|(?:is|are) (?:fine|ok(?:ay)?|enough|allowed)|you (?:can|may)|freely|only (?:for|in|"
-    r"the|when|if)|goes for|holds for|applies to|counts?(?: as)?|the same (?:for|goes)|same "
-    r"\S+(?: \S+){0,2} for|auch|außer|zusätzlich|aussi|sauf|también|excepto|anche|tranne|também|"
-    r"exceto|ook|behalve|тоже|кроме)\b|も|也",
+    r"except(?:ion|ions)?|exempt|exclud\w+|apart from|other than|unless|does(?: not|n['’]?t) "
+    r"(?:apply|need|count|have to)|do(?: not|n['’]?t) (?:apply|need|have to)|need(?: not|n['’]?t)|"
+    r"no need|leave \S+(?: \S+){0,2} (?:out|alone)|take \S+(?: \S+){0,3} out|(?:may|can) stay|"
+    r"(?:is|are) (?:fine|ok(?:ay)?|enough|allowed)|freely|only|goes for|holds for|applies to|"
+    r"counts?|the same (?:for|goes)|same \S+(?: \S+){0,2} for|auch|außer|zusätzlich|aussi|sauf|"
+    r"también|excepto|anche|tranne|também|exceto|ook|behalve|тоже|кроме)\b|も|也",
     re.IGNORECASE,
 )
 # Refers to something that was laid down, so that few words of it have to be repeated.
 _REFERS_BACK = re.compile(
-    r"\b(?:rule|decision|policy|convention|agreement|limit|scheme|thing|what we (?:said|agreed|"
-    r"decided)|we (?:agreed|decided|settled|said)|remember the|as (?:agreed|decided))\b",
+    r"\b(?:the|that|our|this) (?:\S+ ){0,3}(?:rule|decision|policy|convention|agreement|scheme|"
+    r"thing)\b|\bwhat we (?:said|agreed|decided)|\bwe (?:agreed|decided|settled|said)\b|"
+    r"\bremember the\b|\bnew (?:deal|rule|policy)\b|\bactually,? keep\b|\bon second thoughts?\b|"
+    r"\bchanged (?:our|my) minds?\b|^.{3,60}: (?:actually|scrap|forget|now|it is now)\b",
     re.IGNORECASE,
 )
 _PROPOSAL = re.compile(
@@ -148,20 +153,26 @@ def find_plain_statements(message: str) -> list[str]:
 
 def _is_statement(text: str) -> bool:
     has_length = _LIMITS.min_chars <= len(text) <= _LIMITS.max_chars
-    return has_length and not _ONE_OFF.search(text) and (may_be_amended(text) or says_change(text))
+    is_talk = _ONE_OFF.search(text) or _PROPOSAL.search(text)
+    return has_length and not is_talk and (may_be_amended(text) or says_change(text))
 
 
 def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
-    text = plain(text)
-    is_order = _TASK.match(text) or _REPORT.search(text) or _PROPOSAL.search(text)
-    return bool(_NORM.search(text)) and not is_order and not is_chatter(text)
+    first = next(iter(sentences(plain(text))), "")
+    is_work = _TASK.match(first) or _TALK.search(first) or is_chatter(first)
+    return bool(_NORM.search(first)) and not is_work
 
 
 def says_change(text: str) -> bool:
     """Whether a statement says that something changes, is added or is excepted."""
     text = plain(text)
     return bool(_REPLACES.search(text) or _IN_PART.search(text))
+
+
+def part_sentences(text: str) -> list[str]:
+    """The sentences of a statement that make an exception or add something."""
+    return [sentence for sentence in sentences(text) if _IN_PART.search(plain(sentence))]
 
 
 def refers_back(text: str) -> bool:
@@ -184,12 +195,17 @@ def changes_in_part(text: str, summary: str) -> bool:
     return bool(_IN_PART.search(text)) or not _REPLACES.search(text)
 
 
+def is_talk(text: str) -> bool:
+    """Whether a text is about the work at hand and not about how things are to be."""
+    return bool(_TALK.search(plain(text)))
+
+
 def reported_changes(message: str) -> list[str]:
     """The sentences of an agent's closing message that report what was changed."""
     found = [
         sentence
         for sentence in sentences(message)
-        if _LIMITS.min_chars <= len(sentence) <= _LIMITS.max_chars
+        if _LIMITS.min_chars <= len(sentence) <= _LIMITS.max_reported_chars
         and _REPORTED.search(plain(sentence))
         and not _PROPOSAL.search(plain(sentence))
         and not _QUESTION.search(plain(sentence))

@@ -1,7 +1,8 @@
 """The statements of a bank so far, and which of them a later one amends.
 
-A statement amends another of an earlier session if it says that something changes and both are about
-the same (`amendments`). What an agent reports as changed counts only where a person asked for it.
+A statement amends another of an earlier session if both are about the same and it says what it
+changes of the other (`amendments`). What an agent reports as changed counts only where a person
+asked for it.
 """
 
 from __future__ import annotations
@@ -19,17 +20,20 @@ from holdfast.refine.facts.amendments import (
     Statement,
     WordWeights,
     amendment_strength,
-    conflicts,
+    gives_up,
+    names_the_change,
     own_strength,
     says_enough,
+    says_enough_in_part,
     statement_words,
 )
 from holdfast.refine.facts.plain_statements import (
     changes_in_part,
+    is_talk,
     may_be_amended,
+    part_sentences,
     refers_back,
     reported_changes,
-    says_change,
     says_surely,
 )
 
@@ -45,6 +49,10 @@ class ExchangeContext(NamedTuple):
 
 
 NO_CONTEXT = ExchangeContext()
+# Of a summary, what is read to tell what a statement is about.
+_SUMMARY_SENTENCES = 2
+# A statement of so few content words refers to what was said before it ("no, make it 300").
+_FEW_WORDS = 4
 
 
 class Amendment(NamedTuple):
@@ -81,8 +89,7 @@ class StatementPool:
         if not claim.by_person and not reported_changes(claim.text):
             return None
         context = self._context_of(claim)
-        said_around = f"{context.summary} {context.before}" if claim.by_person else context.asked
-        later = Statement(claim.text, said_around, refers_back(claim.text))
+        later = Statement(claim.text, _around(claim, context), refers_back(claim.text))
         scored = [
             (amendment_strength(later, earlier.text, self._weights), earlier.time, earlier)
             for earlier in self._near(later)
@@ -104,16 +111,27 @@ class StatementPool:
         return list(near.values())
 
     def _changes(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
-        """Whether a statement says that an earlier one on the same subject changes."""
+        """Whether a statement says what it changes of an earlier one on the same subject."""
         if not claim.by_person:
             asked = f"{context.asked} {context.before}"
             is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
-            return bool(is_asked_for) and not hypotheses.disagrees(context.next)
-        if not says_change(claim.text):
-            reported = reported_changes(context.summary)
-            return bool(reported) or conflicts(claim.text, earlier.text)
+            is_taken_back = hypotheses.disagrees(context.next)
+            return bool(is_asked_for) and not is_taken_back and gives_up(claim.text, earlier.text)
+        if is_talk(claim.text) and claim.kind is ClaimKind.STATEMENT:
+            return False
+        if any(gives_up(s, earlier.text) for s in reported_changes(context.summary)):
+            return True
+        if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
+            return not self._repeats(claim, earlier)
+        return any(
+            says_enough_in_part(own_strength(sentence, earlier.text, self._weights))
+            for sentence in part_sentences(claim.text)
+        )
+
+    def _repeats(self, claim: Claim, earlier: Claim) -> bool:
+        """Whether a statement only says an earlier one again."""
         repeats = statement_words(earlier.text).set <= statement_words(claim.text).set
-        return not repeats or says_surely(claim.text)
+        return repeats and not says_surely(claim.text)
 
     def _shown(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> Claim:
         """The statement; in the words of the summary where its own do not tell what it is about."""
@@ -125,6 +143,16 @@ class StatementPool:
             return claim
         text = told[scores.index(max(scores))]
         return replace(claim, text=text, trust=least_trusted((claim.trust, Trust.ASSISTANT)))
+
+
+def _around(claim: Claim, context: ExchangeContext) -> str:
+    """What was said around a statement and tells what it is about: the start of the summary; what
+    was said before, if the statement itself says hardly anything."""
+    if not claim.by_person:
+        return context.asked
+    told = sentences(context.summary)[:_SUMMARY_SENTENCES]
+    is_bare = len(statement_words(claim.text).set) <= _FEW_WORDS
+    return " ".join((*told, context.before if is_bare else ""))
 
 
 def _say_the_same(one: Claim, other: Claim) -> bool:

@@ -63,7 +63,9 @@ FACT = (
     "files"
 )
 
-ENDED_STATEMENT = "session, text, said, ended, reason, who, record, instead, now, everywhere"
+ENDED_STATEMENT = (
+    "session, first_seq, last_seq, text, said, ended, reason, who, record, instead, now, everywhere"
+)
 
 REVIEW = 'bank, id, kind, target, reason, opened, evidence, state, decided, "by"'
 
@@ -143,15 +145,15 @@ def _status_change_of(row: rows.Row) -> StatusChange:
 def _ended_row(bank: str, position: int, ended: EndedStatement) -> rows.Row:
     e = ended
     return (
-        bank, position, e.session, e.text, e.said, e.ended, e.reason.value, e.who, e.record,
-        e.instead, e.now, int(e.everywhere),
+        bank, position, e.session, e.first_seq, e.last_seq, e.text, e.said, e.ended, e.reason.value,
+        e.who, e.record, e.instead, e.now, int(e.everywhere),
     )  # fmt: skip
 
 
 def _ended_statement_of(row: rows.Row) -> EndedStatement:
-    session, text, said, ended, reason, *rest, everywhere = row
+    session, first, last, text, said, ended, reason, *rest, everywhere = row
     return EndedStatement(
-        session, text, said, ended, EndReason(reason), *rest, everywhere=bool(everywhere)
+        session, first, last, text, said, ended, EndReason(reason), *rest, bool(everywhere)
     )
 
 

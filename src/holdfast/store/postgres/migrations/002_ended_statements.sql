@@ -3,6 +3,8 @@ CREATE TABLE ended_statement (
     bank text COLLATE "C" NOT NULL,
     position bigint NOT NULL,
     session text COLLATE "C" NOT NULL, -- where it was said; '' if in no session
+    first_seq bigint NOT NULL, -- the exchange in which it was said
+    last_seq bigint NOT NULL,
     text text COLLATE "C" NOT NULL,
     said text COLLATE "C" NOT NULL,
     ended text COLLATE "C" NOT NULL, -- since then it is history

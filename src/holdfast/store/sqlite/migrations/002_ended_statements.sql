@@ -3,6 +3,8 @@ CREATE TABLE ended_statement (
     bank TEXT NOT NULL,
     position INTEGER NOT NULL,
     session TEXT NOT NULL, -- where it was said; '' if in no session
+    first_seq INTEGER NOT NULL, -- the exchange in which it was said
+    last_seq INTEGER NOT NULL,
     text TEXT NOT NULL,
     said TEXT NOT NULL,
     ended TEXT NOT NULL, -- since then it is history
