@@ -38,7 +38,7 @@ DIST ?= loadfile
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist $(DIST)
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
-	@$(PYTEST) -m "not (process or browser or postgres or claude or slow)"
+	@$(PYTEST) -m "not (process or model or browser or postgres or claude or slow)"
 
 test: setup browser ## run all tests, and name the ten slowest
 	@$(PYTEST) --durations 10 --durations-min 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -12,12 +13,12 @@ from types import FunctionType
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.needs import MAY_START, ProcessWatch, marks_for
+from tests.support.needs import MAY_START, NeedsWatch, marks_for
 
 MEMORY = Path("/dev/shm")
 SLOW_S = 5.0
 SLOW_SHOWN = 10
-WATCH = ProcessWatch()
+WATCH = NeedsWatch()
 
 # A law holds or it does not. By default Hypothesis fails where one example takes more than 200 ms,
 # or making examples a second, which a busy machine decides.
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(mark)
 
 
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from going through all tests and modules again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 def _code_of(item: pytest.Function) -> list[FunctionType]:
     """A test and its fixtures, without what decorates them."""
     found: list[object] = [item.obj]
@@ -66,30 +73,30 @@ def _code_of(item: pytest.Function) -> list[FunctionType]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    """A test that is not marked as one that needs a process must not start one in its fixtures."""
+    """Fixtures must not do what their test is not marked for."""
     return (yield from _watch(item))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """A test that is not marked as one that needs a process must not start one."""
+    """A test must not do what it is not marked for."""
     return (yield from _watch(item))
 
 
 def _watch(item: pytest.Item) -> Generator[None]:
-    if any(item.get_closest_marker(mark) for mark in MAY_START):
-        return (yield)
+    marks = {mark.name for mark in item.iter_markers()}
     WATCH.begin()
     try:
         result = yield
     finally:
-        started = WATCH.end()
-    if started:
-        pytest.fail(
-            f"starts a process, and `make quick` runs it because it is not marked: {started[0]}\n"
-            "Add @pytest.mark.process, or do without the process.",
-            pytrace=False,
-        )
+        needed = WATCH.end()
+    for mark, what in needed:
+        if not marks & {mark, *MAY_START}:
+            pytest.fail(
+                f"{what}\n`make quick` runs this test because it is not marked. "
+                f"Add @pytest.mark.{mark}, or do without.",
+                pytrace=False,
+            )
     return result
 
 

@@ -11,6 +11,7 @@ from types import FunctionType
 
 import pytest
 
+from holdfast.inference import packaged
 from tests.e2e.claude_code.sandbox import find_claude
 from tests.support import repositories
 from tests.support.http.browser import open_browser
@@ -27,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from holdfast.sources.project import identify_project
 
+MODEL = {model!r}
 older = ThreadPoolExecutor(1)
 older.submit(threading.get_ident).result()
 
@@ -53,6 +55,9 @@ def test_by_a_thread_that_was_there_before():
 
 def test_only_git():
     assert identify_project({folder!r}).name == "project"
+
+def test_a_model():
+    open(MODEL, "rb").close()
 
 def test_not_at_all():
     pass
@@ -120,7 +125,9 @@ def test_a_test_that_uses_nothing_else_has_no_mark() -> None:
 def _run_unmarked(folder: Path) -> tuple[dict[str, str], str]:
     """How each test fared of which some start processes without being marked, and the output."""
     project = str(make_repository(folder / "project"))
-    (folder / "test_unmarked.py").write_text(UNMARKED.format(folder=project))
+    (folder / "test_unmarked.py").write_text(
+        UNMARKED.format(folder=project, model=str(packaged.EMBEDDER))
+    )
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", str(folder)]
     options += ["--basetemp", str(folder / "base")]
     command = [sys.executable, "-m", "pytest", "-rA", *options, str(folder)]
@@ -129,7 +136,7 @@ def _run_unmarked(folder: Path) -> tuple[dict[str, str], str]:
     return {name: outcome for outcome, name in found}, text
 
 
-def test_a_test_that_starts_a_process_without_a_mark_fails(tmp_path: Path) -> None:
+def test_a_test_that_starts_a_process_or_reads_a_model_without_a_mark_fails(tmp_path: Path) -> None:
     outcomes, text = _run_unmarked(tmp_path)
     assert outcomes == {
         "test_by_itself": "FAILED",
@@ -137,7 +144,9 @@ def test_a_test_that_starts_a_process_without_a_mark_fails(tmp_path: Path) -> No
         "test_by_a_thread_of_its_own": "FAILED",
         "test_by_a_thread_that_was_there_before": "PASSED",
         "test_only_git": "PASSED",
+        "test_a_model": "FAILED",
         "test_not_at_all": "PASSED",
         "test_marked": "PASSED",
     }
     assert "Add @pytest.mark.process" in text and "os.posix_spawn" in text
+    assert "Add @pytest.mark.model" in text

@@ -195,18 +195,25 @@ def test_commands_quote_code_as_it_was_written(
         *(("recall", "Bramble", "--layer", layer) for layer in ("rules", "observations")),
         *(("recall", "Bramble", "--layer", layer) for layer in ("transcripts", "summaries")),
         ("recall", "KeyError Bramble at line"), ("recall", "lq13x", "--limit", "30"),
-        ("facts",), ("facts", "--limit", "100"), ("timeline",), ("find", "Bramble"),
+        ("facts",), ("facts", "--limit", "100"), ("timeline",), ("find", "--file", "bramble.py"),
         ("timeline", "--query", "Bramble"), ("opinions",), ("reflect", "is Bramble worth it"),
         ("concepts",), ("team", "Bramble"), ("handoff", "Bramble"), ("brief",), ("digest",),
-        ("brief", "--prompt", "Fix Bramble 3 please, it fails"), ("review",), ("promote", "status"),
+        ("brief", "--prompt", "Fix Bramble 3 please, it fails"), ("review",), ("promote",),
         ("digest", "--since", "2026-09-01", "--until", "2026-10-01"),
-        ("export", "--format", "obsidian", "--out", str(out)),
+        *(("export", "--format", form, str(out / form)) for form in ("obsidian", "memory-keeper")),
+        ("export", "--derived", str(out / "all.jsonl")),
         *(("show", name) for name in names),
     ):  # fmt: skip
         for form in ((), ("--json",)):
-            texts.add(" ".join((*command, *form)), run(*command, *form)[1])
-    for path in out.rglob("*.md"):
-        texts.add(path.name, path.read_text())
+            name = " ".join((*command, *form))
+            status, text = run(*command, *form)
+            assert status == 0 or command[0] == "show", (name, text)
+            texts.add(name, text)
+    shown = texts.count
+    exported = [path for path in out.rglob("*") if path.is_file()]
+    for path in exported:
+        lines = path.read_text().split("\n") if path.suffix == ".jsonl" else [path.read_text()]
+        for line in lines:
+            texts.add(path.name, line)
     assert not texts.wrong, "\n".join(map(str, texts.wrong[:30]))
-    assert texts.count > 500, texts.count
-    assert any(out.rglob("*.md"))
+    assert shown > 500 and texts.count > 2 * shown, (shown, texts.count)

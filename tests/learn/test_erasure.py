@@ -227,6 +227,22 @@ def test_a_purged_memory_does_not_even_leave_its_id(tmp_path: Path) -> None:
         assert memory.inventory.counts().memories == 1
 
 
+def test_a_planned_purge_counts_what_is_then_erased(tmp_path: Path) -> None:
+    with memory_with_secret(tmp_path) as memory:
+        said = turn_saying(memory, "password of the harbour office")
+        places = HomePaths(tmp_path)
+        places.worker_log.write_text(f"drain failed: {said.text}\nall is well\n{said.text}\n")
+        kept = memory.remember("The lamp is trimmed at dawn.")
+        planned = memory.erasure.plan_purge(kept.id)
+        assert (planned.records, planned.events, planned.log_lines) == ({"memory": 1}, 0, 0)
+        assert memory.erasure.purge(kept.id) == planned
+        planned = memory.erasure.plan_purge(f"session/{SESSION}")
+        assert (planned.records["session"], planned.events, planned.log_lines) == (1, 1, 2)
+        assert places.worker_log.read_text().count(said.text) == 2
+        assert memory.erasure.purge(f"session/{SESSION}") == planned
+        assert said.text not in places.worker_log.read_text()
+
+
 def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         digest = memory.reader.sessions.digest(exchange_about(memory, "yawl").bank, SESSION)

@@ -32,7 +32,7 @@ class Laptop:
         self.folder = folder / name
         self.env = environment(self.folder)
         # A machine that runs all tests at once is slower than any server.
-        (self.folder / "home" / "config.toml").write_text("[remote]\nwait_ms = 10000\n")
+        (self.folder / "home" / "config.toml").write_text("[remote]\nwait_ms = 60000\n")
         self.settings = load_settings(self.env)
         self.memory = Holdfast(self.settings)
 

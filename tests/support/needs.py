@@ -25,13 +25,19 @@ USES = {
     "holdfast.app.doctor.examine": "process",
     "holdfast.app.background.worker_start": "process",
     "holdfast.refine.core.executor": "process",
+    # Parts of the product that load a model.
+    "holdfast.inference.packaged": "model",
+    "holdfast.inference.encoder": "model",
+    "holdfast.inference.cross_encoder": "model",
     "tests.support.http.browser.open_browser": "browser",
     "tests.support.postgres_server": "postgres",
     "tests.e2e.claude_code.sandbox.find_claude": "claude",
 }
 # The marks of a test that may start a process.
-MAY_START = frozenset(USES.values())
+MAY_START = frozenset(USES.values()) - {"model"}
 _ASKED = ("git", "rg")
+# The model that comes with the package.
+_MODEL = os.path.join("minilm", "model.onnx")  # noqa: PTH118 - compared with the end of a path
 _EVENTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
 )
@@ -101,32 +107,37 @@ def _is_of_tests(module: str) -> bool:
     return module.startswith(("tests.", "test_"))
 
 
-class ProcessWatch:
-    """Takes note of the processes that are started while a test runs that may start none.
+class NeedsWatch:
+    """Takes note of the processes that are started, and of the packaged model being read, while a
+    test runs that is not marked for it.
 
-    Threads that ran before the test are not its own: what they start is not counted.
+    Threads that ran before the test are not its own: what they do is not counted.
     """
 
     def __init__(self) -> None:
         self._watching = False
         self._older: set[int | None] = set()
-        self._started: list[str] = []
+        self._needed: list[tuple[str, str]] = []
         sys.addaudithook(self._hear)
 
     def begin(self) -> None:
         """Take note from here on."""
         here = threading.current_thread()
         self._older = {one.ident for one in threading.enumerate() if one is not here}
-        self._started = []
+        self._needed = []
         self._watching = True
 
-    def end(self) -> list[str]:
-        """Take note no more; what was started."""
+    def end(self) -> list[tuple[str, str]]:
+        """Take note no more; the marks that the test needed, each with what it did."""
         self._watching = False
-        return self._started
+        return self._needed
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._watching and event in _EVENTS and threading.get_ident() not in self._older:
+        if not self._watching or threading.get_ident() in self._older:
+            return
+        if event in _EVENTS:
             program, command = arguments[:2] if event == "subprocess.Popen" else ("", arguments[:1])
             if os.path.basename(os.fsdecode(program)) not in _ASKED:  # noqa: PTH119 - it may be bytes
-                self._started.append(f"{event} {command}")
+                self._needed.append(("process", f"starts a process: {event} {command}"))
+        elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(_MODEL):
+            self._needed.append(("model", f"reads a model: {arguments[0]}"))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
+from holdfast.model.knowledge import EndedSentence
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.prompts import OWN_TAG
 
@@ -56,6 +57,14 @@ def quote(text: str) -> str:
 def trust_label(trust: Trust) -> str:
     """A label to put before text from outside the project; else ""."""
     return f"[{trust.value}] " if trust in (Trust.EXTERNAL, Trust.IMPORT) else ""
+
+
+def ended_label(ended: Sequence[EndedSentence]) -> str:
+    """A label to put before text that does not hold any more, in whole or in part; else ""."""
+    if not ended:
+        return ""
+    last = max(ended, key=lambda one: one.ended)
+    return f"[does not hold any more: {sanitize(last.label)}] "
 
 
 def format_minute(time: str) -> str:

@@ -344,7 +344,7 @@ def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
             lines.append(f"  {decision.who}: {quoted}")
         who = decision.who
     day, about = format_day(item.time), "commit" if item.kind == "commit" else "in"
-    title = f"- {day}, {about} {quote(item.title)} {trust_label(item.trust)}".rstrip()
+    title = f"- {day}, {about} {item.ended}{quote(item.title)} {trust_label(item.trust)}".rstrip()
     lines.insert(0, f"- {day}, remembered" if item.kind == "memory" else title)
     if entry.replaced is not None:
         before = select_quotes(entry.replaced.decisions, most=1)

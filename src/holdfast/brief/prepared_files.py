@@ -23,7 +23,7 @@ from holdfast.settings import BriefSettings
 from holdfast.store.protocol import Reader
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 3
+_FORMAT_VERSION = 4
 _MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"

@@ -15,6 +15,7 @@ from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
     Brief,
+    ended_label,
     format_day,
     format_minute,
     host_length,
@@ -26,12 +27,13 @@ from holdfast.brief.frame import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import Fact, FactKind, Memory, Network
+from holdfast.model.knowledge import EndedSentence, Fact, FactKind, Memory, Network
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
 from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
@@ -96,8 +98,9 @@ class _Part(NamedTuple):
 def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:
     """The brief for the start of a session in a bank; empty for an empty bank."""
     known = reader.banks.get(bank)
-    last_session = _last_session(reader, bank)
-    index = _index(reader, bank, exchanges)
+    ended = read_ended_words(reader, bank)
+    last_session = _last_session(reader, bank, ended)
+    index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader, bank)
     decisions = _decisions(reader, bank, memory_file)
     if known is None or not (last_session or index or decisions):
@@ -105,7 +108,7 @@ def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int)
     head, foot = _Part((_HEAD.format(name=sanitize(known.name)),)), _Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     room = characters - head.size - foot.size - _LIMITS.frame_characters
-    opinions = _opinions(reader, bank)
+    opinions = _opinions(reader, bank, ended)
     groups = (_memory_file_parts(memory_file), last_session, decisions, opinions, index)
     chosen = _fit(groups, room)
     if not chosen:
@@ -148,7 +151,7 @@ def _group(title: str, parts: Sequence[_Part]) -> list[_Part]:
     return [_Part(("", title)), *parts] if parts else []
 
 
-def _last_session(reader: Reader, bank: str) -> list[_Part]:
+def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
     """The last session of a person that had a result; if none had, the last one."""
     last: _Part | None = None
     for session in reader.sessions.latest(bank, _LIMITS.sessions):
@@ -158,27 +161,33 @@ def _last_session(reader: Reader, bank: str) -> list[_Part]:
         has_result = bool(digest.completed or digest.learned or digest.next_steps)
         if last is None or has_result:
             corrected = correction_note(reader, bank, "digest", digest.id)
-            last = _session_part(session, digest, corrected)
+            last = _session_part(session, digest, corrected, ended)
         if has_result:
             break
     return _group("Where we left off", [last] if last else [])
 
 
-def _session_part(session: Session, digest: Digest, corrected: str) -> _Part:
+def _session_part(session: Session, digest: Digest, corrected: str, ended: EndedWords) -> _Part:
+    def endings(text: str) -> tuple[EndedSentence, ...]:
+        return ended.find(text, digest.started, session.id, WHOLE_SESSION)
+
     own = uri("digest", digest.id)
     branch = f", branch {sanitize(session.branch)}" if session.branch else ""
-    request = f"{trust_label(digest.trust)}{_corrected_label(corrected)}{quote(digest.request)}"
+    label = _corrected_label(corrected) + ended_label(endings(digest.request))
+    request = f"{trust_label(digest.trust)}{label}{quote(digest.request)}"
     lines = [
         f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
         f"{request} ({_short(own)})"
     ]
-    done = [item for item in digest.completed if not item.endswith("…")] or digest.completed
+    completed = [item for item in digest.completed if not endings(item)]
+    done = [item for item in completed if not item.endswith("…")] or completed
     # The last thing that was done says most about the state of the work.
     lines += [
         f"  done: {truncate(sanitize(item), _LIMITS.completed_characters)}"
         for item in done[-_LIMITS.completed :]
     ]
-    lines += [f"  still open: {sanitize(item)}" for item in digest.next_steps[: _LIMITS.next_steps]]
+    left = [item for item in digest.next_steps if not endings(item)]
+    lines += [f"  still open: {sanitize(item)}" for item in left[: _LIMITS.next_steps]]
     return _Part(tuple(lines), (own,))
 
 
@@ -232,12 +241,22 @@ def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozense
         if fact.status not in ENDED_STATUSES and any("/turn/" in name for name in fact.evidence)
     ]
     solutions = [fact for fact in in_force if fact.kind is FactKind.SOLUTION]
-    parts = [_fact_part(f, _rule_text(f, by_uri)) for f in in_force if f.kind is FactKind.RULE]
+    corrected = {
+        state.id: f", corrected by {state.who} on {state.time[:10]}"
+        for state in reader.curation.states_of_kind(bank, "fact")
+        if state.text
+    }
+    parts = [
+        _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, "")))
+        for f in in_force
+        if f.kind is FactKind.RULE
+    ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
-    return parts, frozenset(name for fact in (*in_force, *ended) for name in fact.evidence)
+    told = [name for fact in (*in_force, *ended) for name in (uri("fact", fact.id), *fact.evidence)]
+    return parts, frozenset(told)
 
 
-def _rule_text(fact: Fact, by_uri: Mapping[str, Fact]) -> str:
+def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
     old = [by_uri[name] for name in fact.supersedes if name in by_uri]
     replaced = ""
     if old:
@@ -245,7 +264,7 @@ def _rule_text(fact: Fact, by_uri: Mapping[str, Fact]) -> str:
         replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:_SHORT_ID]})"
     who = "user" if fact.trust is Trust.USER else f"told by {fact.trust.value}"
     words = quote(truncate(fact.content, _LIMITS.fact_characters))
-    return f"{who}: {trust_label(fact.trust)}{words}{replaced}"
+    return f"{who}{sanitize(corrected)}: {trust_label(fact.trust)}{words}{replaced}"
 
 
 def _solution_text(fact: Fact) -> str:
@@ -280,9 +299,13 @@ def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
     return [m for m in remembered if m.network is not Network.OPINION and not m.by_agent]
 
 
-def _opinions(reader: Reader, bank: str) -> list[_Part]:
+def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
     """The opinions with the highest confidence."""
-    firm = [o for o in reader.opinions.all(bank) if o.status is Status.OBSERVED and not o.tension]
+    firm = [
+        o
+        for o in reader.opinions.all(bank)
+        if o.status is Status.OBSERVED and not o.tension and not ended.find(o.what, o.latest)
+    ]
     parts = [
         _Part(
             (f"- {trust_label(o.trust)}{sanitize(o.what)}: {o.confidence:.2f}, {o.trend.value}, "
@@ -320,7 +343,7 @@ def _decision_part(item: WorkItem, before: WorkItem | None) -> _Part:
     return _Part((f"{line} ({_short(item.uri)})",), (item.uri,))
 
 
-def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
+def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Part]:
     """The latest exchanges, a line each, with the tokens it would cost to read them."""
     parts: list[_Part] = []
     last_day = ""
@@ -334,7 +357,7 @@ def _index(reader: Reader, bank: str, most: int) -> list[_Part]:
         date = day if day != last_day else " " * len(day)
         last_day = day
         corrected = correction_note(reader, bank, "exchange", record.id)
-        line = _index_line(record, date, corrected)
+        line = _index_line(record, date, corrected, ended)
         parts.append(_Part((line,), (uri("exchange", record.id),)))
     return _group("Recent work (id, time, type, asked → answered, about how many tokens)", parts)
 
@@ -351,12 +374,14 @@ def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     return not by_agent and bool(exchange.summary or exchange.files_modified)
 
 
-def _index_line(x: Exchange, date: str, corrected: str) -> str:
+def _index_line(x: Exchange, date: str, corrected: str, ended: EndedWords) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _UNFINISHED else "")
     cost = estimate_tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     title = truncate(sanitize(x.title), _LIMITS.title_characters)
-    title = f"{trust_label(x.trust)}{_corrected_label(corrected)}{title}"
     # A question says nothing about what was found or chosen.
     answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
+    endings = ended.find(f"{x.title}\n\n{answer}", x.started, x.session, x.first_seq)
+    label = _corrected_label(corrected) + ended_label(endings)
+    title = f"{trust_label(x.trust)}{label}{title}"
     title += f" → {truncate(sanitize(answer), _LIMITS.answer_characters)}" if answer else ""
     return f"- {x.id[:_SHORT_ID]} {date} {x.started[11:16]} {kind}: {title} ~{cost}"

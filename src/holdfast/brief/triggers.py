@@ -24,6 +24,7 @@ from holdfast.language import code_names, sentences
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.team import Commit
+from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.refine.core.signals import SHELL_TOOLS
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.store.protocol import Reader
@@ -132,11 +133,12 @@ def error_triggers(reader: Reader, bank: str) -> Triggers:
 def _error_briefs(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
     turns = list(reader.turns.stream(x.bank, x.session, x.first_seq))
     turns = [turn for turn in turns if turn.seq <= x.last_seq]
+    ended = read_ended_words(reader, x.bank, [x.session])
     for index, turn in enumerate(turns):
         if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELL_TOOLS:
             continue
         line = next(iter(error_lines(turn.tool.result)), "")
-        cause = _explanation(turns[index + 1 :], line)
+        cause = _explanation(turns[index + 1 :], line, ended)
         if line and cause is not None and _ended_well(turns[index + 1 :]):
             yield signature_of(line), _error_brief(x, line, *cause)
 
@@ -147,8 +149,9 @@ def _ended_well(turns: Sequence[Turn]) -> bool:
     return bool(ran) and ran[-1].ok is True
 
 
-def _explanation(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
-    """The sentence after an error that states its cause and names something of it, and its turn."""
+def _explanation(turns: Sequence[Turn], line: str, ended: EndedWords) -> tuple[str, str] | None:
+    """The sentence after an error that states its cause and names something of it, and its turn;
+    not one that proved wrong since."""
     wanted = {name.lower() for name in code_names(line, 12)} | {
         word.lower() for word in re.findall(r"[A-Za-z_]{6,}", line)
     }
@@ -158,7 +161,8 @@ def _explanation(turns: Sequence[Turn], line: str) -> tuple[str, str] | None:
         for sentence in sentences(turn.text[:_MAX_TURN]):
             lower = sentence.lower()
             fits = _MIN_SENTENCE <= len(sentence) <= _MAX_SENTENCE
-            if fits and _NAMES_CAUSE.search(sentence) and any(word in lower for word in wanted):
+            named = _NAMES_CAUSE.search(sentence) and any(word in lower for word in wanted)
+            if fits and named and not ended.find(sentence, turn.time, turn.session):
                 return sentence, turn.id
     return None
 

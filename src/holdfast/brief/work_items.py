@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from holdfast.brief.frame import ended_label
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import EndReason, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note
 from holdfast.refine.facts.decision_sentences import (
     FIRM_STRENGTH,
@@ -83,6 +85,8 @@ class WorkItem:
     changed: frozenset[str] = frozenset()
     keywords: frozenset[str] = frozenset()
     is_conversation: bool = True
+    # What is to be said before its title, if that does not hold any more.
+    ended: str = ""
 
     @cached_property
     def uri(self) -> str:
@@ -137,6 +141,7 @@ class WorkItems:
         self._found_turns = found or {}
         self._items: dict[str, WorkItem] = {}
         self._exchanges: dict[str, list[Exchange]] = {}
+        self._ended = read_ended_words(reader, bank)
 
     def from_record(self, record: Exchange | Commit | Memory) -> WorkItem:
         """The item of a record."""
@@ -145,9 +150,11 @@ class WorkItems:
             if isinstance(record, Exchange):
                 known = self._from_exchange(record)
             elif isinstance(record, Commit):
-                known = _from_commit(record, self._correction_suffix("commit", record.id))
+                suffix = self._correction_suffix("commit", record.id)
+                known = _from_commit(record, suffix, self._ended)
             else:
-                known = _from_memory(record, self._correction_suffix("memory", record.id))
+                suffix = self._correction_suffix("memory", record.id)
+                known = _from_memory(record, suffix, self._ended)
             self._items[record.id] = known
         return known
 
@@ -214,6 +221,7 @@ class WorkItems:
             frozenset(map(normalise_path, x.files_modified)),
             frozenset(map(str.lower, x.keywords)),
             _is_conversation(x),
+            ended_label(self._ended.find(x.title, x.started, x.session, x.first_seq)),
         )
 
     def _decisions_in(self, x: Exchange) -> Iterable[DecisionQuote]:
@@ -230,7 +238,8 @@ class WorkItems:
             by_person = turn.role is Role.USER and not turn.speaker and not is_subagent
             for found in find_decision_sentences(turn.text, by_person):
                 who = _speaker(turn, is_subagent) + self._correction_suffix("turn", turn.id)
-                yield _quote(found, who, turn.time, uri("turn", turn.id), turn.seq, by_person)
+                said = _quote(found, who, turn.time, uri("turn", turn.id), turn.seq, by_person)
+                yield from _current(said, self._ended, x.session)
 
     def _turns(self, x: Exchange) -> Iterable[Turn]:
         """The turns of an exchange that may decide something."""
@@ -260,32 +269,55 @@ def _quote(
     return DecisionQuote(sentence, who, time, uri, strength, rejects, place, by_person, explicit)
 
 
+def _current(said: DecisionQuote, ended: EndedWords, session: str = "") -> Iterable[DecisionQuote]:
+    """A decision, unless it does not hold any more; then what a person corrected it to, if anybody
+    did. What a later statement replaced is told where that was made."""
+    found = ended.find(said.sentence, said.time, session, said.position[0])
+    if not found:
+        yield said
+        return
+    last = max(found, key=lambda one: one.ended)
+    if last.reason is EndReason.CORRECTED and last.now:
+        who = f"{last.who}, correcting this on {last.ended[:10]}"
+        yield said._replace(
+            sentence=last.now, who=who, time=last.ended, uri=last.instead, by_person=True,
+            explicit=True,
+        )  # fmt: skip
+
+
 def _speaker(turn: Turn, is_subagent: bool) -> str:
     if turn.speaker:
         return turn.speaker
     return "an agent" if is_subagent and turn.role is Role.USER else turn.role.value
 
 
-def _from_memory(m: Memory, corrected: str) -> WorkItem:
+def _from_memory(m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
     who = f"{m.who}, to be remembered{corrected}"
     person = not m.by_agent or bool(corrected)
     found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, person)
     decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=person)
-    return WorkItem("memory", m.id, m.when, m.what, m.trust, lambda: (decision,))
+
+    def read() -> Iterable[DecisionQuote]:
+        if m.status not in _ENDED and not ended.find(m.what, m.when):
+            yield decision
+
+    return WorkItem("memory", m.id, m.when, m.what, m.trust, read)
 
 
-def _from_commit(c: Commit, corrected: str) -> WorkItem:
+def _from_commit(c: Commit, corrected: str, ended: EndedWords) -> WorkItem:
     # The subject may state a decision; the body tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
 
     def read() -> Iterable[DecisionQuote]:
         for found in find_decision_sentences(message, by_person=True):
-            yield _quote(found, c.author + corrected, c.time, uri("commit", c.id))
+            said = _quote(found, c.author + corrected, c.time, uri("commit", c.id))
+            yield from _current(said, ended)
 
     changed = frozenset(map(normalise_path, c.files))
     return WorkItem(
-        "commit", c.id, c.time, c.subject, c.trust, read, details=c.body, changed=changed
-    )
+        "commit", c.id, c.time, c.subject, c.trust, read, details=c.body, changed=changed,
+        ended=ended_label(ended.find(c.subject, c.time)),
+    )  # fmt: skip
 
 
 def normalise_path(file: str) -> str:

@@ -173,6 +173,8 @@ class HomeEraser:
         counts |= Counter(kind for kind, _ in forge_records)
         counts |= {_NOUNS.get(kind, kind): len(ids) for kind, ids in single_records.items()}
         erased = Erased(Counter({kind: n for kind, n in counts.items() if n}))
+        erased.events = self._count_events(EventEraser(turns, sessions).change)
+        erased.log_lines = self._count_log_lines(TextRemover(turns))
         erased.copies = tuple(self._store.erasure.backups_holding(erasure))
         erased.transcripts = self._source_files({turn.origin.source for turn in turns})
         return erasure, erased
@@ -294,12 +296,8 @@ class HomeEraser:
         """What scrubbing a pattern would erase."""
         touched = self._store.erasure.rows_to_scrub(pattern)
         erased = Erased(_count(touched), copies=tuple(self._store.erasure.backups_holding(pattern)))
-        erased.events = sum(
-            scrub_json(event, pattern) != event
-            for path in self._journals()
-            for event in journal.read(path)
-        )
-        erased.log_lines = sum(pattern(line) != line for line in self._log_lines())
+        erased.events = self._count_events(lambda event: scrub_json(event, pattern))
+        erased.log_lines = self._count_log_lines(pattern)
         erased.transcripts = (
             *self._source_files(self._source_ids(touched)),
             *self._rule_files(touched),
@@ -412,6 +410,10 @@ class HomeEraser:
     def _journals(self) -> list[Path]:
         return sorted(self._places.journals.glob("*.jsonl"))
 
+    def _count_events(self, change: Callable[[journal.Event], journal.Event]) -> int:
+        found = (event for path in self._journals() for event in journal.read(path))
+        return sum(change(event) != event for event in found)
+
     def _rewrite_journals(self, change: Callable[[journal.Event], journal.Event]) -> int:
         return sum(journal.rewrite(path, change) for path in self._journals())
 
@@ -420,6 +422,9 @@ class HomeEraser:
             return self._places.worker_log.read_text("utf-8", "replace").splitlines(keepends=True)
         except OSError:
             return []
+
+    def _count_log_lines(self, clean: Scrubber) -> int:
+        return sum(clean(line) != line for line in self._log_lines())
 
     def _clean_log(self, clean: Scrubber) -> int:
         lines = self._log_lines()

@@ -22,8 +22,8 @@ from tests.support.permitted_model_service import (
     Json,
     Service,
     User,
-    model_settings,
     completion,
+    model_settings,
     serving,
 )
 from tests.support.transcripts import bug_hunt

@@ -10,7 +10,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import RecallPlan
-from tests.support.plugins import NOW, make_plugin, settings_for, misbehaving_server
+from tests.support.plugins import NOW, make_plugin, misbehaving_server, settings_for
 from tests.support.transcripts import Script
 
 pytestmark = pytest.mark.process  # the product starts the programs

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.access.key_client import KeyClient, ServerOperations
 from tests.e2e.access.operations import foreign_calls, own_calls
 from tests.e2e.access.serving import Served, make_keys, served
-from tests.e2e.access.test_bank_keys import others_rows, distinguishes
+from tests.e2e.access.test_bank_keys import distinguishes, others_rows
 from tests.e2e.access.two_banks import OTHER, OWN, make_world
 from tests.support.postgres_server import Server
 

@@ -14,8 +14,8 @@ import pytest
 from tests.interfaces.cli.test_cli import holdfast, read_json
 from tests.support.plugins import (
     make_plugin,
-    processes_of,
     misbehaving_server,
+    processes_of,
     wait_until_gone,
     write,
 )

@@ -287,6 +287,34 @@ def test_a_slow_retriever_is_reported_and_the_others_answer(
     assert left.wait(60)
 
 
+def test_a_retriever_with_a_longer_limit_of_its_own_is_waited_for(store: SqliteStore) -> None:
+    over = threading.Event()
+
+    def find(reader: Reader) -> RetrieverResult:
+        return RetrieverResult(())
+
+    def hang(reader: Reader) -> RetrieverResult:
+        over.wait(60)
+        return RetrieverResult(())
+
+    def arrive_late(reader: Reader) -> RetrieverResult:
+        over.wait(0.3)
+        return RetrieverResult(())
+
+    quick, late, remote = run_retrievers(
+        store,
+        [
+            Retriever("quick", find),
+            Retriever("late", hang, is_external=True),
+            Retriever("remote", arrive_late, is_external=True, timeout_s=60),
+        ],
+        0.05,
+    )
+    over.set()
+    assert late.report.timed_out
+    assert not quick.report.timed_out and not remote.report.timed_out
+
+
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
 
 

@@ -16,6 +16,7 @@ from holdfast.inference.chat import Question, Usage
 from holdfast.model.records import Digest, Exchange, ExchangeType, Turn
 from holdfast.refine.by_model.model_run import ModelRun
 from holdfast.refine.by_model.summarise import Summariser, SummaryLimits, SummaryReport
+from holdfast.refine.by_model.summary_queue import pending_digest
 from holdfast.refine.model_output import prompts
 from holdfast.settings import Settings, SpendCaps
 from holdfast.spend.governor import Governor
@@ -74,6 +75,7 @@ class Home:
         over: bool = True,
         tokens: int = 8000,
         uses: int = 5,
+        again: bool = False,
     ) -> SummaryReport:
         store = self.memory.store
         governor = Governor(chat, store, caps, lambda: NOW, wait=lambda s: None)
@@ -81,6 +83,8 @@ class Home:
         redactor = Redactor()
         run = ModelRun(store, governor, redactor, lambda: NOW, lambda session: over)
         made = Summariser(run, limits)
+        if again:
+            return made.rerun([(one.bank, one.id) for one in store.sessions.latest(None)])
         return made.run()
 
     def exchanges(self) -> list[Exchange]:
@@ -144,6 +148,23 @@ def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
     home.memory.ingestion.rebuild()
     assert (home.exchanges(), home.digest()) == before
     assert home.summarise(chat) == SummaryReport() and len(chat.asked) == 2
+
+
+def test_what_older_prompts_summarised_is_summarised_again_only_on_demand(home: Home) -> None:
+    chat = ScriptedChat(good)
+    home.summarise(chat)
+    with home.memory.store.transaction():
+        home.memory.store.database.run("UPDATE model_summary SET version = 0")
+    (session,) = home.memory.reader.sessions.latest(None)
+    assert pending_digest(home.memory.store, session, 8000) is None
+    assert home.summarise(chat) == SummaryReport() and len(chat.asked) == 2
+    better = {**DIGEST, "request": "Why does the nightly import load every row twice"}
+    chat = ScriptedChat(
+        lambda asked: json.dumps(better) if asked.schema is prompts.DIGEST_SCHEMA else good(asked)
+    )
+    assert home.summarise(chat, again=True) == SummaryReport(1, 1) and len(chat.asked) == 2
+    assert home.digest().request == better["request"]
+    assert home.summarise(chat, again=True) == SummaryReport() and len(chat.asked) == 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.copilot import AGENT
-from tests.support.agent_samples import copy, read, open_memory, sessions
+from tests.support.agent_samples import copy, open_memory, read, sessions
 
 
 def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:

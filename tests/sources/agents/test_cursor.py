@@ -11,7 +11,7 @@ from time import time
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.cursor import AGENT
-from tests.support.agent_samples import conversation, copy, read, open_memory, sessions, turns
+from tests.support.agent_samples import conversation, copy, open_memory, read, sessions, turns
 
 CONVERSATION = "abcd1111-2222-4333-8444-555566667777"
 

@@ -10,7 +10,7 @@ from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
 from holdfast.sources.agents.gemini import AGENT
-from tests.support.agent_samples import copy, read, open_memory, sessions, turns
+from tests.support.agent_samples import copy, open_memory, read, sessions, turns
 
 
 def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:

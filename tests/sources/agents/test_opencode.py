@@ -11,7 +11,7 @@ from time import time
 from holdfast.errors import InputError
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
-from tests.support.agent_samples import conversation, copy, read, open_memory, sessions, turns
+from tests.support.agent_samples import conversation, copy, open_memory, read, sessions, turns
 
 SESSION = "ses_three00000003"
 

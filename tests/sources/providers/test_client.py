@@ -11,10 +11,10 @@ from holdfast.errors import InputError, ProviderError
 from tests.support.plugins import (
     is_alive,
     make_plugin,
+    misbehaving_server,
     official_server,
     processes_of,
     providers_for,
-    misbehaving_server,
     wait_until_gone,
 )
 

@@ -50,6 +50,8 @@ MAX_QUERY_CHARS = 1_000
 TEST_TIMEOUT_S = 10.0
 # The same query within this time shares one request: a search by words and the full one after it.
 _REUSE_S = 10.0
+# Once its time is up, a request needs this long at most to say so.
+_REPORT_S = 0.8
 # Requests that are remembered for that; all are dropped when there are more.
 _MAX_REQUESTS = 32
 
@@ -215,7 +217,8 @@ class RemoteSearch:
             records = [r for r in request.wait() if f"holdfast://{r.name}" not in own]
             return RetrieverResult([self._passage(request.remote, r) for r in records])
 
-        return Retriever(f"{RETRIEVER_PREFIX}{label}", run, is_external=True)
+        timeout_s = self._timeout_s + _REPORT_S
+        return Retriever(f"{RETRIEVER_PREFIX}{label}", run, is_external=True, timeout_s=timeout_s)
 
     def _passage(self, remote: Remote, record: RemoteRecord) -> ScoredPassage:
         text = self._redactor.redact(record.text).text

@@ -16,6 +16,9 @@ from holdfast.language import content_stems, is_negated, sentences
 from holdfast.model.knowledge import EndedSentence, EndedStatement
 from holdfast.store.protocol import Reader
 
+# In place of a turn: the text sums a session up.
+WHOLE_SESSION = -1
+
 
 class EndedLimits(NamedTuple):
     """When a sentence says what ended, by the share of the ended statement's content words that it
@@ -26,6 +29,8 @@ class EndedLimits(NamedTuple):
     # In the exchange where it was said, people and agents refer to it in fewer words.
     same_exchange_share: float = 0.4
     same_exchange_words: int = 2
+    # A summary of that session may cut the statement short.
+    summary_share: float = 0.6
     # Of the words that only the ended, or only the new statement has, a sentence must have this
     # share to say that one.
     telling_share: float = 0.5
@@ -65,7 +70,8 @@ class EndedWords:
         self, text: str, time: str = "", session: str = "", seq: int = 0
     ) -> tuple[EndedSentence, ...]:
         """The sentences of a text that say what ended after the `time` of the text; it comes from
-        a `session`, from the turn `seq` or an exchange that begins there."""
+        a `session`, from the turn `seq` or an exchange that begins there, or sums all of it up
+        (`WHOLE_SESSION`)."""
         if not self._known:
             return ()
         whole = content_stems(text)
@@ -128,9 +134,10 @@ def _shares_enough(known: _Known, stems: frozenset[str], session: str, seq: int)
     if _is_in_exchange(known.statement, session, seq):
         needed = max(_LIMITS.same_exchange_words, _LIMITS.same_exchange_share * most)
         return shared >= min(most, needed)
-    if not known.statement.everywhere and session != known.statement.session:
-        return False
-    return shared >= _LIMITS.same_share * most
+    is_in_session = bool(session) and session == known.statement.session
+    if is_in_session and seq == WHOLE_SESSION:
+        return shared >= _LIMITS.summary_share * most
+    return (known.statement.everywhere or is_in_session) and shared >= _LIMITS.same_share * most
 
 
 def has_ended(text: str, found: Iterable[EndedSentence]) -> bool:

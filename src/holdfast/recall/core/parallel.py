@@ -35,11 +35,13 @@ class RetrieverResult(NamedTuple):
 
 class Retriever(NamedTuple):
     """One way to search. `run` is called in a thread with a reader of its own. An external
-    retriever does not use the reader, and runs even if nothing is stored."""
+    retriever does not use the reader, and runs even if nothing is stored. One that ends by itself
+    after `timeout_s` is waited for so long, even where the others have less time."""
 
     name: str
     run: Callable[[Reader], RetrieverResult]
     is_external: bool = False
+    timeout_s: float = 0.0
 
 
 class RetrieverRun(NamedTuple):
@@ -60,15 +62,20 @@ _NO_RESULT = RetrieverResult(())
 def run_retrievers(
     store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S
 ) -> list[RetrieverRun]:
-    """Run all retrievers at once and wait for each up to the limit. The first runs in this thread,
-    on the store itself, and is interrupted when its time is up."""
+    """Run all retrievers at once and wait for each up to the limit, or up to its own if that is
+    longer. The first runs in this thread, on the store itself, and is interrupted when its time is
+    up."""
     threads = [_RetrieverThread(retriever, store) for retriever in retrievers]
     started = perf_counter()
     for thread in threads[1:]:
         thread.start()
     for thread in threads[:1]:
         thread.run_inline(timeout_s)
-    return [thread.wait(max(0.0, timeout_s - (perf_counter() - started))) for thread in threads]
+    runs: list[RetrieverRun] = []
+    for retriever, thread in zip(retrievers, threads, strict=True):
+        deadline = started + max(timeout_s, retriever.timeout_s)
+        runs.append(thread.wait(max(0.0, deadline - perf_counter())))
+    return runs
 
 
 class _RetrieverThread:

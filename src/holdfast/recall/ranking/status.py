@@ -21,7 +21,12 @@ from holdfast.model.records import Digest, Exchange
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
-from holdfast.recall.core.ended_words import EndedWords, has_ended, read_ended_words
+from holdfast.recall.core.ended_words import (
+    WHOLE_SESSION,
+    EndedWords,
+    has_ended,
+    read_ended_words,
+)
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.store.protocol import Reader
 
@@ -74,7 +79,8 @@ def _mark_ended(candidate: Candidate, words: EndedWords) -> None:
         is_ended = p.status in ENDED_STATUSES
         candidate.ended = words.of_record(uri(p.kind, p.id)) if is_ended else ()
         return
-    candidate.ended = words.find(p.body, p.time, p.session, p.seq)
+    place = WHOLE_SESSION if p.kind == "digest" else p.seq
+    candidate.ended = words.find(p.body, p.time, p.session, place)
     if p.status not in ENDED_STATUSES and has_ended(p.body, candidate.ended):
         last = max(candidate.ended, key=lambda one: one.ended)
         candidate.passage = p._replace(status=last.reason.status)

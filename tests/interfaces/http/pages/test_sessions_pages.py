@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.hostile_sessions import (
-    LONG_SESSION,
     HOSTILE_SESSION,
-    write_long_session,
+    LONG_SESSION,
     write_hostile_session,
+    write_long_session,
 )
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 
