@@ -1,6 +1,7 @@
 # Everything a developer runs. Nothing here needs more than git, make and Python 3.11+.
+# Another PYTHON gets a virtual environment of its own: `make test PYTHON=python3.13` uses .venv-python3.13.
 PYTHON ?= python3
-VENV := .venv
+VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 BIN := $(VENV)/bin
 
 .PHONY: help setup try quick test browser coverage check fix bench docs clean
@@ -69,4 +70,4 @@ bench: setup     ## measure; see bench/README.md
 	@$(BIN)/python -m bench
 
 clean:           ## remove what make made
-	@rm -rf $(VENV) .try .pytest_cache .ruff_cache .hypothesis build dist
+	@rm -rf .venv .venv-* .try .pytest_cache .ruff_cache .hypothesis build dist

@@ -195,7 +195,7 @@ def test_commands_quote_code_as_it_was_written(
         *(("recall", "Bramble", "--layer", layer) for layer in ("rules", "observations")),
         *(("recall", "Bramble", "--layer", layer) for layer in ("transcripts", "summaries")),
         ("recall", "KeyError Bramble at line"), ("recall", "lq13x", "--limit", "30"),
-        ("facts",), ("facts", "--limit", "100"), ("timeline",), ("find", "--file", "bramble.py"),
+        ("facts",), ("timeline",), ("find", "--file", "bramble.py"),
         ("timeline", "--query", "Bramble"), ("opinions",), ("reflect", "is Bramble worth it"),
         ("concepts",), ("team", "Bramble"), ("handoff", "Bramble"), ("brief",), ("digest",),
         ("brief", "--prompt", "Fix Bramble 3 please, it fails"), ("review",), ("promote",),

@@ -35,6 +35,8 @@ class Service:
     def __init__(self) -> None:
         self.asked: list[Json] = []
         self.answer: Callable[[], tuple[int, Json]] = lambda: (200, completion())
+        # For how many seconds it wants to be left alone; 0: it does not say.
+        self.retry_after_s = 0
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -47,6 +49,8 @@ class Service:
                 with suppress(OSError):  # whoever asked was killed
                     self.send_response(status)
                     self.send_header("content-length", str(len(content)))
+                    if service.retry_after_s:
+                        self.send_header("retry-after", str(service.retry_after_s))
                     self.end_headers()
                     self.wfile.write(content)
 
@@ -90,7 +94,7 @@ class User:
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
-            self.command(*arguments), env=self.env, capture_output=True, text=True, timeout=60
+            self.command(*arguments), env=self.env, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout

@@ -33,6 +33,7 @@ from holdfast.brief.work_items import (
     select_quotes,
 )
 from holdfast.language import code_names
+from holdfast.model.knowledge import Rule
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.semantic_port import SemanticSearch
@@ -245,16 +246,23 @@ class _GoalSearch:
 
 
 def goal_brief(
-    reader: Reader, bank: str, prompt: str, search: PassageSearch | None = None
+    reader: Reader,
+    bank: str,
+    prompt: str,
+    search: PassageSearch | None = None,
+    rules: Sequence[Rule] | None = None,
 ) -> Brief:
     """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
-    by words, unless another `search` is given, such as one that knows meanings."""
+    by words, unless another `search` is given, such as one that knows meanings. `rules` are those
+    of the bank's files, if they are known better than the store knows them."""
     goal = goal_of(prompt)
     if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
     run = _GoalSearch(reader, bank, goal, search)
     entries = _choose(run.run(), run.items)
-    return _render(entries, MemoryFile(reader, bank)) if entries else EMPTY_BRIEF
+    if not entries:
+        return EMPTY_BRIEF
+    return _render(entries, MemoryFile(reader.rules.all(bank) if rules is None else rules))
 
 
 class _Entry(NamedTuple):

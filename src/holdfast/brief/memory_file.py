@@ -3,11 +3,13 @@ itself, and it wins over contradicting decisions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.brief.frame import quote
 from holdfast.language import content_stems, is_negated, sentences, shared_fraction, truncate
+from holdfast.model.knowledge import Rule
 from holdfast.model.uris import uri
 from holdfast.sources.rule_locations import MEMORY_FILE
-from holdfast.store.protocol import Reader
 
 # How much of a session brief the file may take, and how much of one sentence is shown.
 _MAX_CHARACTERS = 1600
@@ -20,8 +22,8 @@ _SAME_SUBJECT_SHARE = 0.5
 class MemoryFile:
     """The memory file of a bank."""
 
-    def __init__(self, reader: Reader, bank: str) -> None:
-        rules = reader.rules.all(bank)
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        """`rules` are all rules of the bank."""
         self._rules = [rule for rule in rules if rule.is_memory_file]
         # If a rule file imports it, the host loads it.
         self._is_loaded = any(f"@{MEMORY_FILE}" in r.text or "@memory.md" in r.text for r in rules)

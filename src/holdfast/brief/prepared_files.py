@@ -2,6 +2,10 @@
 
 Each file is written to a temporary file and renamed, readable by its owner only. A bank that did
 not change is skipped by its fingerprint; the files of a deleted bank are removed.
+
+A session brief says what it was made of: the `revision` of the bank, and the stamps of `files`. A
+hook compares them before it tells the brief (`is_current` in answer.py). `without_files` is the
+brief that quotes none of these files, for when one changed and there is no time to read it.
 """
 
 from __future__ import annotations
@@ -19,11 +23,13 @@ from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.private_files import write_private
 from holdfast.refine.facts.error_signatures import PATTERNS
+from holdfast.refine.rules.rule_records import memory_file_stamps
 from holdfast.settings import BriefSettings
-from holdfast.store.protocol import Reader
+from holdfast.sources.rule_locations import file_stamp
+from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 4
+_FORMAT_VERSION = 5
 _MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
@@ -33,7 +39,7 @@ SUBAGENTS_FLAG = "subagents"
 
 
 def write_briefs(
-    reader: Reader, places: HomePaths, settings: BriefSettings, now: str, only: str = ""
+    reader: Writer, places: HomePaths, settings: BriefSettings, now: str, only: str = ""
 ) -> list[str]:
     """Update the prepared files and return the banks that were written. `only` is the bank to which
     everything belongs, if the settings name one."""
@@ -61,14 +67,28 @@ def write_briefs(
 
 
 def _write_bank(
-    reader: Reader, folder: Path, bank: Bank, settings: BriefSettings, now: str
+    reader: Writer, folder: Path, bank: Bank, settings: BriefSettings, now: str
 ) -> bool:
     """Write a bank's files; returns False if nothing has changed."""
     path = folder / f"{bank.id}.json"
-    key = _fingerprint(reader, bank, settings)
+    # Read before the records are: a change in between is noticed by the next hook.
+    made_of: dict[str, object] = {
+        "revision": reader.progress.revision(bank.id),
+        "files": {
+            # One that was not read is new, or the settings leave it out.
+            file: stamp or file_stamp(file)
+            for file, stamp in memory_file_stamps(reader, bank.id).items()
+        },
+    }
+    key = _fingerprint(reader, bank, settings, made_of)
     if _read_json(path).get("key") == key:
         return False
-    brief = session_brief(reader, bank.id, settings.tokens, settings.exchanges)
+    rules = reader.rules.all(bank.id)
+    brief = session_brief(reader, bank.id, settings.tokens, settings.exchanges, rules)
+    if any(rule.is_memory_file for rule in rules):
+        others = [rule for rule in rules if not rule.is_memory_file]
+        without = session_brief(reader, bank.id, settings.tokens, settings.exchanges, others)
+        made_of["without_files"] = _brief_entry(without)
     head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name}
     errors = error_triggers(reader, bank.id) if settings.triggers else {}
     files = file_triggers(reader, bank.id) if settings.triggers else {}
@@ -79,11 +99,13 @@ def _write_bank(
     }
     _write_json(folder / f"{bank.id}{_TRIGGERS_SUFFIX}", {"v": EVENT_VERSION, **triggers})
     # The fingerprint is written last: an interrupted run is repeated.
-    _write_json(path, {**head, **_brief_entry(brief), "made": now, "key": key})
+    _write_json(path, {**head, **_brief_entry(brief), **made_of, "made": now, "key": key})
     return True
 
 
-def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
+def _fingerprint(
+    reader: Reader, bank: Bank, settings: BriefSettings, made_of: Mapping[str, object]
+) -> str:
     """A hash of everything that a bank's brief depends on."""
     counts = reader.records.counts(bank.id)
     latest = [
@@ -100,6 +122,7 @@ def _fingerprint(reader: Reader, bank: Bank, settings: BriefSettings) -> str:
         latest,
         curated,
         settings,
+        made_of,
     )
     return content_id(repr(inputs))
 

@@ -27,7 +27,7 @@ from holdfast.brief.frame import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import EndedSentence, Fact, FactKind, Memory, Network
+from holdfast.model.knowledge import EndedSentence, Fact, FactKind, Memory, Network, Rule
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -95,13 +95,20 @@ class _Part(NamedTuple):
         return sum(map(host_length, self.lines)) + len(self.lines)
 
 
-def session_brief(reader: Reader, bank: str, budget_tokens: int, exchanges: int) -> Brief:
-    """The brief for the start of a session in a bank; empty for an empty bank."""
+def session_brief(
+    reader: Reader,
+    bank: str,
+    budget_tokens: int,
+    exchanges: int,
+    rules: Sequence[Rule] | None = None,
+) -> Brief:
+    """The brief for the start of a session in a bank; empty for an empty bank. `rules` are those of
+    its files, if they are known better than the store knows them."""
     known = reader.banks.get(bank)
     ended = read_ended_words(reader, bank)
     last_session = _last_session(reader, bank, ended)
     index = _index(reader, bank, exchanges, ended)
-    memory_file = MemoryFile(reader, bank)
+    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
     decisions = _decisions(reader, bank, memory_file)
     if known is None or not (last_session or index or decisions):
         return EMPTY_BRIEF

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.capture import journal
@@ -104,11 +104,11 @@ class Erased:
     """What was erased, or would be: counts by kind of record, events of journals, lines of the
     worker's log; and the backups and files of the agent that still contain it."""
 
-    records: Counter[str] = field(default_factory=Counter[str])
-    events: int = 0
-    log_lines: int = 0
-    copies: tuple[Path, ...] = ()
-    transcripts: tuple[str, ...] = ()
+    records: Counter[str]
+    events: int
+    log_lines: int
+    copies: tuple[Path, ...]
+    transcripts: tuple[str, ...]
 
     @property
     def nothing(self) -> bool:
@@ -172,12 +172,13 @@ class HomeEraser:
         counts = {"session": len(sessions), "turn": len(turns)}
         counts |= Counter(kind for kind, _ in forge_records)
         counts |= {_NOUNS.get(kind, kind): len(ids) for kind, ids in single_records.items()}
-        erased = Erased(Counter({kind: n for kind, n in counts.items() if n}))
-        erased.events = self._count_events(EventEraser(turns, sessions).change)
-        erased.log_lines = self._count_log_lines(TextRemover(turns))
-        erased.copies = tuple(self._store.erasure.backups_holding(erasure))
-        erased.transcripts = self._source_files({turn.origin.source for turn in turns})
-        return erasure, erased
+        return erasure, Erased(
+            Counter({kind: n for kind, n in counts.items() if n}),
+            self._count_events(EventEraser(turns, sessions).change),
+            self._count_log_lines(TextRemover(turns)),
+            tuple(self._store.erasure.backups_holding(erasure)),
+            self._source_files({turn.origin.source for turn in turns}),
+        )
 
     def purge(self, target: Target) -> Erased:
         """Erase a record and all that is derived from it."""
@@ -295,15 +296,18 @@ class HomeEraser:
     def find(self, pattern: Scrubber) -> Erased:
         """What scrubbing a pattern would erase."""
         touched = self._store.erasure.rows_to_scrub(pattern)
-        erased = Erased(_count(touched), copies=tuple(self._store.erasure.backups_holding(pattern)))
-        erased.events = self._count_events(lambda event: scrub_json(event, pattern))
-        erased.log_lines = self._count_log_lines(pattern)
-        erased.transcripts = (
+        files = (
             *self._source_files(self._source_ids(touched)),
             *self._rule_files(touched),
             *self._settings_backups(pattern),
         )
-        return erased
+        return Erased(
+            _count(touched),
+            self._count_events(lambda event: scrub_json(event, pattern)),
+            self._count_log_lines(pattern),
+            tuple(self._store.erasure.backups_holding(pattern)),
+            files,
+        )
 
     def _rule_files(self, touched: Iterable[ScrubMatch]) -> list[str]:
         """The rule files of the project that contain it."""

@@ -116,6 +116,8 @@ class ReflectionCitation(NamedTuple):
     time: str
     session: str
     trust: Trust
+    # How it ended, if it says what does not hold any more.
+    ended: str = ""
 
 
 class ReflectionClaim(NamedTuple):

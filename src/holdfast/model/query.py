@@ -133,6 +133,11 @@ class Hit:
     provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])
 
+    @property
+    def how_it_ended(self) -> str:
+        """How and when the last of its ended sentences ended; "" if all of it holds."""
+        return max(self.ended, key=lambda one: one.ended).label if self.ended else ""
+
 
 class RetrieverReport(NamedTuple):
     """How one retriever of a recall did."""

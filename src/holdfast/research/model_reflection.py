@@ -21,7 +21,7 @@ from holdfast.learn.opinions import confidence_of, sources_needed
 from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
 from holdfast.model.query import Hit, RecallResult
-from holdfast.model.trust import Trust
+from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, build_question, object_schema
 from holdfast.refine.model_output.responses import parse_object
@@ -89,8 +89,9 @@ class ModelReflection(NamedTuple):
 
 
 def shown_hits(found: RecallResult) -> list[Hit]:
-    """The records that a model is shown."""
-    return [hit for hit in found.hits if hit.trust is not Trust.EXTERNAL][: _LIMITS.records]
+    """The records that a model is shown: none from outside, and none that no longer hold."""
+    hits = [hit for hit in found.hits if hit.status not in ENDED_STATUSES]
+    return [hit for hit in hits if hit.trust is not Trust.EXTERNAL][: _LIMITS.records]
 
 
 def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
@@ -103,10 +104,16 @@ def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
         question=truncate(query, _LIMITS.question_chars),
     )  # fmt: skip
     texts = [
-        f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}) {hit.text[: _LIMITS.record_chars]}"
+        f"({hit.time[:10]}, {hit.kind}, {hit.trust.value}{_endings(hit)}) "
+        f"{hit.text[: _LIMITS.record_chars]}"
         for hit in hits
     ]
     return build_question(task, texts, FORM, _LIMITS.answer_tokens, noun="record")
+
+
+def _endings(hit: Hit) -> str:
+    """What of a record a model must not take for what holds."""
+    return "".join(f"; does not hold any more, {one.label}: {one.sentence!r}" for one in hit.ended)
 
 
 def read_model_reflection(text: str) -> ModelReflection:

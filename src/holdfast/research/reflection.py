@@ -33,6 +33,7 @@ from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
+from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import read_terms
@@ -125,7 +126,9 @@ def reflect(
 ) -> Reflection:
     """Reflect on the records found for a question, by the disposition of their bank."""
     disposition = bank.disposition
-    relevant = relevant_opinions(found.query, opinions)
+    ended = read_ended_words(reader, bank.id)
+    held = [o for o in opinions if not ended.find(o.what, o.latest)]
+    relevant = relevant_opinions(found.query, held)
     opinion_uris = {uri("memory", o.id) for o in opinions}
     # Opinions are listed as such, not as evidence, and what is superseded does not hold.
     hits = [
@@ -147,7 +150,7 @@ def reflect(
             abstained=True,
             caveats=tuple(_caveats(bank, found, claims)),
         )
-    voices = _voices(reader, found.hits, disposition, citations)
+    voices = _voices(reader, found.hits, disposition, citations, ended)
     believed = [c.confidence for c in claims if c.believed]
     believed += [o.confidence for o in relevant if o.status is Status.OBSERVED]
     confidence = max(believed, default=0.0)
@@ -172,12 +175,15 @@ class _Citations:
     def __init__(self) -> None:
         self._numbers: dict[str, ReflectionCitation] = {}
 
-    def number(self, uri: str, text: str, time: str, session: str, trust: Trust) -> int:
+    def number(
+        self, uri: str, text: str, time: str, session: str, trust: Trust, ended: str = ""
+    ) -> int:
         """The number of a record, which is cited from now on."""
         known = self._numbers.get(uri)
         if known is None:
             excerpt = cut(text, _LIMITS.excerpt_chars)
-            known = ReflectionCitation(len(self._numbers) + 1, uri, excerpt, time, session, trust)
+            number = len(self._numbers) + 1
+            known = ReflectionCitation(number, uri, excerpt, time, session, trust, ended)
             self._numbers[uri] = known
         return known.number
 
@@ -232,7 +238,12 @@ def _best_sentence(
 ) -> str:
     """The sentence of a record that covers most of the question; "" if none covers enough."""
     least, most = _LIMITS.min_sentence_chars, _LIMITS.max_sentence_chars
-    found = [DIGEST_LABEL.sub("", sentence) for sentence in statements(hit)]
+    ended = [one.sentence for one in hit.ended]
+    found = [
+        DIGEST_LABEL.sub("", sentence)
+        for sentence in statements(hit)
+        if not any(old in sentence or sentence in old for old in ended)
+    ]
     candidates = [s for s in found if len(s) >= least and not s.endswith(("?", ":"))]
     candidates = [s for s in candidates if not (is_chatter(s) or _PROGRESS.search(s))]
     loose = disposition.literalism <= _WEIGHTS.loose_literalism
@@ -309,14 +320,20 @@ def _is_derived(hit: Hit) -> bool:
 
 def _cite(statements: Iterable[_Statement], citations: _Citations) -> tuple[int, ...]:
     hits = list({s.hit.uri: s.hit for s in statements}.values())[: _LIMITS.citations]
-    return tuple(citations.number(h.uri, h.text, h.time, h.session, h.trust) for h in hits)
+    return tuple(
+        citations.number(h.uri, h.text, h.time, h.session, h.trust, h.how_it_ended) for h in hits
+    )
 
 
 def _voices(
-    reader: Reader, hits: Sequence[Hit], disposition: Disposition, citations: _Citations
+    reader: Reader,
+    hits: Sequence[Hit],
+    disposition: Disposition,
+    citations: _Citations,
+    ended: EndedWords,
 ) -> tuple[ReflectionClaim, ...]:
-    """Motives, and with more empathy feelings, in the words of the people who asked. Empathy 3 to
-    5 quotes 1, 3 and 5 of them."""
+    """Motives, and with more empathy feelings, in the words of the people who asked, as far as they
+    hold. Empathy 3 to 5 quotes 1, 3 and 5 of them."""
     limit = max(0, 2 * (disposition.empathy - 2) - 1)
     patterns = [_MOTIVE] if disposition.empathy == 3 else [_FEELING, _MOTIVE]
     if not limit:
@@ -330,7 +347,9 @@ def _voices(
                 continue
             for sentence in sentences(turn.text):
                 rank = next((n for n, p in enumerate(patterns) if p.search(sentence)), None)
-                if rank is not None and least <= len(sentence) <= most:
+                if rank is None or not least <= len(sentence) <= most:
+                    continue
+                if not ended.find(sentence, turn.time, turn.session, turn.seq):
                     found.setdefault(sentence, (rank, len(found), turn))
     best = sorted(found.items(), key=lambda item: item[1][:2])[:limit]
     voices: list[ReflectionClaim] = []

@@ -65,8 +65,19 @@ def _existing(base: str, names: tuple[str, ...], of_user: bool) -> Iterator[Rule
             continue
         within = os.path.realpath(file).startswith(inside)
         if within and (seen.st_mode & 0o170000) == 0o100000:
-            stamp = f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}"
-            yield RuleLocation(f"~/{name}" if of_user else name, file, stamp, of_user)
+            yield RuleLocation(f"~/{name}" if of_user else name, file, _stamp(seen), of_user)
+
+
+def _stamp(seen: os.stat_result) -> str:
+    return f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}"
+
+
+def file_stamp(file: str) -> str:
+    """The stamp of a file; "" where there is none. Does the same as `file_stamp` in answer.py."""
+    try:
+        return _stamp(os.stat(file))  # noqa: PTH116
+    except OSError:
+        return ""
 
 
 def project_root(folder: str) -> str:

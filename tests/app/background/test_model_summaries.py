@@ -76,6 +76,7 @@ def test_a_reached_cap_and_a_busy_service_are_reported_with_their_reason(
     assert "cap of 10 tokens" in user.status()["held"]
     (tmp_path / "home" / "config.toml").write_text(model_settings(service))
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
+    service.retry_after_s = 3600
     user.run("worker")
     user.run("worker")
     assert len(service.asked) == 1

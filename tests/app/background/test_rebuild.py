@@ -227,6 +227,7 @@ def test_a_busy_service_is_reported_and_the_older_text_is_kept(
 ) -> None:
     user = user_with_summaries(tmp_path, service)
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
+    service.retry_after_s = 3600
     assert "slow down" in user.run("refine", "--stale", "--yes")
     assert titles(user) == [EXCHANGE["title"]]
     assert "Not now:" in user.run("refine", "--stale", "--dry-run")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +155,8 @@ def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
 def test_what_older_prompts_summarised_is_summarised_again_only_on_demand(home: Home) -> None:
     chat = ScriptedChat(good)
     home.summarise(chat)
-    with home.memory.store.transaction():
-        home.memory.store.database.run("UPDATE model_summary SET version = 0")
+    with closing(sqlite3.connect(home.memory.settings.database)) as raw, raw:
+        raw.execute("UPDATE model_summary SET version = 0")
     (session,) = home.memory.reader.sessions.latest(None)
     assert pending_digest(home.memory.store, session, 8000) is None
     assert home.summarise(chat) == SummaryReport() and len(chat.asked) == 2

@@ -11,7 +11,7 @@ from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.memory import Holdfast
 from holdfast.model.query import Confidence, RecallResult
 from holdfast.model.research import ResearchEvent, ResearchStage
-from holdfast.recall.core.plan import Budget
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
 from tests.support.recall_bank import open_with_sessions, talk
@@ -138,6 +138,26 @@ def test_distant_parts_of_one_session_are_combined(tmp_path: Path) -> None:
         )
         answer = memory.ask(question, "all")
         assert "nine seconds" in answer.answer and "printed twice" in answer.answer
+
+
+def test_a_record_that_answers_alone_is_used_though_the_first_search_missed_it(
+    tmp_path: Path,
+) -> None:
+    whole = "Maria wrote the mailer tidegauge, and it does run on host heron-04."
+    later, before = ("2026-05-20", "Where is it now?", whole), "2026-04-01T00:00:00.000Z"
+    said = [talk(n, *s) for n, s in enumerate((WHO, later, *OTHERS), start=1)]
+    with open_with_sessions(tmp_path, *said) as memory:
+
+        def search(query: str) -> RecallResult:
+            return memory.search.recall_with_plan(query, "all", RecallPlan(limit=25, as_of=before))
+
+        inputs = InvestigationInputs(
+            memory.reader, AskRequest(None, ASKED, memory.now), search, EFFORTS[Budget.MID]
+        )
+        assert not any("heron" in hit.text for hit in search(ASKED).hits)
+        *_, done = investigate(inputs)
+    assert done.answer is not None and "heron-04" in done.answer.answer
+    assert "linked by" not in " ".join(done.answer.caveats)
 
 
 def test_the_first_answer_is_returned_when_the_time_is_up(memory: Holdfast) -> None:

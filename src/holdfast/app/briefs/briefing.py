@@ -5,18 +5,21 @@ What a brief says is decided in `holdfast.brief`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.core.context import Context, utc_now
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.app.search.recall import Search
+from holdfast.app.search.rule_sync import current_rules, sync_rules_if_writable
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
 from holdfast.brief.goal_brief import goal_brief, search_by_meaning
 from holdfast.brief.prepared_files import write_briefs
 from holdfast.brief.session_brief import session_brief
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
+from holdfast.model.knowledge import Rule
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.settings import Settings
 
@@ -32,9 +35,10 @@ class Briefs:
         """The brief that the next session in this bank gets at its start."""
         context = self._context
         id, limits = context.bank_id(bank), context.settings.brief
-        return (
-            session_brief(context.store, id, limits.tokens, limits.exchanges) if id else EMPTY_BRIEF
-        )
+        if not id:
+            return EMPTY_BRIEF
+        rules = self._rules(id)
+        return session_brief(context.store, id, limits.tokens, limits.exchanges, rules)
 
     def goal_brief(self, prompt: str, bank: str | None = None, quickly: bool = False) -> Brief:
         """The brief for a session in this bank with this first prompt; `quickly` without a model,
@@ -54,11 +58,20 @@ class Briefs:
         return self._search.load_model() if self._context.store.vectors.models() else None
 
     def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
-        store = self._context.store
+        store, rules = self._context.store, self._rules(id)
         meaning = None if quickly else self.load_model()
-        if meaning is None:
-            return goal_brief(store, id, prompt)
-        return goal_brief(store, id, prompt, search_by_meaning(store, id, meaning))
+        by_meaning = search_by_meaning(store, id, meaning) if meaning is not None else None
+        return goal_brief(store, id, prompt, by_meaning, rules)
+
+    def prepare(self) -> None:
+        """Write what hooks tell the next sessions, if hooks are installed here. The worker does it
+        too; this is for whoever has just changed much, so that the very next session knows it."""
+        refresh_briefs(self._context.settings, self._context.now)
+
+    def _rules(self, id: str) -> Sequence[Rule]:
+        """The rules of a bank as its files have them now."""
+        context = self._context
+        return current_rules(context.store, context.settings, context.banks, id)
 
 
 def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list[str]:
@@ -66,10 +79,20 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
     did not change costs almost nothing."""
     context = Context(settings, now)
     try:
+        for bank in context.store.banks.all():
+            sync_rules_if_writable(context.store, settings, context.banks, bank.id, "")
         only = (context.bank_id() or "") if settings.bank else ""
         return write_briefs(context.store, HomePaths(settings.home), settings.brief, now(), only)
     finally:
         context.close()
+
+
+def refresh_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> None:
+    """Write the prepared brief files, of all banks whoever asks for it, if there are hooks here that
+    read them."""
+    paths = HomePaths(settings.home)
+    if paths.hooks.is_dir() or paths.briefs.is_dir():
+        prepare_briefs(replace(settings, principal=None), now)
 
 
 class _BriefAnswerer:

@@ -1,40 +1,84 @@
-"""The goal brief with as few imports as possible, for a hook that finds no server to ask.
+"""The briefs with as few imports as possible, for a hook that has nothing prepared and no server to
+ask.
 
-It searches by words only: loading a model would take longer than a prompt may be delayed.
+The goal brief searches by words only: loading a model would take longer than a prompt may be
+delayed.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.brief.goal_brief import goal_brief
+from holdfast.refine.rules.rule_records import memory_file_stamps
+from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
+    from holdfast.brief.frame import Brief
+    from holdfast.model.knowledge import Rule
+    from holdfast.settings import Settings
     from holdfast.store.protocol import Store
 
 
 def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
     """The brief for a prompt, in the format that the socket replies with."""
-    path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
-    store = (
-        SqliteStore(path, create=False, as_it_is=True)
-        if path.exists()
-        else _open_server_store(path)
-    )
-    try:
-        brief = goal_brief(store, bank, prompt)
-    finally:
-        store.close()
+    with _open_store(home) as store:
+        return _reply(goal_brief(store, bank, prompt, rules=_changed_rules(store, home, bank)))
+
+
+def session_brief_now(home: str, bank: str) -> dict[str, object]:
+    """The brief for the start of a session, of what the memory and the project's files hold at this
+    moment."""
+    from holdfast.brief.session_brief import session_brief
+
+    limits = _settings(home).brief
+    with _open_store(home) as store:
+        rules = _changed_rules(store, home, bank)
+        return _reply(session_brief(store, bank, limits.tokens, limits.exchanges, rules))
+
+
+def _reply(brief: Brief) -> dict[str, object]:
     return {"v": 1, "id": brief.id, "text": brief.text, "records": list(brief.records)}
 
 
-def _open_server_store(path: Path) -> Store:
+def _changed_rules(store: Store, home: str, bank: str) -> Sequence[Rule] | None:
+    """The rules of a bank's files, if its memory file is not as it was last read; else None. It is
+    the only one that briefs quote."""
+    stamps = memory_file_stamps(store, bank)
+    if all(file_stamp(file) == stamp for file, stamp in stamps.items()):
+        return None
+    from holdfast.app.search.rule_sync import current_rules
+    from holdfast.refine.core.banks import Banks
+
+    settings = _settings(home)
+    return current_rules(store, settings, Banks(settings), bank)
+
+
+@contextmanager
+def _open_store(home: str) -> Generator[Store]:
+    path = Path(os.path.abspath(home)) / "memory.db"  # noqa: PTH100
+    store = (
+        SqliteStore(path, create=False, as_it_is=True) if path.exists() else _open_on_server(home)
+    )
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _open_on_server(home: str) -> Store:
     """The store of the settings, which may name a server if there is no file."""
-    from holdfast import settings
     from holdfast.app.core import backends
 
-    named = settings.load_settings({**os.environ, "HOLDFAST_HOME": str(path.parent)})
-    return backends.open_without_migrating(named)
+    return backends.open_without_migrating(_settings(home))
+
+
+def _settings(home: str) -> Settings:
+    from holdfast.settings import load_settings
+
+    return load_settings({**os.environ, "HOLDFAST_HOME": os.path.abspath(home)})  # noqa: PTH100

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from holdfast.app.briefs.briefing import prepare_briefs
+from holdfast.app.briefs.briefing import refresh_briefs
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
@@ -30,8 +30,7 @@ def refresh_derived(context: Context) -> None:
     """Run the stages that are behind, and write the prepared briefs again, so that no session
     gets a record that was just removed."""
     update_stages(context.store, context.now)
-    if HomePaths(context.settings.home).briefs.is_dir():
-        prepare_briefs(replace(context.settings, principal=None), context.now)
+    refresh_briefs(context.settings, context.now)
 
 
 class RecordCuration:

@@ -8,11 +8,17 @@ from fnmatch import fnmatch
 
 from holdfast.capture.redact import Redactor
 from holdfast.errors import StoreError
+from holdfast.model.knowledge import Rule
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.rules.rule_records import bank_root, rules_are_current, store_rules
+from holdfast.refine.rules.rule_records import (
+    bank_root,
+    read_rules,
+    rules_are_current,
+    store_rules,
+)
 from holdfast.settings import Settings
 from holdfast.sources.rule_locations import RuleLocation, find_rule_files
-from holdfast.store.protocol import Writer
+from holdfast.store.protocol import Reader, Writer
 
 
 def rule_files_for(settings: Settings, banks: Banks, root: str) -> list[RuleLocation]:
@@ -36,6 +42,15 @@ def sync_rules(writer: Writer, settings: Settings, banks: Banks, bank: str, root
     if rules_are_current(writer, bank, locations):
         return False
     return store_rules(writer, bank, root, locations, Redactor(settings.redact_patterns))
+
+
+def current_rules(reader: Reader, settings: Settings, banks: Banks, bank: str) -> Sequence[Rule]:
+    """The rules of a bank as its files have them now. Nothing is stored."""
+    root = bank_root(reader, bank)
+    locations = rule_files_for(settings, banks, root)
+    if rules_are_current(reader, bank, locations):
+        return reader.rules.all(bank)
+    return read_rules(bank, root, locations, Redactor(settings.redact_patterns))[1]
 
 
 def sync_rules_if_writable(

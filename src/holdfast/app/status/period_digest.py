@@ -12,12 +12,14 @@ from holdfast.app.memory import Holdfast
 from holdfast.language import truncate
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect
-from holdfast.model.knowledge import ClaimKind, Fact
+from holdfast.model.knowledge import Claim, ClaimKind, Fact
 from holdfast.model.ledgers.injections import InjectionUse
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.spend.governor import add_seconds
 
 # The default period, in days.
@@ -135,13 +137,21 @@ def digest(
 def _done(period: BankPeriod) -> Iterator[Item]:
     """Sessions that ended in the period; those of subagents are part of their parents."""
     reader = period.memory.reader
+    ended = read_ended_words(reader, period.bank)
     for session in reader.sessions.latest(period.bank, _MAX_RECORDS):
         if session.parent or not period.has(session.ended):
             continue
         found = reader.sessions.digest(period.bank, session.id)
         if found is not None:
-            note = "; ".join(truncate(one, _MAX_NOTE) for one in found.completed[:2])
             text = session.title or found.request
+            done = [
+                one
+                for one in found.completed
+                if not ended.find(one, found.started, session.id, WHOLE_SESSION)
+            ]
+            note = "; ".join(truncate(one, _MAX_NOTE) for one in done[:2])
+            for one in ended.find(text, found.started, session.id, WHOLE_SESSION)[:1]:
+                note = f"does not hold any more: {one.label}"
             yield period.item(found.ended, text, uri("digest", found.id), note)
 
 
@@ -155,18 +165,30 @@ def _found_out(period: BankPeriod) -> Iterator[Item]:
 
 def _claimed(period: BankPeriod, kinds: tuple[ClaimKind, ...]) -> Iterator[Item]:
     """Sentences of the period that still hold."""
-    for one in period.memory.reader.facts.claims(period.bank):
-        if one.kind in kinds and period.has(one.time) and one.status not in ENDED_STATUSES:
+    for one, status, _ in _claims(period):
+        if one.kind in kinds and period.has(one.time) and status not in ENDED_STATUSES:
             note = _note(one.kind.value, one.trust)
             yield period.item(one.time, one.text, uri("turn", one.turn), note)
 
 
+def _claims(period: BankPeriod) -> Iterator[tuple[Claim, Status, str]]:
+    """The claims of a bank, each with its status now and since when it has that."""
+    reader = period.memory.reader
+    claims = reader.facts.claims(period.bank)
+    last = claim_statuses(reader, period.bank, claims)
+    for one in claims:
+        change = last.get(one.id)
+        if change is not None:
+            yield one, change.status, change.time
+        else:
+            yield one, one.status, one.changed or one.time
+
+
 def _disproved(period: BankPeriod) -> Iterator[Item]:
     """Sentences that were superseded or disproved in the period."""
-    for one in period.memory.reader.facts.claims(period.bank):
-        time = one.changed or one.time
-        if one.status in ENDED_STATUSES and period.has(time):
-            note = f"{one.kind.value}, {one.status.value}"
+    for one, status, time in _claims(period):
+        if status in ENDED_STATUSES and period.has(time):
+            note = f"{one.kind.value}, {status.value}"
             yield period.item(time, one.text, uri("turn", one.turn), note)
 
 
@@ -195,11 +217,13 @@ def _opinions(period: BankPeriod) -> Iterator[Item]:
 
 
 def _corrected(period: BankPeriod) -> Iterator[Item]:
+    ended = read_ended_words(period.memory.reader, period.bank)
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
     for one in in_effect(period.memory.reader.curation.log(period.bank)):
         if one.action in words and period.has(one.time) and one.who != RETENTION_AUTHOR:
             word = words[one.action]
             visible = one.action is Action.CORRECT and period.is_shown(one.target)
+            visible = visible and not ended.find(one.text, one.time)
             text = one.text if visible else f"a record was {word}"
             yield period.item(one.time, text, _target(one.target), word)
 

@@ -18,7 +18,7 @@ from holdfast.regex import regex
 # looks for something: it is a question, too.
 TOOL_RESULT = "\n→ "
 _LOOKS_FOR = regex(
-    r"(?:Grep|Glob|LS|Read|NotebookRead|ToolSearch|WebSearch|WebFetch|TodoWrite|AskUserQuestion)\b|"
+    r"(?:Grep|Glob|LS|Read|NotebookRead|ToolSearch|WebSearch|TodoWrite|AskUserQuestion)\b|"
     r"(?:Bash|PowerShell)\n\s*(?:cd \S+ (?:&&|;) )?(?:sudo )?"
     r"(?:grep|rg|find|fd|ls|cat|head|tail|sed -n|which|tree|wc|git (?:log|grep|show|diff|status))\b"
 )
@@ -70,9 +70,14 @@ _NOT_KNOWN = regex(
 _MIN_NARRATION = 60
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
-_TITLED = ("exchange", "concept")
-# Sections of a digest: what was asked, and what was looked at for it.
-_ASKED_SECTIONS = regex(r"^(?:Request|Investigated): .*$", re.MULTILINE)
+# The sections of a digest that have titles of exchanges: what was asked, in the person's words.
+_ASKED_SECTIONS = ("Request: ", "Investigated: ")
+# A whole sentence that only answers the one before it.
+_ACKNOWLEDGES = regex(
+    r"(?:understood|noted|ok(?:ay)?|sure|thanks?|thank you|great|perfect|good|done|yes|yep|no|right|"
+    r"got it|makes sense|will do|agreed|correct|fixed|committed|pushed|all done)\W*",
+    re.IGNORECASE,
+)
 
 
 def is_question(sentence: str, by_person: bool = False) -> bool:
@@ -101,17 +106,34 @@ def statements(hit: Hit) -> list[str]:
     tried something is one statement."""
     if TOOL_RESULT in hit.text:
         return [] if _LOOKS_FOR.match(hit.text) else [hit.text]
-    text = _ASKED_SECTIONS.sub("", hit.text) if hit.kind == "digest" else hit.text
-    if not sentences(text):
-        # Nothing but a heading or a block of code: kept as a whole.
-        return [text] if text.strip() and hit.kind not in ("turn", "digest") else []
-    # The title of an exchange is its request, in the person's words; a concept has a name.
-    title, _, rest = text.partition("\n\n") if hit.kind in _TITLED else ("", "", text)
-    title = title if hit.kind == "exchange" else ""
-    return [
-        *(sentence for sentence in sentences(title) if states(sentence, by_person=True)),
-        *(sentence for sentence in sentences(rest) if states(sentence, is_typed(hit))),
+    found = [
+        sentence
+        for text, by_person in _parts(hit)
+        for sentence in sentences(text)
+        if states(sentence, by_person)
     ]
+    if found or sentences(hit.text):
+        return found
+    # Nothing but a heading or a block of code: kept as a whole.
+    return [hit.text] if hit.text.strip() and hit.kind != "turn" else []
+
+
+def _parts(hit: Hit) -> list[tuple[str, bool]]:
+    """The parts of a record's text, each with whether a person typed it. The title of an exchange
+    is its request; the name of a concept states nothing."""
+    if hit.kind == "exchange":
+        title, _, rest = hit.text.partition("\n\n")
+        return [(title, True), (rest, False)]
+    if hit.kind == "concept":
+        return [(hit.text.partition("\n\n")[2], False)]
+    if hit.kind == "digest":
+        return [_section(section) for section in hit.text.split("\n\n")]
+    return [(hit.text, is_typed(hit))]
+
+
+def _section(text: str) -> tuple[str, bool]:
+    label = next((name for name in _ASKED_SECTIONS if text.startswith(name)), "")
+    return text.removeprefix(label), bool(label)
 
 
 def is_typed(hit: Hit) -> bool:
@@ -123,5 +145,6 @@ def states(sentence: str, by_person: bool) -> bool:
     """Whether a sentence states something, in the words of a person or of an agent."""
     if is_question(sentence, by_person) or (by_person and is_request(sentence)):
         return False
-    only_narrates = len(sentence) < _MIN_NARRATION and is_chatter(sentence)
+    short = len(sentence) < _MIN_NARRATION and ": " not in sentence
+    only_narrates = short and (is_chatter(sentence) or _ACKNOWLEDGES.fullmatch(sentence))
     return not (only_narrates or says_not_known(sentence) or _COUNTS.match(sentence))

@@ -27,7 +27,7 @@ class AbstentionThresholds(NamedTuple):
     by_words: float = 0.45
     with_meaning: float = 0.43
     small_by_words: float = 0.35
-    small_with_meaning: float = 0.28
+    small_with_meaning: float = 0.29
     small_bank: int = 100
     large_bank: int = 2000
     # What a text needs on top if it has none of the names that the query gives: "Why did we drop

@@ -20,7 +20,12 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
-from holdfast.sources.rule_locations import RuleLocation, find_rule_files, project_root
+from holdfast.sources.rule_locations import (
+    MEMORY_FILE,
+    RuleLocation,
+    find_rule_files,
+    project_root,
+)
 from holdfast.store.knowledge.rules import ReadRuleFile
 from holdfast.store.protocol import Reader, Writer
 
@@ -40,6 +45,17 @@ def store_rules(
     writer: Writer, bank: str, root: str, places: Sequence[RuleLocation], redactor: Redactor
 ) -> bool:
     """Replace the rules of a bank by those in these files; returns whether any text changed."""
+    seen, rules = read_rules(bank, root, places, redactor)
+    with writer.transaction():
+        before = {(r.path, r.heading, r.text, r.paths) for r in writer.rules.all(bank)}
+        writer.rules.put(bank, seen, [(rule, rule_passage(rule)) for rule in rules])
+    return before != {(r.path, r.heading, r.text, r.paths) for r in rules}
+
+
+def read_rules(
+    bank: str, root: str, places: Sequence[RuleLocation], redactor: Redactor
+) -> tuple[list[ReadRuleFile], list[Rule]]:
+    """The rules in these files, without secrets, and what was read. Nothing is stored."""
     seen: list[ReadRuleFile] = []
     rules: list[Rule] = []
     for place in places:
@@ -48,10 +64,16 @@ def store_rules(
             digest = hashlib.sha256(raw).hexdigest()[:32]
             seen.append(ReadRuleFile(place.file, root, place.stamp, digest))
             rules += _rules(bank, place, raw, redactor)
-    with writer.transaction():
-        before = {(r.path, r.heading, r.text, r.paths) for r in writer.rules.all(bank)}
-        writer.rules.put(bank, seen, [(rule, rule_passage(rule)) for rule in rules])
-    return before != {(r.path, r.heading, r.text, r.paths) for r in rules}
+    return seen, rules
+
+
+def memory_file_stamps(reader: Reader, bank: str) -> dict[str, str]:
+    """The memory file of a bank's project, and its stamp when it was read: "" where there was none
+    to read; {} if the project is not on this machine."""
+    read = {seen.file: seen.stamp for seen in reader.rules.files(bank)}
+    root = bank_root(reader, bank)
+    file = os.path.join(root, MEMORY_FILE)  # noqa: PTH118
+    return {file: read.get(file, "")} if root else {}
 
 
 def _read_file(file: str) -> bytes | None:

@@ -421,7 +421,7 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,
-        ended=max(hit.ended, key=lambda one: one.ended).label if hit.ended else "",
+        ended=hit.how_it_ended,
     )
 
 

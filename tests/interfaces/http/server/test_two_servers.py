@@ -41,7 +41,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
             (folder / name).mkdir()
             home = folder / name / "home"
             home.mkdir(mode=0o700)
-            (home / "config.toml").write_text("[serve]\nrate = 1000\nburst = 1000\nrequest_s = 5\n")
+            (home / "config.toml").write_text("[serve]\nrate = 1000\nburst = 1000\n")
             made = {**os.environ, "HOLDFAST_HOME": str(home), "HOME": str(folder / name)}
             envs.append({**made, "HOLDFAST_STORE": member, "HOLDFAST_EMBEDDER": "none"})
         for bank, text in _WORDS.items():
@@ -126,7 +126,7 @@ def test_both_servers_recover_when_the_database_is_killed_during_requests(two: T
         every_s=0.1,
     )
     assert not leaks
-    assert set(told) <= {200, 201, 503, 504}, Counter(told)
+    assert set(told) <= {200, 201, 503}, Counter(told)
     assert kept and len(kept) == told.count(201)
     there = two.other.ask("/api/v1/memories?limit=200", two.root).text
     assert all(f'"{text}"' in there for text in kept)
