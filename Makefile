@@ -1,7 +1,8 @@
 # Everything a developer runs. Nothing here needs more than git, make and Python 3.11+.
-# Another PYTHON gets a virtual environment of its own: `make test PYTHON=python3.13` uses .venv-python3.13.
+# Another Python gets a virtual environment of its own: `make test PYTHON=python3.13` uses .venv-3.13.
 PYTHON ?= python3
-VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
+VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
 BIN := $(VENV)/bin
 
 .PHONY: help setup try quick test browser coverage check fix bench docs clean
@@ -53,7 +54,7 @@ coverage: setup browser ## measure which branches the tests take, in one run of 
 check: setup     ## format, lint, types, import contracts, structure, docs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/pyright
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/check_structure.py
 	@$(BIN)/python -m cogapp --check docs/*.md

@@ -36,7 +36,7 @@ from typing import NamedTuple, cast
 ROOT = Path(__file__).parents[1]
 PACKAGE = "holdfast"
 # What is not needed to run tests, and large or not ours.
-_NOT_COPIED = (".git", ".venv", ".try", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
+_NOT_COPIED = (".git", ".venv*", ".try", "__pycache__", ".*_cache", ".hypothesis", "build", "dist")
 # Tests that need a browser, a server or the Claude Code program take minutes: they run last.
 _EXPENSIVE = re.compile(
     r"playwright|postgres_server|claude_agent_sdk|subprocess|tests\.support\.inbox_home"

@@ -26,6 +26,9 @@ NOW = "2026-11-16T12:00:00.000Z"
 BUDGETS = {"by words": Budget.LOW, "by meaning": Budget.MID}
 HITS = 10
 DECIMALS = 4
+# The third decimal. Full-text scores and vectors are sums of floats, and each kind of CPU adds them
+# up in another order.
+SAME_SCORE = 0.001
 # A retriever that a busy machine made too late is asked again, so that speed decides nothing.
 _TRIES = 20
 
@@ -109,6 +112,35 @@ def _ranking(memory: Holdfast, question: str, budget: Budget, weights: RankingWe
         if not late:
             return tuple(RankedHit(hit.uri, round(hit.score, DECIMALS)) for hit in found.hits)
     raise AssertionError(f"{question}: some retrievers were too slow {_TRIES} times.")
+
+
+def ranking_differences(expected: Rankings, found: Rankings) -> list[str]:
+    """Where rankings are not the same, as sentences. Scores may differ by `SAME_SCORE`; hits whose
+    scores differ by no more than that may change places, also with the last hit that is shown."""
+    differences: list[str] = []
+    for name, of_questions in expected.items():
+        for question, hits in of_questions.items():
+            found_hits = found[name][question]
+            differences += [
+                f"{name}, {question!r}: {difference}"
+                for difference in _differences(hits, found_hits)
+            ]
+    return differences
+
+
+def _differences(expected: Ranking, found: Ranking) -> list[str]:
+    if len(expected) != len(found):
+        return [f"{len(found)} hits, not {len(expected)}"]
+    scores = dict(expected)
+    differences: list[str] = []
+    for place, (wanted, got) in enumerate(zip(expected, found, strict=True), 1):
+        if abs(wanted.score - got.score) > SAME_SCORE:
+            differences.append(f"place {place} scores {got.score}, not {wanted.score}")
+        # A hit that was not shown tied with the last one.
+        recorded = scores.get(got.uri, expected[-1].score)
+        if abs(recorded - got.score) > SAME_SCORE:
+            differences.append(f"place {place} is {got.uri}, not {wanted.uri}")
+    return differences
 
 
 def read_rankings(text: str) -> Rankings:

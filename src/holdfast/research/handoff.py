@@ -18,12 +18,22 @@ from holdfast.language import (
     sentences,
     truncate,
 )
-from holdfast.model.knowledge import Claim, ClaimKind, Concept, Fact, Memory, Network, Rule
+from holdfast.model.knowledge import (
+    Claim,
+    ClaimKind,
+    Concept,
+    EndedSentence,
+    Fact,
+    Memory,
+    Network,
+    Rule,
+)
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, uri
+from holdfast.recall.core.ended_words import read_ended_words
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source
@@ -157,14 +167,17 @@ def _digests(reader: Reader, work: Iterable[Exchange]) -> tuple[Digest, ...]:
 def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _Basis) -> Pack:
     claims = _claims(reader, basis)
     established = _Deduplicator(basis.topic)
+    history = _History(reader, basis)
     sections = {
-        "goal": _Deduplicator().filter(_goal(reader, basis, kind)),
-        "state": _Deduplicator().filter(_state(reader, basis, kind)),
+        "goal": _Deduplicator().filter(map(history.mark, _goal(reader, basis, kind))),
+        "state": _Deduplicator().filter(map(history.mark, _state(reader, basis, kind))),
         # Dead ends go first, so that what did not work is not repeated as a decision or finding.
         "dead_ends": established.filter(_dead_ends(basis, claims)),
-        "decisions": established.filter(_decisions(basis, claims)),
-        "findings": established.filter(_findings(basis, claims)),
-        "open_questions": _Deduplicator(basis.topic).filter(_open_questions(basis, claims, kind)),
+        "decisions": established.filter(filter(history.holds, _decisions(basis, claims))),
+        "findings": established.filter(filter(history.holds, _findings(basis, claims))),
+        "open_questions": _Deduplicator(basis.topic).filter(
+            filter(history.holds, _open_questions(basis, claims, kind))
+        ),
     }
     most = _LIMITS.lines_per_section
     shown = {section: tuple(points[:most]) for section, points in sections.items()}
@@ -174,9 +187,33 @@ def _pack(reader: Reader, kind: str, title: str, bank: str, name: str, basis: _B
     times = sorted(t for x in basis.work for t in (x.started, x.ended) if t)
     return Pack(
         kind, title, bank, name, times[0] if times else "", times[-1] if times else "",
-        files=tuple(files[:_LIMITS.files]), sources=_sources(basis, shown),
+        files=tuple(files[:_LIMITS.files]), sources=_sources(basis, shown, history),
         left_out={section: count for section, count in left_out.items() if count > 0}, **shown,
     )  # fmt: skip
+
+
+class _History:
+    """Knows which points say what does not hold any more."""
+
+    def __init__(self, reader: Reader, basis: _Basis) -> None:
+        self._ended = read_ended_words(reader, basis.bank, {x.session for x in basis.work})
+        self._places = {uri("exchange", x.id): (x.session, x.first_seq) for x in basis.work}
+
+    def _endings(self, point: Point) -> tuple[EndedSentence, ...]:
+        if point.uri.startswith((uri("fact", ""), uri("rule", ""))):
+            return ()  # these are left out by their status, and hold as long as they are in a file
+        return self._ended.find(point.text, point.time, *self._places.get(point.uri, ("", 0)))
+
+    def holds(self, point: Point) -> bool:
+        """Whether nothing of a point has ended."""
+        return not self._endings(point)
+
+    def mark(self, point: Point) -> Point:
+        """The point, with a mark if anything of it has ended."""
+        for one in self._endings(point)[:1]:
+            ended = f"does not hold any more: {one.label}"
+            return point._replace(mark="; ".join(filter(None, (point.mark, ended))))
+        return point
 
 
 class _Deduplicator:
@@ -187,12 +224,15 @@ class _Deduplicator:
         self._seen: list[frozenset[str]] = []
 
     def filter(self, points: Iterable[Point]) -> list[Point]:
-        """The points that say something new, each cut to one line."""
+        """The points that say something new, each cut to one line. A fact is compared only with
+        those of its own section: what it replaced may stand in an earlier one."""
         kept: list[Point] = []
+        start = len(self._seen)
         for point in points:
             words = content_stems(point.text)
             most = _LIMITS.same_words * len(words)
-            if not words or any(len(words & seen) >= most for seen in self._seen):
+            first = start if point.uri.startswith(uri("fact", "")) else 0
+            if not words or any(len(words & seen) >= most for seen in self._seen[first:]):
                 continue
             self._seen.append(words)
             kept.append(point._replace(text=_line(point.text)))
@@ -372,7 +412,9 @@ def _files(basis: _Basis) -> list[File]:
     return [File(path, changed[path], read[path]) for path in paths]
 
 
-def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source, ...]:
+def _sources(
+    basis: _Basis, shown: dict[str, tuple[Point, ...]], history: _History
+) -> tuple[Source, ...]:
     """Every record that a shown line names, in that order."""
     points = [p for section, _, _ in SECTIONS for p in shown[section] if p.uri]
     titles = {p.uri: (p.text, p.time) for p in reversed(points)}
@@ -382,5 +424,6 @@ def _sources(basis: _Basis, shown: dict[str, tuple[Point, ...]]) -> tuple[Source
         title, time = titles[name]
         kind = name.removeprefix(SCHEME).partition("/")[0]
         short = truncate(title, _LIMITS.source_title_chars)
-        found.append(Source(name, kind, short, time))
+        mark = history.mark(Point(title, name, time)).mark
+        found.append(Source(name, kind, f"{short} ({mark})" if mark else short, time))
     return tuple(found)

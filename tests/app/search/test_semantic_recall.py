@@ -115,6 +115,7 @@ def test_a_damaged_vector_is_skipped_with_a_message_and_computed_again(
     with ingested(settings) as memory:
         memory.ingestion.embed()
         whole = [c.passage.id for c in memory.search.rank(QUESTION, "kitchen").candidates]
+        assert whole
         ((_, vectors),) = memory.reader.vectors.models()
         bank = memory.context.bank_id("kitchen") or ""
         first = memory.reader.vectors.after(bank, MODEL, 0, 1)[0].number
@@ -159,7 +160,7 @@ def test_a_rebuilt_memory_keeps_its_vectors(tmp_path: Path) -> None:
         before = memory.reader.vectors.models()
         memory.ingestion.rebuild()
         assert memory.reader.vectors.count_unembedded(MODEL) == 0
-        assert memory.reader.vectors.models() == before
+        assert before and memory.reader.vectors.models() == before
 
 
 def test_without_a_model_recall_answers_by_words(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_an_unusable_reranker_is_reported_and_recall_continues(tmp_path: Path) -
         found = asking.recall("retry wrapper", bank="proj")
         (arm,) = [arm for arm in found.strategies if arm.problem]
         assert arm.name == "rerank" and "There is no" in arm.problem and "Correct" in arm.problem
-        assert found.hits == plain.hits
+        assert found.hits and found.hits == plain.hits
     count_of_second(model)
     with Holdfast(
         settings, now=lambda: NOW, create=False

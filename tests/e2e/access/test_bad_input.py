@@ -49,6 +49,7 @@ def test_bad_input_never_causes_an_internal_error(whole: Served, sort: str) -> N
     """By whoever may do everything, so that nothing else stands in between."""
     world = whole.world
     before = {name: world.rows(world.other.id)[name] for name in ("turn", "session", "passage")}
+    assert all(before.values())
     wrong: list[object] = []
     with KeyClient(whole.url, whole.keys.chief) as client:
         for operation, ask in ServerOperations(client).ways(sort, client):

@@ -138,7 +138,8 @@ def test_hooks_change_nothing_that_is_sent_to_the_model(
     (ours.places.hooks / "python").write_bytes(b"\x00\n")
     for lab in (plain, ours):
         lab.claude("Please work. PLAY:work", "--strict-mcp-config", allow=TOOLS)
-    assert sent_to_model(plain) == sent_to_model(ours)
+    sent = sent_to_model(plain)
+    assert sent and sent == sent_to_model(ours)
 
 
 def sent_to_model(lab: Lab) -> list[str]:

@@ -218,6 +218,7 @@ def test_decisions_about_facts_survive_a_rebuild_and_undoing_them_restores_exact
         open_filled(Path(folder), *family_sessions()[:6]) as memory,
     ):
         first, before = known(memory), dump(memory.settings.database)
+        assert first
         for op, n in steps:
             play(memory, op, n)
         decided = known(memory)
@@ -301,7 +302,7 @@ def test_reading_in_steps_gives_the_same_as_reading_at_once(tmp_path: Path) -> N
         memory.ingestion.rebuild()
         first = known(memory)
     with open_filled(tmp_path / "b", *scripts) as memory:
-        assert known(memory) == first
+        assert first and known(memory) == first
 
 
 def test_facts_without_new_evidence_rank_a_little_lower() -> None:

@@ -18,6 +18,7 @@ def test_an_export_is_the_same_from_a_file_and_from_a_server(
     with filled(tmp_path) as memory:
         first = export(memory, tmp_path / "one.jsonl")
         told = texts(memory)
+    assert told
     there = replace(
         Settings(tmp_path / "server", tmp_path / "claude"), store=postgres.empty_database()
     )

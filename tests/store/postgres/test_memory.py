@@ -15,7 +15,7 @@ import pytest
 from holdfast.app.answers.ask import AskOptions
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
-from holdfast.app.briefs.goal import goal_brief_by_words
+from holdfast.app.briefs.hook_briefs import goal_brief_by_words
 from holdfast.app.core.backends import (
     location_of,
     open_read_only,
@@ -58,7 +58,7 @@ def test_a_memory_on_a_server_answers_like_one_in_a_file(
             told[-1].append(("answer", answer.answer))
         assert (tmp_path / name / ".holdfast" / "memory.db").exists() is not bool(store)
 
-    assert told[0] == told[1]
+    assert len(told[0]) > 3 and told[0] == told[1]
     assert len(told[0]) > 5
 
 
@@ -216,6 +216,7 @@ def test_a_memory_can_be_moved_to_a_server_and_back_with_the_same_answers(
         memory.ingest(memory.ingestion.find([bug_hunt().write(tmp_path / "said")], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
         told = _recalled_hits(memory)
+    assert told
 
     there = move_memory(home, "sqlite://", url)
     with Holdfast(replace(home, store=url)) as memory:

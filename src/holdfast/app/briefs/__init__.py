@@ -1,3 +1,3 @@
-"""The context that is injected into sessions. Start with `briefing.Briefs`; `goal` is the fast
-path of a hook without a server. What a brief says is decided in `holdfast.brief`.
+"""The context that is injected into sessions. Start with `briefing.Briefs`; `hook_briefs` is
+the fast path of a hook. What a brief says is decided in `holdfast.brief`.
 """

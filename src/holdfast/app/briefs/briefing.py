@@ -88,8 +88,8 @@ def prepare_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> list
 
 
 def refresh_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> None:
-    """Write the prepared brief files, of all banks whoever asks for it, if there are hooks here that
-    read them."""
+    """Write the prepared brief files of all banks, whoever asks for it, if there are hooks here
+    that read them."""
     paths = HomePaths(settings.home)
     if paths.hooks.is_dir() or paths.briefs.is_dir():
         prepare_briefs(replace(settings, principal=None), now)

@@ -6,13 +6,10 @@ never undoes it. Undoing is in `undo`, erasing for good in `erasure`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from holdfast.app.briefs.briefing import refresh_briefs
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
 from holdfast.app.search.browse import Browse
-from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import NotFoundError
 from holdfast.learn.curation import Curator, Target, find_confirmable, find_target
 from holdfast.model.curation import Curation

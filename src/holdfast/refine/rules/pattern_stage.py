@@ -34,7 +34,12 @@ def update_patterns(writer: Writer, on_progress: Callable[[], None] = lambda: No
                 writer.progress.mark_seen(bank, NAME, VERSION, changes[-1].number)
                 commits = list(_commits(writer, bank))
                 superseded = _superseded_records(writer, bank)
-                statements = [s for s in writer.rules.statements(bank) if s.uri not in superseded]
+                ended = [e for e in writer.facts.ended_statements(bank) if e.everywhere]
+                statements = [
+                    s
+                    for s in writer.rules.statements(bank)
+                    if s.uri not in superseded and not _has_ended(s, ended)
+                ]
                 patterns = make_patterns(bank, statements)
                 writer.rules.put_patterns(bank, [*patterns, *commit_patterns(bank, commits)])
     return banks
@@ -47,6 +52,15 @@ def _superseded_records(writer: Writer, bank: str) -> set[str]:
     return ended - {
         link for fact in facts if fact.status not in ENDED_STATUSES for link in fact.evidence
     }
+
+
+def _has_ended(statement: Statement, ended: Iterable[EndedStatement]) -> bool:
+    """Whether what a statement says ended after it was made."""
+    features = statement_features(statement.text)
+    return any(
+        statement.time < one.ended and says_the_same(features, statement_features(one.text))
+        for one in ended
+    )
 
 
 def _update_statements(writer: Writer, bank: str, session: str) -> None:

@@ -3,9 +3,10 @@
 Setup copies this file into the home, beside capture.sh. Hooks run it there with any Python from
 3.11 on. It imports the standard library alone, and as little of that as possible, because every
 module delays the session. It writes the event into the inbox as capture.sh does, then prints the
-context to inject, which was prepared ahead, or nothing. Whatever goes wrong, it exits silently.
+context to inject, which was prepared ahead, or nothing. What a brief was made of is compared with
+what is there now; if it changed, the brief is made anew. Whatever goes wrong, it exits silently.
 
-Only `search_in_process` imports the installed package; pyproject.toml allows no other import.
+Only `installed_package` imports the installed package; pyproject.toml allows no other import.
 """
 
 from __future__ import annotations
@@ -36,8 +37,15 @@ MAX_PAYLOAD_BYTES = 8_000_000
 # How long a running server may take to find what is known about a prompt. What is left of the
 # total must do for the search in this process.
 SERVER_TIMEOUT_S = 0.8
+# How long it may take to make a brief anew. After that the session gets the prepared one, without
+# the files that changed.
+REFRESH_TIMEOUT_S = 1.2
+# How long another process may keep the database from being read.
+DATABASE_TIMEOUT_S = 0.1
 # The user waits for this script. After this long the system ends the process.
 TOTAL_TIMEOUT_S = 1.8
+# What is left for telling the prepared brief, if making a new one took all the time.
+MIN_TIMEOUT_S = 0.2
 # Events that wait longer for a worker, and briefs that are older, mean that no worker runs.
 STALE_S = 86_400
 # Shorter prompts are small talk ("go on", "yes please") and say nothing about the goal.
@@ -77,6 +85,10 @@ class HookHome:
         except (OSError, ValueError):
             return {}
         return value if is_object(value) and value.get("v") == 1 else {}
+
+    def fit(self, text: str) -> str:
+        """A brief as the agent accepts it."""
+        return text
 
     def mark(self, name: str) -> str:
         """The path of a file that notes what was done for a session."""
@@ -120,6 +132,7 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
     text, id = brief.get("text"), brief.get("id")
     if not isinstance(text, str) or not isinstance(id, str):
         return
+    text = home.fit(text)
     if not text or len(text) > MAX_BRIEF_CHARS:
         return
     event = EVENTS[kind]
@@ -205,21 +218,104 @@ def normal_remote(url: str, folder: str) -> str:
 def answer_start(
     home: HookHome, session: str, payload: dict[str, Any], kind: str = "start"
 ) -> None:
-    """Inject the prepared brief of the bank, and start a worker if there is work."""
+    """Inject the brief of the bank, and start a worker if there is work."""
     cwd = str(payload.get("cwd") or "")
     settings = home.brief("settings")
     bank = find_bank(home, cwd)
     brief = home.brief(bank) if bank else {}
+    is_current = not bank or brief_is_current(home, bank, brief)
     if kind == "subagent":
         if settings.get("subagents"):
-            inject(home, kind, session, cwd, brief)
+            tell_brief(home, kind, session, cwd, bank, brief, is_current)
         return
-    if payload.get("source") in FRESH_SOURCES and settings.get("session", True):
+    try:
+        if payload.get("source") in FRESH_SOURCES and settings.get("session", True):
+            tell_brief(home, kind, session, cwd, bank, brief, is_current)
+    finally:
+        start_worker(home, is_needed=not is_current)
+
+
+def tell_brief(
+    home: HookHome,
+    kind: str,
+    session: str,
+    cwd: str,
+    bank: str,
+    brief: dict[str, Any],
+    is_current: bool,
+) -> None:
+    """Inject a prepared brief, if it is current. Else inject what it would be now or, where that
+    fails, what was prepared without the files that changed."""
+    try:
+        if not is_current:
+            brief = brief if files_are_unchanged(brief) else brief.get("without_files", brief)
+            brief = brief_now(home, bank)
+    finally:
         if brief.get("text"):
             inject(home, kind, session, cwd, brief)
-        else:
+        elif kind == "start":
             greet_once(home)
-    start_worker(home)
+
+
+def brief_is_current(home: HookHome, bank: str, brief: dict[str, Any]) -> bool:
+    """Whether all that a prepared brief was made of is as it was."""
+    if not brief or not files_are_unchanged(brief):
+        return False
+    return bank_revision(home, bank) in (None, brief.get("revision"))
+
+
+def files_are_unchanged(brief: dict[str, Any]) -> bool:
+    """Whether the files that a brief may quote are as they were when it was made."""
+    return all(file_stamp(file) == stamp for file, stamp in brief.get("files", {}).items())
+
+
+def file_stamp(file: str) -> str:
+    """A text that changes with a file; "" where there is none. Does the same as
+    `holdfast.sources.rule_locations.file_stamp`, which it must not import."""
+    try:
+        seen = os.stat(file)
+    except OSError:
+        return ""
+    return f"{seen.st_mtime_ns}-{seen.st_size}-{seen.st_ino}"
+
+
+def bank_revision(home: HookHome, bank: str) -> int | None:
+    """The number of the latest change of a bank, as `StageProgress.revision` has it; None where it
+    cannot be read, as that of a memory on a server."""
+    path = os.path.join(home.folder, "memory.db")
+    if not os.path.exists(path):
+        return None
+    try:
+        import _sqlite3  # `sqlite3` imports modules for types that are not needed here
+    except ImportError:
+        return None
+    for character in "%?#":
+        path = path.replace(character, f"%{ord(character):02X}")
+    try:
+        database = _sqlite3.connect(f"file:{path}?mode=ro", DATABASE_TIMEOUT_S, uri=True)
+        query = "SELECT max(number) FROM session_change WHERE bank = ?"
+        return database.execute(query, (bank,)).fetchone()[0] or 0
+    except _sqlite3.Error:
+        return None
+
+
+def brief_now(home: HookHome, bank: str) -> dict[str, Any]:
+    """The brief of a bank, made in this process. Takes no longer than its limit, so that there is
+    time to tell the prepared one instead."""
+    started = time.monotonic()
+    signal.signal(signal.SIGALRM, out_of_time)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, REFRESH_TIMEOUT_S)
+    try:
+        return installed_package(home).session_brief_now(home.folder, bank)
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        spent = time.monotonic() - started
+        signal.setitimer(signal.ITIMER_REAL, max(MIN_TIMEOUT_S, left - spent))
+
+
+def out_of_time(signum: int, frame: object) -> None:
+    """Break off what is being done."""
+    raise TimeoutError
 
 
 def greet_once(home: HookHome) -> None:
@@ -229,15 +325,16 @@ def greet_once(home: HookHome) -> None:
         sys.stdout.flush()
 
 
-def start_worker(home: HookHome, own: str = f".{os.getpid()}") -> None:
+def start_worker(home: HookHome, own: str = f".{os.getpid()}", is_needed: bool = False) -> None:
     """Start a worker if none runs and events wait, other than those with `own` in their name, or
-    the briefs are old."""
+    the briefs are old, or `is_needed`."""
     if any(is_running(os.path.join(home.hooks, name)) for name in ("worker.pid", "nudged")):
         return
     path = os.path.join(home.folder, "briefs", "folders.json")
     waiting = [e for e in os.scandir(home.inbox) if e.name[:2] == "1." and own not in e.name]
     since = time.time() - STALE_S
-    if not waiting and os.path.exists(path) and os.stat(path).st_mtime > since:
+    is_recent = os.path.exists(path) and os.stat(path).st_mtime > since
+    if not waiting and is_recent and not is_needed:
         return
     if any(event.stat().st_mtime < since for event in waiting):
         # No worker takes the payloads out of the inbox: write only names until one runs again.
@@ -285,7 +382,7 @@ def answer_prompt(home: HookHome, session: str, payload: dict[str, Any]) -> None
     if bank:
         brief = ask_server(home, session, cwd, prompt)
         if brief is None:
-            brief = search_in_process(home, bank, prompt)
+            brief = installed_package(home).goal_brief_by_words(home.folder, bank, prompt)
         inject(home, "goal", session, cwd, brief)
 
 
@@ -328,9 +425,9 @@ def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str,
     return answer if is_object(answer) and answer.get("v") == 1 and "id" in answer else None
 
 
-def search_in_process(home: HookHome, bank: str, prompt: str) -> dict[str, Any]:
-    """The brief that a search for words finds in this process. The only way into the installed
-    package: it makes the package importable, then imports one module that loads no model."""
+def installed_package(home: HookHome) -> Any:
+    """The module of the installed package that makes briefs in this process. The only way into it:
+    makes the package importable, then imports one module that loads no model."""
     import gc
     import site
 
@@ -338,9 +435,9 @@ def search_in_process(home: HookHome, bank: str, prompt: str) -> dict[str, Any]:
     site.main()
     if "-I" not in home.interpreter()[1:]:
         site.addsitedir(site.getusersitepackages())
-    from holdfast.app.briefs.goal import goal_brief_by_words
+    from holdfast.app.briefs import hook_briefs
 
-    return goal_brief_by_words(home.folder, bank, prompt)
+    return hook_briefs
 
 
 def answer_edit(home: HookHome, session: str, payload: dict[str, Any]) -> None:

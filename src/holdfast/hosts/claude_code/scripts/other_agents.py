@@ -42,7 +42,7 @@ def main(event: str) -> None:
     id = payload.get("session_id")
     session = answer.session_name(id if isinstance(id, str) else "")
     if event == answer.EVENTS["start"]:
-        home.brief = shortened(home.brief)
+        home.fit = shortened
         answer.answer_start(home, session, payload)
         return
     fields = {**{name: payload.get(name) for name in KEPT_FIELDS}, "reason": "other"}
@@ -50,17 +50,12 @@ def main(event: str) -> None:
     answer.start_worker(home, NO_OWN_EVENT)
 
 
-def shortened(read_brief: Any) -> Any:
-    """`HookHome.brief` with whole lines left out before the end, until these agents accept it."""
-
-    def read(name: str) -> Any:
-        brief = read_brief(name)
-        lines = str(brief.get("text", "")).split("\n")
-        while len("\n".join(lines).encode()) > MAX_BRIEF_BYTES and len(lines) > 2 * FRAME_END_LINES:
-            del lines[-FRAME_END_LINES - 1]
-        return {**brief, "text": "\n".join(lines)} if "text" in brief else brief
-
-    return read
+def shortened(text: str) -> str:
+    """A brief with whole lines left out before the end, until these agents accept it."""
+    lines = text.split("\n")
+    while len("\n".join(lines).encode()) > MAX_BRIEF_BYTES and len(lines) > 2 * FRAME_END_LINES:
+        del lines[-FRAME_END_LINES - 1]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
