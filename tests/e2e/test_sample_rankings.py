@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.recall.core.tuning import DEFAULT_WEIGHTS
+from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from tests.support.sample_rankings import (
     QUESTIONS,
     Rankings,
@@ -15,6 +15,8 @@ from tests.support.sample_rankings import (
     ranking_differences,
     read_rankings,
 )
+
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "rankings" / "tidewatch.json"
 
@@ -30,7 +32,6 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield opened
 
 
-@pytest.mark.slow
 def test_any_machine_ranks_the_sample_sessions_as_recorded(
     memory: Holdfast, recorded: Rankings
 ) -> None:
@@ -41,7 +42,6 @@ def test_any_machine_ranks_the_sample_sessions_as_recorded(
     assert sum(len(hits) for found in recorded.values() for hits in found.values()) > 500
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("search", "weights"),
     [
@@ -51,9 +51,8 @@ def test_any_machine_ranks_the_sample_sessions_as_recorded(
     ],
 )
 def test_the_recorded_rankings_notice_a_weight_that_is_off_by_a_hundredth(
-    memory: Holdfast, recorded: Rankings, search: str, weights: object
+    memory: Holdfast, recorded: Rankings, search: str, weights: RankingWeights
 ) -> None:
-    assert isinstance(weights, type(DEFAULT_WEIGHTS))
     some = QUESTIONS[:3]
     expected = {name: {q: found[q] for q in some} for name, found in recorded.items()}
 

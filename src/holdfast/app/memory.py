@@ -191,8 +191,11 @@ class Holdfast:
         return Undo(self.context, self.teaching, self.banks).undo(count, bank, who)
 
     def ingest(self, inputs: Sequence[Input], workers: int = 1) -> IngestReport:
-        """Read transcripts, found by `ingestion.find`, and derive everything above them."""
-        return self.ingestion.ingest(inputs, workers)
+        """Read transcripts, found by `ingestion.find`, and derive everything above them. The next
+        session is told of it."""
+        report = self.ingestion.ingest(inputs, workers)
+        self.briefs.prepare()
+        return report
 
     def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
         """Weigh the evidence on a question through the disposition of a bank."""

@@ -26,7 +26,7 @@ from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.plan import RecallPlan
-from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.recall.query.query import Query
 from holdfast.recall.ranking.hits import agent_label, make_hit
 from holdfast.sources.json_fields import mapping
@@ -187,8 +187,11 @@ def _excerpt(text: str, needle: str, query: Query, whole: bool, redactor: Redact
     """The text around a match, redacted; "" if it covers too little of the query."""
     wide = _around(text, needle, _REDACTED_REACH)
     around = _around(redactor.redact(wide).text, needle, _EXCERPT_REACH)
-    good = whole or coverage(query.stem_weights, around) >= _MIN_COVERAGE
-    return around.strip() if good else ""
+    weights = query.stem_weights
+    said = stems_in(weights, around)
+    # One word of several is in a text by chance, however rare it is.
+    good = len(said) >= min(2, len(weights)) and weight_share(weights, said) >= _MIN_COVERAGE
+    return around.strip() if whole or good else ""
 
 
 def _around(text: str, needle: str, reach: int) -> str:

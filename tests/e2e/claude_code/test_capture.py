@@ -119,11 +119,12 @@ def test_a_session_whose_service_fails_is_still_captured(make_moved_in: MakeLab)
 
 
 def test_work_done_before_the_program_was_killed_is_captured(make_moved_in: MakeLab) -> None:
-    slow = {"command": "sleep 5", "description": "slow"}
+    slow = {"command": "until [ -e go_on ]; do sleep 0.1; done", "description": "slow"}
     lab = make_moved_in({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])})
     running = lab.start("Go. PLAY:slow", "--allowedTools", TOOLS)
     events = lab.events(wait_for="PostToolUse")
     running.send_signal(signal.SIGKILL)
+    (lab.project / "go_on").touch()
     running.communicate(timeout=60)
     assert [e.payload["tool_name"] for e in events if e.name == "PostToolUse"] == ["Write"]
     assert events[1].payload["prompt"] == "Go. PLAY:slow"

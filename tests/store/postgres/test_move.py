@@ -51,7 +51,9 @@ def read_in(home: Path, folder: Path) -> list[tuple[str, str, float]]:
     with Holdfast(settings_of(home)) as memory:
         memory.ingest(memory.ingestion.find([bug_hunt().write(folder)], "proj"))
         memory.remember("Imports pass an idempotency key, always. \x00", bank="proj")
-        return recalled_hits(memory)
+        found = recalled_hits(memory)
+    assert found
+    return found
 
 
 def recalled_hits(memory: Holdfast) -> list[tuple[str, str, float]]:

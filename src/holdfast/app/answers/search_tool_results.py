@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
+from holdfast.app.search.hit_view import ended_lines
 from holdfast.language import cut, truncate
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
 from holdfast.recall.lookup.trace import find_by_uri
@@ -40,6 +42,8 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     entry |= {"trust": trust.value} if trust is not None else {}
     status = getattr(record, "status", Status.OBSERVED)
     entry |= {"status": status.value} if status is not Status.OBSERVED else {}
+    ended = RecordEndings(reader).of(record, f"{title}\n\n{text}" if full else title)
+    entry |= {"ended": ended_lines(time, ended)} if ended else {}
     return entry | ({"text": text} if full else {})
 
 

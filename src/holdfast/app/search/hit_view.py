@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from holdfast.language import cut
+from holdfast.model.knowledge import EndedSentence
 from holdfast.model.query import Citation, Hit
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status
@@ -67,15 +68,20 @@ def short_text(short: Json) -> str:
     """The result of `short_json` as text."""
     since = f" (code since then: {short['since']})" if "since" in short else ""
     head = f"{short['time'][:10]} {short['kind']}, {short['trust']}: {short['uri']}{since}"
-    return "\n".join((head, *_ending_lines(short["time"], short.get("ended", ())), short["text"]))
+    return "\n".join((head, *_lines(short["time"], short.get("ended", ())), short["text"]))
 
 
 def endings(hit: Hit) -> list[str]:
     """What of a hit is history, a line for each: when it was said, how it ended, what holds now."""
-    return _ending_lines(hit.time, to_jsonable(hit.ended))
+    return ended_lines(hit.time, hit.ended)
 
 
-def _ending_lines(time: str, ended: Sequence[Json]) -> list[str]:
+def ended_lines(time: str, ended: Sequence[EndedSentence]) -> list[str]:
+    """The same for a record of a time."""
+    return _lines(time, to_jsonable(ended))
+
+
+def _lines(time: str, ended: Sequence[Json]) -> list[str]:
     said = f"said on {time[:10]}, " if time and time != UNDATED else ""
     lines: dict[str, None] = {}
     for one in ended:

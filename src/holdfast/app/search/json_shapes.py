@@ -147,6 +147,7 @@ def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Jso
         "raw": to_jsonable(found.raw),
         "superseded": found.superseded,
         **({"note": found.note} if found.note else {}),
+        **({"ended": to_jsonable(found.ended)} if found.ended else {}),
         "history": [_without_bank(entry) for entry in found.history],
         "life": [_select(change, "time", "status", "because") for change in found.lives],
         "bearings": [_evidence_json(evidence) for evidence in found.bearings],

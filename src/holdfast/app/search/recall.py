@@ -18,6 +18,7 @@ from holdfast.model.query import Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.statements import statements
 from holdfast.recall.engine import Ranking, rank, recall
 from holdfast.recall.query.query import read_query
 from holdfast.regex import regex
@@ -43,10 +44,11 @@ _ASKS_FOR_REASON = regex(
 
 def _words_suffice(found: RecallResult) -> bool:
     """Whether the best hits of a search by words hold nearly all of the query's words. A query
-    for a reason never qualifies: its answer is seldom put in the words of the query."""
+    for a reason never qualifies: its answer is seldom put in the words of the query. Nor do hits
+    that state nothing, such as the same question asked before."""
     if _ASKS_FOR_REASON.search(found.query[:_QUERY_PREFIX]):
         return False
-    best = [hit for hit in found.hits if not hit.provider][:2]
+    best = [hit for hit in found.hits if not hit.provider and statements(hit)][:2]
     return bool(best) and max(hit.why["coverage_alone"] for hit in best) >= _ENOUGH_COVERAGE
 
 

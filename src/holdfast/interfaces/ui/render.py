@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from holdfast.app.search.hit_view import endings
+from holdfast.app.search.hit_view import ended_lines, endings
 from holdfast.interfaces.ui import formatting, prose
 
 _HERE = Path(__file__).parent
@@ -31,6 +31,7 @@ _FILTERS: dict[str, Any] = {
     "count": formatting.count,
     "day": formatting.day,
     "diff": prose.diff,
+    "ended_lines": lambda ended, time: ended_lines(time, ended),
     "endings": endings,
     "folded": prose.folded,
     "highlight": prose.highlight,

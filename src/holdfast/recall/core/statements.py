@@ -74,8 +74,8 @@ _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
 _ASKED_SECTIONS = ("Request: ", "Investigated: ")
 # A whole sentence that only answers the one before it.
 _ACKNOWLEDGES = regex(
-    r"(?:understood|noted|ok(?:ay)?|sure|thanks?|thank you|great|perfect|good|done|yes|yep|no|right|"
-    r"got it|makes sense|will do|agreed|correct|fixed|committed|pushed|all done)\W*",
+    r"(?:understood|noted|ok(?:ay)?|sure|thanks?|thank you|great|perfect|good|done|yes|yep|no|"
+    r"right|got it|makes sense|will do|agreed|correct|fixed|committed|pushed|all done)\W*",
     re.IGNORECASE,
 )
 

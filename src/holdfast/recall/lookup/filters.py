@@ -11,6 +11,7 @@ from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.protocol import Reader
@@ -31,6 +32,8 @@ class Finding:
     files_read: tuple[str, ...]
     session: str
     bank: str
+    # How its title ended, if that does not hold any more.
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
         session = reader.sessions.get(record.bank, record.session)
         host, type = session.host if session else record.session, record.type.value
         files, read = record.files_modified, record.files_read
-        return Finding(name, kind, time, type, title, files, read, host, record.bank)
+        ended = RecordEndings(reader).label(record, title)
+        return Finding(name, kind, time, type, title, files, read, host, record.bank, ended)
     type = record.state.value if isinstance(record, Pull) else "commit"
-    return Finding(name, kind, time, type, title, record.files, (), "", record.bank)
+    ended = RecordEndings(reader).label(record, title)
+    return Finding(name, kind, time, type, title, record.files, (), "", record.bank, ended)

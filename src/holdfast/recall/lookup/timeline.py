@@ -19,6 +19,7 @@ from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_record
 from holdfast.recall.query.iso_dates import looks_like_date, read_iso_span
@@ -50,6 +51,8 @@ class Event:
     session: str
     bank: str
     anchor: bool = False
+    # How its title ended, if that does not hold any more.
+    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ def timeline(
     else:
         named = uri(record_kind(anchor), anchor.id)
         records = _records_around(reader, bank, anchor, kinds, before, after)
-    events = tuple(_event(reader, record, record == anchor) for record in records)
+    endings = RecordEndings(reader)
+    events = tuple(_event(reader, record, record == anchor, endings) for record in records)
     return Timeline(bank or "", named, events, undated)
 
 
@@ -172,7 +176,7 @@ def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     return time
 
 
-def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
+def _event(reader: Reader, record: _Timed, anchor: bool, endings: RecordEndings) -> Event:
     title = describe_record(record)[0]
     if isinstance(record, Remark):
         title = title or record.state
@@ -189,6 +193,7 @@ def _event(reader: Reader, record: _Timed, anchor: bool) -> Event:
         session=host,
         bank=record.bank,
         anchor=anchor,
+        ended=endings.label(record, title),
     )
 
 

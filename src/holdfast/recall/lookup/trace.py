@@ -16,6 +16,7 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import (
     Claim,
     Concept,
+    EndedSentence,
     Fact,
     FactEvidence,
     Memory,
@@ -34,6 +35,7 @@ from holdfast.recall.lookup.commits import (
     names_above,
     records_below,
 )
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
@@ -66,7 +68,8 @@ class Trace(NamedTuple):
     first turn. `history` are people's decisions about it, `superseded` the text that the last
     correction replaced, `lives` the changes of its status. `bearings` are the evidence of a fact,
     `beliefs` the confidence of an opinion over time, `story` the details of a commit, and `commits`
-    those that a session or an exchange made. `note` tells that the record was asked for by an old
+    those that a session or an exchange made. `ended` are its sentences that do not hold any more.
+    `note` tells that the record was asked for by an old
     name.
     """
 
@@ -83,6 +86,7 @@ class Trace(NamedTuple):
     beliefs: tuple[OpinionRevision, ...] = ()
     story: CommitDetails | None = None
     commits: tuple[SessionCommit, ...] = ()
+    ended: tuple[EndedSentence, ...] = ()
 
 
 def trace(
@@ -101,7 +105,8 @@ def trace(
     changes = reader.facts.status_changes(record.bank, [(found.kind, record.id)])
     was = known.was if known else ""
     note = _merge_note(record, text)
-    found = found._replace(history=tuple(decisions), superseded=was, note=note)
+    ended = RecordEndings(reader, as_of).of(record)
+    found = found._replace(history=tuple(decisions), superseded=was, note=note, ended=ended)
     if isinstance(record, Fact):
         evidence = reader.facts.evidence(record.bank, record.id)
         if as_of and record.validity.learned > as_of:

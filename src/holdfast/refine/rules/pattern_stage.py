@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.model.corrections import corrected_commit
-from holdfast.model.knowledge import FactKind
+from holdfast.model.knowledge import EndedStatement, FactKind
 from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.refine.core.curated_records import apply_decision, remembered_by_people
+from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.refine.rules.commit_style import commit_patterns
 from holdfast.refine.rules.patterns import make_patterns
 from holdfast.refine.rules.statements import (
@@ -16,6 +17,7 @@ from holdfast.refine.rules.statements import (
     memory_statements,
     session_statements,
 )
+from holdfast.store.knowledge.rules import Statement
 from holdfast.store.protocol import Writer
 
 NAME = "patterns"

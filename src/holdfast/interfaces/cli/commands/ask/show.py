@@ -8,6 +8,7 @@ from typing import cast
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
+from holdfast.app.search.hit_view import ended_lines
 from holdfast.capture.redact import Redactor
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
@@ -99,6 +100,8 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     screen.line(uri(found.kind, record.id), "bold", "cyan")
     if found.note:
         screen.wrap(found.note)
+    for line in ended_lines(describe_record(record)[1], found.ended):
+        screen.wrap(line)
     if isinstance(record, Turn):
         screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
         screen.line()

@@ -130,4 +130,6 @@ def _print_event(screen: Screen, event: Event, bank: str) -> None:
     title = truncate(event.title, screen.width - len(head + lead + end))
     styles = ("bold", "yellow") if event.anchor else ("bold",)
     screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
+    if event.ended:
+        screen.line(f"{_INDENT}does not hold any more: {event.ended}")
     print_reference(screen, event.uri, _INDENT, event.session, bank)

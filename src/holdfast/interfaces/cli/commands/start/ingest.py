@@ -112,6 +112,7 @@ def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
             memory.ingestion.update()
             memory.rules.sync_all()
             left = embed(memory, arguments.embed, arguments.json, executors.embed, turns_s)
+            memory.briefs.prepare()
     if arguments.json:
         logs = zip(repositories, commits, strict=True)
         found = [{"path": str(path), **log._asdict()} for path, log in logs]

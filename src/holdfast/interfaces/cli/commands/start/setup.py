@@ -80,6 +80,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     paths = HomePaths(Path(os.path.abspath(settings.home)))  # noqa: PTH100 - links stay
     if arguments.agent != DEFAULT_AGENT:
         if other_agents.set_up(screen, settings, paths, arguments):
+            _prepare_briefs(settings)
             _offer_history(screen, settings, arguments)
     else:
         _set_up_claude_code(screen, settings, paths, arguments)
@@ -115,6 +116,7 @@ def _set_up_claude_code(
             _install_plugin(paths, where, enabled)
         if new_service is not None:
             choose_service(paths.home, new_service)
+        _prepare_briefs(settings)
         done = True
     if arguments.json:
         report = other_agents.report_json(arguments, plan, steps, done)
@@ -214,6 +216,13 @@ def _print_next_steps(screen: Screen, done: bool) -> None:
     ):
         screen.item(f"- {what}", "  ")
     screen.line("  - `holdfast status` tells whether it works, `holdfast uninstall` undoes it.")
+
+
+def _prepare_briefs(settings: Settings) -> None:
+    """Let the very next session know what there is to know already."""
+    with open_memory(settings, create=False) as memory:
+        if memory.reader.banks.all():
+            memory.briefs.prepare()
 
 
 def _estimate(settings: Settings) -> tuple[int, int, int]:

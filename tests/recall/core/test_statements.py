@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.query import LAYER_BY_KIND, Hit
+from holdfast.model.trust import Trust
+from holdfast.recall.core.statements import is_question, is_request, says_not_known, statements
+
+
+def hit(text: str, kind: str = "turn", trust: Trust = Trust.ASSISTANT) -> Hit:
+    return Hit(
+        f"holdfast://{kind}/1", kind, LAYER_BY_KIND[kind], 1.0, text, "", "", "b", trust=trust
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why did we drop Kafka?",
+        "why did we drop kafka",
+        "how long do we wait for late events",
+        "which tool are packages installed with",
+        "ok, can you tell me where the tokens are",
+        "is the cache still in redis",
+        "なぜKafkaをやめたのですか？",
+    ],
+)
+def test_a_question_of_a_person_states_nothing(text: str) -> None:
+    assert is_question(text, by_person=True)
+    assert statements(hit(text, trust=Trust.USER)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fix the login bug.",
+        "please write tests for checkout",
+        "Can you add a dark mode",
+        "now run the tests and commit",
+        "Look at parseHTTPRequest, it drops the last header.",
+    ],
+)
+def test_a_request_of_a_person_states_nothing(text: str) -> None:
+    assert is_request(text)
+    assert statements(hit(text, trust=Trust.USER)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Packages are installed with yarn.",
+        "When the clocks went back, every alert came twice.",
+        "use sqlc instead of an ORM",
+        "Never retry a 4xx.",
+        "let's go with magic links",
+        "Always run the tests before a push.",
+        "What matters is speed.",
+        "we dropped RabbitMQ because nobody could operate it",
+        "keep 14 days",
+    ],
+)
+def test_what_a_person_says_is_so_or_shall_be_so_is_a_statement(text: str) -> None:
+    assert statements(hit(text, trust=Trust.USER)) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Memory has nothing on why Kafka was dropped.",
+        "I don't have a record of that.",
+        "I could not find one.",
+        "There is no mention of it in the project.",
+        "Not known: nothing in memory speaks of this.",
+        "That is not known.",
+        "I'd have to look that up.",
+    ],
+)
+def test_that_nothing_is_known_is_no_statement(text: str) -> None:
+    assert says_not_known(text)
+    assert statements(hit(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We don't have a staging server.",
+        "The importer has no retries.",
+        "No results are cached.",
+        "Unknown keys in the settings are refused.",
+        "The memory of the worker stays below 80 MB.",
+        "I couldn't find the config, so it is created on the first start now.",
+    ],
+)
+def test_that_something_is_not_there_is_a_statement(text: str) -> None:
+    assert not says_not_known(text)
+    assert statements(hit(text)) == [text]
+
+
+@pytest.mark.parametrize("text", ["Understood.", "Let me check.", "I'll look at it.", "Done!"])
+def test_an_acknowledgement_or_an_announcement_is_no_statement(text: str) -> None:
+    assert statements(hit(text)) == []
+
+
+def test_the_reply_of_an_exchange_states_and_its_question_does_not() -> None:
+    text = "Why do rows double?\n\nThe retry wrapper calls load() again."
+    assert statements(hit(text, "exchange")) == ["The retry wrapper calls load() again."]
+    assert statements(hit("Why do rows double?", "exchange")) == []
+    said = "Rows are keyed by harbour\n\nUnderstood."
+    assert statements(hit(said, "exchange")) == ["Rows are keyed by harbour"]
+
+
+def test_a_digest_states_what_was_learned_and_not_what_was_asked() -> None:
+    asked = "Request: Why did we drop Kafka?\n\nInvestigated: Why did we drop Kafka?"
+    assert statements(hit(asked, "digest")) == []
+    learned = "Learned: Kafka was dropped because nobody could operate it."
+    assert statements(hit(f"{asked}\n\n{learned}", "digest")) == [learned]
+
+
+def test_a_concept_that_only_counts_exchanges_states_nothing() -> None:
+    text = "Kafka\n\n3 exchanges from 2026-09-01 to 2026-09-03 about kafka. Latest: Why Kafka?"
+    assert statements(hit(text, "concept")) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "is_evidence"),
+    [
+        ("Grep src\nkubernetes\n→ ok: 4 files", False),
+        ("Read src/app.py\n→ ok", False),
+        ("Bash\nrg -n kubernetes\n→ ok: deploy.md:3", False),
+        ("Bash\ncd deploy && grep -r kubernetes .\n→ ok", False),
+        ("Bash\ngit commit -m 'Move to Kubernetes'\n→ ok: [main 1234567] Move", True),
+        ("Edit deploy.md\n+Kubernetes\n→ ok", True),
+    ],
+)
+def test_a_call_that_looks_for_something_is_a_question_too(call: str, is_evidence: bool) -> None:
+    assert bool(statements(hit(call, trust=Trust.TOOL))) is is_evidence
+
+
+@pytest.mark.parametrize("kind", ["rule", "memory", "fact"])
+def test_a_record_of_nothing_but_code_is_kept_whole(kind: str) -> None:
+    assert statements(hit("```\nmake release\n```", kind)) == ["```\nmake release\n```"]

@@ -1,0 +1,47 @@
+"""Calls of memory itself, by whichever way an agent makes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.records import ToolCall
+from holdfast.sources.own_calls import is_memory_call, is_memory_lookup
+
+
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("mcp__holdfast__memory", '{"question":"why"}'),
+        ("mcp__plugin_holdfast_holdfast__memory_recall", "{}"),
+        ("ToolSearch", '{"query":"select:mcp__holdfast__memory"}'),
+        ("Bash", 'holdfast ask "Why did we drop Kafka?"'),
+        ("Bash", "cd /srv/app && .venv/bin/holdfast recall kafka --json | head -20"),
+        ("Bash", "HOLDFAST_HOME=/tmp/h python3 -m holdfast reflect kafka"),
+        ("PowerShell", "holdfast timeline"),
+    ],
+)
+def test_a_lookup_is_known_by_its_tool_or_its_command(name: str, action: str) -> None:
+    tool = ToolCall(name, action=action)
+    assert is_memory_lookup(tool) and is_memory_call(tool)
+
+
+@pytest.mark.parametrize("name", ["remember", "learn", "auto_learn"])
+def test_keeping_something_is_a_call_but_no_lookup(name: str) -> None:
+    tool = ToolCall(f"mcp__holdfast__{name}", action='{"text":"We use yarn."}')
+    assert is_memory_call(tool) and not is_memory_lookup(tool)
+
+
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("mcp__weather__memory", "{}"),
+        ("Bash", "pip install holdfast"),
+        ("Bash", "grep -rn 'holdfast ask' docs"),
+        ("Bash", "holdfast ingest --dry-run"),
+        ("Bash", "git commit -m 'Show what holdfast recall finds'"),
+        ("ToolSearch", '{"query":"select:WebFetch"}'),
+        ("Edit", "+holdfast ask"),
+    ],
+)
+def test_other_calls_that_speak_of_holdfast_are_work(name: str, action: str) -> None:
+    assert not is_memory_call(ToolCall(name, action=action))

@@ -1,0 +1,205 @@
+"""Every way in which a memory tells what it knows, in this process: Python, the command line, REST,
+GraphQL, pages, MCP tools, briefs, triggers, hand-offs and exports."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from html import unescape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import httpx2
+
+from holdfast.app.core.token import read_or_make_token
+from holdfast.app.memory import Holdfast
+from holdfast.app.transfer.export_folder import ExportFolder
+from holdfast.app.transfer.export_obsidian import write_vault
+from holdfast.app.transfer.exporting import ExportRequest
+from holdfast.app.views.handoff import hand_off
+from holdfast.brief.triggers import error_triggers, file_triggers
+from holdfast.interfaces.cli.main import main
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.interfaces.mcp.read_only_specs import SPECS
+from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
+from holdfast.model.to_json import to_jsonable
+from holdfast.settings import Settings
+
+Way = tuple[str, object]
+_HOST = "127.0.0.1:1"
+
+
+def all_ways(memory: Holdfast, questions: list[str], prompts: list[str]) -> Iterator[Way]:
+    """What each way in tells about some questions, and about first prompts of a session."""
+    yield from python_ways(memory, questions, prompts)
+    yield from brief_ways(memory)
+    yield from command_ways(questions, prompts)
+    yield from http_ways(memory.settings, questions, prompts)
+    yield from mcp_ways(questions)
+    yield from export_ways(memory)
+
+
+def python_ways(memory: Holdfast, questions: list[str], prompts: list[str]) -> Iterator[Way]:
+    """The Python API."""
+    for question in questions:
+        yield f"recall {question!r}", to_jsonable(memory.recall(question))
+        yield f"ask {question!r}", to_jsonable(memory.ask(question))
+        yield f"reflect {question!r}", to_jsonable(memory.reflect(question))
+        yield f"hand-off {question!r}", hand_off(memory, question).page
+    for prompt in prompts:
+        yield f"goal brief {prompt!r}", memory.briefs.goal_brief(prompt).text
+    yield "facts", to_jsonable(memory.browse.facts())
+    yield "timeline", to_jsonable(memory.timeline())
+    for session in memory.reader.sessions.latest(None):
+        yield "hand-off of a session", hand_off(memory, f"holdfast://session/{session.id}").page
+    for bank in memory.reader.banks.all():
+        yield "patterns", to_jsonable(memory.reader.rules.patterns(bank.id))
+
+
+def brief_ways(memory: Holdfast) -> Iterator[Way]:
+    """What hooks inject."""
+    yield "session brief", memory.briefs.session_brief().text
+    for bank in memory.reader.banks.all():
+        for name, found in (
+            ("file", file_triggers(memory.reader, bank.id)),
+            ("error", error_triggers(memory.reader, bank.id)),
+        ):
+            texts = [brief.text for briefs in found.values() for brief in briefs]
+            yield f"{name} triggers", "\n".join(texts)
+
+
+def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
+    """The command line; the home is in the environment."""
+    commands = [["facts"], ["timeline"], ["brief"], ["digest", "--since", "2026-01-01"]]
+    commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
+    commands += [
+        [name, question] for name in ("recall", "ask", "reflect") for question in questions
+    ]
+    commands += [["brief", "--prompt", prompt] for prompt in prompts]
+    for command in commands:
+        out = io.StringIO()
+        with redirect_stdout(out), redirect_stderr(io.StringIO()):
+            main([*command, "--bank", "proj"])
+        yield f"holdfast {' '.join(command)}", out.getvalue()
+
+
+def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> Iterator[Way]:
+    """REST, GraphQL and pages, asked of the application without a socket."""
+    keys = OwnerKeys(read_or_make_token(settings.home))
+    pool = MemoryPool(settings)
+    web = WebApp(pool, keys, GuardRules(frozenset({_HOST})))
+    headers = {"authorization": f"Bearer {read_or_make_token(settings.home)}"}
+    gets = ["facts", "timeline", "brief", "digest?since=2026-01-01", "find?since=2026-01-01"]
+    gets += ["concepts", "memories", "rules/candidates"]
+    gets += [f"recall?q={question}" for question in questions]
+    gets += [f"handoff?what={question}" for question in questions]
+    gets += [f"brief?prompt={prompt}" for prompt in prompts]
+    posts = [(name, {"query" if name == "reflect" else "question": question})
+             for name in ("ask", "reflect") for question in questions]  # fmt: skip
+    graph = "query($q: String!) { search(query: $q) { hits { text status ended } "
+    graph += "misses { text status ended } } facts { items { content } } }"
+    pages = ["/timeline", "/memory?tab=facts", "/memory?tab=concepts", "/memory?tab=remembered"]
+    pages += [f"/{place}?q={question}" for place in ("", "search") for question in questions]
+
+    async def ask_all() -> list[Way]:
+        transport = httpx2.ASGITransport(web.guard)  # pyright: ignore[reportArgumentType]
+        found: list[Way] = []
+        async with httpx2.AsyncClient(
+            transport=transport, base_url=f"http://{_HOST}", headers=headers, timeout=60
+        ) as client:
+            for path in gets:
+                answer = await client.get(f"/api/v1/{path}")
+                assert answer.status_code == 200, (path, answer.text)
+                found.append((f"GET {path}", answer.json()))
+            for path, body in posts:
+                answer = await client.post(f"/api/v1/{path}", json=body)
+                assert answer.status_code == 200, (path, answer.text)
+                found.append((f"POST {path} {body}", answer.json()))
+            for question in questions:
+                body = {"query": graph, "variables": {"q": question}}
+                answer = await client.post("/graphql", json=body)
+                found.append((f"GraphQL {question}", _data(answer.json())))
+            for path in pages:
+                answer = await client.get(path, headers={"accept": "text/html"})
+                assert answer.status_code == 200, (path, answer.text)
+                found.append((f"page {path}", _visible_text(answer.text)))
+        return found
+
+    try:
+        yield from asyncio.run(ask_all())
+    finally:
+        pool.close()
+
+
+def _data(answer: Any) -> Any:
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+def _visible_text(page: str) -> str:
+    """The main part of a page as text, an item or a paragraph a line."""
+    inner = re.search(r"<main.*?</main>", page, re.DOTALL)
+    assert inner is not None, page
+    kept = re.sub(r"<(script|style|form).*?</\1>|<input[^>]*>", "", inner[0], flags=re.DOTALL)
+    items = re.sub(r"</li>|</article>|</section>|<h[12][^>]*>", "\n\n", kept)
+    return unescape(re.sub(r"<[^>]+>", " ", items))
+
+
+def mcp_ways(questions: list[str]) -> Iterator[Way]:
+    """The tools for agents; the home is in the environment."""
+    calls: list[tuple[ServerSpec, str, dict[str, Any]]] = []
+    for question in questions:
+        calls += [(SPEC, "memory", {"question": question})]
+        calls += [(SPEC, "memory_recall", {"query": question})]
+        calls += [(SPEC, "memory_reflect", {"query": question})]
+        calls += [(SPECS["memory"], name, {"query": question}) for name in _MEMORY_SEARCHES]
+        calls += [(SPECS["search"], name, {"query": question, "format": "full", "dateRange": None})
+                  for name in _SEARCHES]  # fmt: skip
+    made: dict[str, Any] = {}
+    try:
+        for spec, name, given in calls:
+            engine = made.setdefault(spec.name, spec.make_engine())
+            wanted = {key: value for key, value in given.items() if value is not None}
+            _, arguments = spec.check_call({"name": name, "arguments": wanted})
+            told = engine.call(name, arguments, CallContext(client="a client"))
+            yield f"{name} {given}", _structured(told)
+    finally:
+        for engine in made.values():
+            engine.close()
+
+
+_MEMORY_SEARCHES = (
+    "memory_search_fts",
+    "memory_search_vector",
+    "memory_search_hybrid",
+    "memory_search_multi_strategy",
+    "memory_search_with_fallbacks",
+)
+_SEARCHES = ("search_observations", "search_sessions", "search_user_prompts")
+
+
+def _structured(told: dict[str, Any]) -> object:
+    """What a tool says: its structured content, or its text as JSON or as it is."""
+    if told.get("structuredContent"):
+        return told["structuredContent"]
+    text = "\n".join(part.get("text", "") for part in told["content"])
+    return json.loads(text) if text.startswith(("{", "[")) else text
+
+
+def export_ways(memory: Holdfast) -> Iterator[Way]:
+    """The notes of a vault."""
+    with TemporaryDirectory() as folder:
+        vault = ExportFolder(Path(folder) / "vault", "obsidian")
+        write_vault(memory.reader, vault, ExportRequest(tuple(memory.reader.banks.all())), str)
+        vault.write()
+        for path in sorted((Path(folder) / "vault").rglob("*.md")):
+            yield f"note {path.name[:20]}", path.read_text()
