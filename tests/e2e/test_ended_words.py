@@ -26,6 +26,7 @@ class Topic(NamedTuple):
     """Something that a project decides, with one word that changes."""
 
     stated: str
+    echo: str
     amended: str
     disputed: str
     about: str
@@ -36,7 +37,9 @@ class Topic(NamedTuple):
 
 DEPLOY = Topic(
     "From now on we always deploy with {new} from the release branch, never by hand.",
-    "We changed our mind: from now on we deploy with {new} instead of {old} from the release branch.",
+    "Done, we deploy with {new} now.",
+    "We changed our mind: from now on we deploy with {new} instead of {old} from the release "
+    "branch.",
     "The rule that we always deploy with {old} from the release branch is wrong.",
     "the release branch",
     "src/deploy.py",
@@ -45,6 +48,7 @@ DEPLOY = Topic(
 )
 UPLOAD = Topic(
     "We decided that uploads always go through {new} in the media service.",
+    "Done, uploads go through {new} now.",
     "We no longer use {old}: uploads always go through {new} in the media service from now on.",
     "The rule that uploads go through {old} in the media service is wrong.",
     "the media service",
@@ -112,7 +116,7 @@ class World:
             case "supersede" if facts and self.used[topic]:
                 old, new = self.used[topic][-1], self.new_name(topic)
                 text = topic.amended.format(old=old, new=new)
-                self.say(topic, text, f"Done, {topic.about} uses {new} now.")
+                self.say(topic, text, topic.echo.format(new=new))
             case "retire" if facts:
                 text = topic.disputed.format(old=self.used[topic][-1])
                 self.say(topic, text, "I see, that rule is wrong.")
@@ -154,7 +158,7 @@ def world() -> Iterator[World]:
         with made.memory:
             for topic in TOPICS:
                 new = made.new_name(topic)
-                made.say(topic, topic.stated.format(new=new), f"Done, it goes with {new} now.")
+                made.say(topic, topic.stated.format(new=new), topic.echo.format(new=new))
             yield made
 
 

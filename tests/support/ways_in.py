@@ -81,9 +81,8 @@ def command_ways(questions: list[str], prompts: list[str]) -> Iterator[Way]:
     """The command line; the home is in the environment."""
     commands = [["facts"], ["timeline"], ["brief"], ["digest", "--since", "2026-01-01"]]
     commands += [["find", "--since", "2026-01-01"], ["concepts"], ["promote", "candidates"]]
-    commands += [
-        [name, question] for name in ("recall", "ask", "reflect") for question in questions
-    ]
+    verbs = ("recall", "ask", "reflect")
+    commands += [[verb, question] for verb in verbs for question in questions]
     commands += [["brief", "--prompt", prompt] for prompt in prompts]
     for command in commands:
         out = io.StringIO()
@@ -117,11 +116,12 @@ def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> I
             transport=transport, base_url=f"http://{_HOST}", headers=headers, timeout=60
         ) as client:
             for path in gets:
-                answer = await client.get(f"/api/v1/{path}")
+                sign = "&" if "?" in path else "?"
+                answer = await client.get(f"/api/v1/{path}{sign}bank=proj")
                 assert answer.status_code == 200, (path, answer.text)
                 found.append((f"GET {path}", answer.json()))
             for path, body in posts:
-                answer = await client.post(f"/api/v1/{path}", json=body)
+                answer = await client.post(f"/api/v1/{path}", json={"bank": "proj", **body})
                 assert answer.status_code == 200, (path, answer.text)
                 found.append((f"POST {path} {body}", answer.json()))
             for question in questions:

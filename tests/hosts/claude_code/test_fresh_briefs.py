@@ -25,8 +25,8 @@ RECORDED = Path(__file__).parents[2] / "recorded" / "hooks"
 DECIDED = "We decided to use Redux for state management from now on, because it is known."
 LATER = "We decided to pack every container twice from now on, because ropes wear out."
 FILE = ".claude/memory.md"
-OLD = "# State\n\nState management uses plain Signals.\n"
-NEW = "# State\n\nState management uses plain Zustand.\n\nIts `__version__` is 1024**3.\n"
+OLD = "# State\n\nState management uses Signals.\n"
+NEW = "# State\n\nState management uses Zustand.\n\nIts `__version__` is 1024**3.\n"
 
 
 class Project(NamedTuple):
@@ -114,7 +114,7 @@ def test_a_prepared_brief_that_is_current_is_told_without_the_package(here: Proj
     write_file(here, OLD)
     prepare(here)
     told = here.start(here.without_package)
-    assert "Redux" in told and "plain Signals" in told
+    assert "Redux" in told and "Signals" in told
 
 
 @pytest.mark.parametrize("script", ["answer.py", "other_agents.py"])
@@ -130,9 +130,9 @@ def test_a_changed_memory_file_is_told_as_it_is_now(
     else:
         (here.root / FILE).unlink()
     told = here.start(script=script)
-    assert "Redux" in told and "plain Signals" not in told
-    assert ("plain Zustand. · Its `__version__` is 1024**3." in told) is bool(after)
-    assert (f"But {FILE} says: “State management uses plain Zustand" in told) is bool(after)
+    assert "Redux" in told and "Signals" not in told
+    assert ("Zustand. · Its `__version__` is 1024**3." in told) is bool(after)
+    assert (f"But {FILE} says: “State management uses Zustand" in told) is bool(after)
 
 
 def test_a_changed_memory_file_that_cannot_be_read_in_time_is_left_out(here: Project) -> None:
@@ -207,8 +207,8 @@ def test_the_goal_brief_quotes_the_memory_file_as_it_is_now(here: Project) -> No
     write_file(here, OLD)
     prepare(here)
     write_file(here, NEW)
-    told = here.prompt("Please rework the state management of the whole app")
-    assert "says: “State management uses plain Zustand" in told and "Signals" not in told
+    told = here.prompt("Please rework the state management of the app")
+    assert "says: “State management uses Zustand" in told and "Signals" not in told
 
 
 def test_the_command_shows_the_brief_with_the_memory_file_as_it_is_now(here: Project) -> None:
@@ -218,4 +218,4 @@ def test_the_command_shows_the_brief_with_the_memory_file_as_it_is_now(here: Pro
     with here.open() as memory:
         (known,) = memory.reader.banks.all()
         told = memory.briefs.session_brief(known.id).text
-    assert "plain Zustand" in told and "Signals" not in told
+    assert "Zustand" in told and "Signals" not in told

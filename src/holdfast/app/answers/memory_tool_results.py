@@ -23,7 +23,6 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
     notable = {
         "status": remarks(hit).get("status"),
         "supersededBy": hit.superseded_by,
-        "ended": endings(hit),
     }
     metadata: Object = {"kind": hit.kind, "timestamp": hit.time, "trust": hit.trust.value}
     metadata |= {name: value for name, value in where.items() if value}
@@ -33,6 +32,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
         "id": _result_id(hit, metadata),
         "uri": hit.uri,
         "content": cut(hit.text, MAX_RECORD_CHARS),
+        **({"ended": endings(hit)} if hit.ended else {}),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,
         "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),

@@ -132,12 +132,20 @@ def _is_in_exchange(statement: EndedStatement, session: str, seq: int) -> bool:
 def _shares_enough(known: _Known, stems: frozenset[str], session: str, seq: int) -> bool:
     shared, most = len(known.all & stems), len(known.all)
     if _is_in_exchange(known.statement, session, seq):
+        if _names_it(known, stems):
+            return True
         needed = max(_LIMITS.same_exchange_words, _LIMITS.same_exchange_share * most)
         return shared >= min(most, needed)
     is_in_session = bool(session) and session == known.statement.session
     if is_in_session and seq == WHOLE_SESSION:
         return shared >= _LIMITS.summary_share * most
     return (known.statement.everywhere or is_in_session) and shared >= _LIMITS.same_share * most
+
+
+def _names_it(known: _Known, stems: frozenset[str]) -> bool:
+    """Whether all that tells the ended statement from the new one is there, and it is more than
+    numbers: "it goes with flux now", where the statement says "deploy with flux"."""
+    return known.gone <= stems and any(not stem.isdigit() for stem in known.gone)
 
 
 def has_ended(text: str, found: Iterable[EndedSentence]) -> bool:

@@ -27,8 +27,8 @@ _LEAD_IN = r"(?:(?:ok(?:ay)?|so|and|but|also|well|hm+|hi|hey|hello|btw|please|pl
 # A question without its mark, as people type it.
 _ASKS = regex(
     _LEAD_IN
-    + r"(?:why|how|where|when|who|what|which|whose)\s+(?:(?!we|you|they|it|he|she|i|the|a|an|"
-    r"this|that|these|those|to|is|are)\S+\s+){0,3}?"
+    + r"(?:why|how|where|when|who|what|which|whose)\s+(?:(?!(?:we|you|they|it|he|she|i|the|"
+    r"an?|this|that|these|those|to)\b)\S+\s+){0,3}?"
     r"(?:is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|may|must|happens)\b|"
     + _LEAD_IN
     + r"(?:is|are|was|were|does|did|can|could|should|would|will|has|have|may|shall)\s+"
@@ -62,7 +62,7 @@ _NOT_KNOWN = regex(
     r"does(?:n['’]t| not) (?:know|say|have|mention)|abstain\w*)\b|"
     r"\bno (?:records?|mention|memory|memories|trace|information) (?:of|about|on)\b|"
     r"\bnothing (?:is |was )?(?:known|recorded|remembered|in memory|about)\b|"
-    r"^(?:that |this |it )?(?:is )?(?:not known|unknown)\b|"
+    r"^(?:that |this |it )?(?:is )?(?:not known|unknown)(?:\W*$|:)|"
     r"\b(?:i['’]d|i would|i['’]ll) (?:have to|need to) (?:look|check|search)\b",
     re.IGNORECASE,
 )

@@ -73,6 +73,13 @@ _NO_QUALIFIER = frozenset(
 )
 
 
+_NUMBERS = dict(
+    zip(
+        "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
+        "1 2 3 4 5 6 7 8 9 10 12 20 30 60".split(),
+        strict=True,
+    )
+)
 # Places of which a statement about one says nothing about another.
 _PLACES = (
     frozenset("staging production prod dev development local preview qa".split()),
@@ -99,7 +106,8 @@ class StatementWords(NamedTuple):
 @lru_cache(maxsize=5000)
 def statement_words(text: str) -> StatementWords:
     """The words of a statement. Cached, because a statement is compared with many others."""
-    found = [(word, _stem(word)) for word in words(plain(text).translate(_SPLIT))]
+    split = (_NUMBERS.get(word, word) for word in words(plain(text).translate(_SPLIT)))
+    found = [(word, _stem(word)) for word in split]
     content = [s for word, s in found if _is_content(word, s)]
     pairs = {
         (one, other)
@@ -249,8 +257,7 @@ def names_the_change(later: str, earlier: str) -> bool:
     one, other = statement_features(later), statement_features(earlier)
     if one.rejected & other.accepted or other.rejected & one.accepted:
         return True
-    ours, theirs = _measures(later), _measures(earlier)
-    return any(unit in theirs and theirs[unit] != value for unit, value in ours.items())
+    return _sets_other_value(later, earlier)
 
 
 def gives_up(later: str, earlier: str) -> bool:
@@ -265,24 +272,34 @@ def _given_up(text: str) -> frozenset[str]:
     return frozenset(word for clause in clauses for word in statement_words(clause).stems)
 
 
-def _measures(text: str) -> dict[str, frozenset[str]]:
-    """The values of a statement by the word after each, such as `minutes` or `percent`."""
-    found: dict[str, set[str]] = {}
-    for word, following in pairwise([*words(plain(text).translate(_SPLIT)), ""]):
-        if is_value(word):
-            unit = stem(following) if following and following not in STOPWORDS else ""
-            found.setdefault(unit, set()).add(_NUMBERS.get(word, word))
-    return {unit: frozenset(values) for unit, values in found.items() if unit}
+def _sets_other_value(later: str, earlier: str) -> bool:
+    """Whether both statements have a value of the same unit, or of the same form where one has no
+    unit, and these differ."""
+    ours, theirs = _measures(later), _measures(earlier)
+    return any(
+        value != other
+        and (unit == other_unit or not (unit and other_unit))
+        and _form(value) == _form(other)
+        for value, unit in ours - theirs
+        for other, other_unit in theirs - ours
+    )
+
+
+def _form(value: str) -> str:
+    return re.sub(r"\d+", "0", value) if any(c.isdigit() for c in value) else "word"
+
+
+def _measures(text: str) -> frozenset[tuple[str, str]]:
+    """The values of a statement, each with the word after it, such as `minutes`; "" if none is."""
+    split = [_NUMBERS.get(word, word) for word in words(plain(text).translate(_SPLIT))]
+    return frozenset(
+        (word, stem(unit) if unit and unit not in STOPWORDS and not is_value(unit) else "")
+        for word, unit in pairwise([*split, ""])
+        if is_value(word)
+    )
 
 
 _NOTHING = statement_words("")
-_NUMBERS = dict(
-    zip(
-        "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
-        "1 2 3 4 5 6 7 8 9 10 12 20 30 60".split(),
-        strict=True,
-    )
-)
 # What follows is over; what stands before is over. Up to the end of the clause, six words.
 _OVER_AFTER = re.compile(
     r"\b(?:instead of|rather than|no longer|no more|not any ?more|not|scrap(?:ped)?|forget (?:the|"
@@ -293,7 +310,7 @@ _OVER_AFTER = re.compile(
 )
 _OVER_BEFORE = re.compile(
     r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were) (?:obsolete|outdated|gone|dead|out|over|off "
-    r"limits|a mistake|dropped|history|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|any ?more|"
-    r"nicht mehr|ya no)\b",
+    r"limits|a mistake|dropped|history|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|"
+    r"any ?more|nicht mehr|ya no)\b",
     re.IGNORECASE,
 )

@@ -2,8 +2,8 @@
 
 "Uploads are capped at 10 MB" and "70 will do" lay nothing down by themselves, so they are no facts.
 They count where one amends another in a later session (`amendments`). So this is about form alone:
-what may have been laid down (`may_be_amended`), what says that something changes (`says_change`,
-`changes_in_part`), and what an agent reports as changed (`reported_changes`).
+what may have been laid down (`may_be_amended`), what refers to it (`refers_back`), whether it still
+holds in part (`changes_in_part`), and what an agent reports as changed (`reported_changes`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class PlainStatementLimits(NamedTuple):
 _LIMITS = PlainStatementLimits()
 
 _QUESTION = re.compile(
-    r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is there|are there|does|do we|did|can (?:we|"
-    r"you|i)|could|would|should (?:we|i)|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
+    r"[?？]\s*$|^(?:(?:also|and|so|but|ok(?:ay)?|btw|hm+)[, ]+)*(?:why|what|how|when|who|where|which|"
+    r"is|are|was|were|does|do we|do you|did|can (?:we|you|i)|could|would|should (?:we|i)|has|have we|"
+    r"any idea|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
     re.IGNORECASE,
 )
 # For this time only, or only tried.
@@ -48,16 +49,19 @@ _ONE_OFF = re.compile(
     r"pour l['’]instant|por ahora|voorlopig)\b",
     re.IGNORECASE,
 )
-# Talk about the work at hand: reports, wishes, guesses, links and files. It says nothing about how
-# things are to be from then on.
+# Talk about the work at hand: reports, guesses, links and files. It says nothing about how things
+# are to be from then on.
 _TALK = re.compile(
-    r"https?://|@\w|\b(?:i|i['’]\w+|me|my|mine|you|your|maybe|perhaps|probably|seems?|looks? like|"
-    r"currently|somehow|investigate|look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|"
-    r"able to|this (?:branch|pr|issue|bug|file|error|comment|change|task)|(?:is|are|was|were|keeps?|"
-    r"still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|missing|slow|flaky|hanging)|"
-    r"crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|doesn['’]?t work|not working|traceback)\b",
+    r"https?://|@\w|\b(?:maybe|perhaps|probably|seems?|looks? like|currently|somehow|investigate|"
+    r"look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|i (?:thought|think|guess|see|saw|"
+    r"got|tried|did|had|just|was)|this (?:branch|pr|issue|bug|file|error|comment|change|task)|"
+    r"(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
+    r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"
+    r"doesn['’]?t work|not working|traceback)\b",
     re.IGNORECASE,
 )
+# What somebody wants or tells another to do.
+_PERSONAL = re.compile(r"\b(?:i|i['’]\w+|me|my|mine|you|your)\b", re.IGNORECASE)
 # An order that is carried out and done with.
 _TASK = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|no|good|great|thanks|now|then|next|so|and|also|please|pls|hi|hey|"
@@ -100,7 +104,7 @@ _REPLACES = re.compile(
 # The stronger of them: whatever else is said, the earlier does not hold any more.
 _REPLACES_SURELY = re.compile(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
-    r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|from \S+(?: \S+){0,2} to "
+    r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|new (?:deal|rule|policy)|from \S+(?: \S+){0,2} to "
     r"\S+|nicht mehr|statt|ya no|ne .{1,30} plus)\b",
     re.IGNORECASE,
 )
@@ -153,21 +157,16 @@ def find_plain_statements(message: str) -> list[str]:
 
 def _is_statement(text: str) -> bool:
     has_length = _LIMITS.min_chars <= len(text) <= _LIMITS.max_chars
-    is_talk = _ONE_OFF.search(text) or _PROPOSAL.search(text)
-    return has_length and not is_talk and (may_be_amended(text) or says_change(text))
+    return has_length and not (
+        _ONE_OFF.search(text) or _PROPOSAL.search(text) or _TALK.search(text) or is_chatter(text)
+    )
 
 
 def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
     first = next(iter(sentences(plain(text))), "")
-    is_work = _TASK.match(first) or _TALK.search(first) or is_chatter(first)
-    return bool(_NORM.search(first)) and not is_work
-
-
-def says_change(text: str) -> bool:
-    """Whether a statement says that something changes, is added or is excepted."""
-    text = plain(text)
-    return bool(_REPLACES.search(text) or _IN_PART.search(text))
+    is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
+    return bool(_NORM.search(first)) and not is_work and not is_chatter(first)
 
 
 def part_sentences(text: str) -> list[str]:
@@ -193,11 +192,6 @@ def changes_in_part(text: str, summary: str) -> bool:
     if _REPLACES_SURELY.search(text) or _REPLACES_SURELY.search(summary):
         return False
     return bool(_IN_PART.search(text)) or not _REPLACES.search(text)
-
-
-def is_talk(text: str) -> bool:
-    """Whether a text is about the work at hand and not about how things are to be."""
-    return bool(_TALK.search(plain(text)))
 
 
 def reported_changes(message: str) -> list[str]:

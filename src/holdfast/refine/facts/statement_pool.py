@@ -29,7 +29,6 @@ from holdfast.refine.facts.amendments import (
 )
 from holdfast.refine.facts.plain_statements import (
     changes_in_part,
-    is_talk,
     may_be_amended,
     part_sentences,
     refers_back,
@@ -117,9 +116,8 @@ class StatementPool:
             is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
             is_taken_back = hypotheses.disagrees(context.next)
             return bool(is_asked_for) and not is_taken_back and gives_up(claim.text, earlier.text)
-        if is_talk(claim.text) and claim.kind is ClaimKind.STATEMENT:
-            return False
-        if any(gives_up(s, earlier.text) for s in reported_changes(context.summary)):
+        told = sentences(context.summary)[:_SUMMARY_SENTENCES]
+        if any(gives_up(sentence, earlier.text) for sentence in told):
             return True
         if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
             return not self._repeats(claim, earlier)
