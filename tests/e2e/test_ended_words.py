@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -168,9 +169,7 @@ def unmarked(
     """The texts in what a way in tells that have an ended name without saying that it ended."""
     if isinstance(value, dict):
         fields = cast(dict[str, Any], value)
-        known = marked or bool(fields.get("ended")) or fields.get("status") in (
-            "superseded", "retracted"
-        )  # fmt: skip
+        known = marked or _is_marked(fields)
         return [
             text
             for key, item in fields.items()
@@ -184,14 +183,28 @@ def unmarked(
         return []
     return [
         block
-        for block in value.split("\n\n")
-        if not any(mark in block.lower() for mark in MARKS)
-        and any(_states(sentence, ended, current) for sentence in _statements(block))
+        for block in _BLOCK.split(value)
+        if not _has_mark(block) and any(_states(one, ended, current) for one in _statements(block))
     ]
 
 
+# A blank line ends a block, unless the text goes on indented below its heading.
+_BLOCK = re.compile(r"\n\s*\n(?=\S)")
+
+
+def _is_marked(fields: dict[str, Any]) -> bool:
+    """Whether a record as JSON says of itself that it ended."""
+    remarks = [fields.get("note"), fields.get("mark")]
+    said = any(isinstance(one, str) and _has_mark(one) for one in remarks)
+    return said or bool(fields.get("ended")) or fields.get("status") in ("superseded", "retracted")
+
+
+def _has_mark(text: str) -> bool:
+    return any(mark in " ".join(text.lower().split()) for mark in MARKS)
+
+
 def _statements(block: str) -> list[str]:
-    return [one for one in sentences(block) if not one.rstrip().endswith("?")]
+    return [one for one in sentences(block) if not one.rstrip(' ”"').endswith("?")]
 
 
 def _states(sentence: str, ended: list[str], current: list[str]) -> bool:

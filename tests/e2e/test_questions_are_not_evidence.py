@@ -176,7 +176,8 @@ def test_briefs_settle_nothing_that_was_only_asked(world: World) -> None:
     goal = world.memory.briefs.goal_brief(f"{WHY} I want to use it again.", "proj")
     assert "drop" not in goal.text
     brief = world.memory.briefs.session_brief("proj").text
-    assert "mcp__holdfast" not in brief and "Memory has nothing" not in brief
+    assert WHY in brief  # the latest work, as it was asked for
+    assert "Decided" not in brief and "Believed" not in brief and "mcp__holdfast" not in brief
 
 
 def open_with(folder: Path, *scripts: Script) -> Holdfast:

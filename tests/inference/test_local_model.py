@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import urllib.request
 from contextlib import suppress
@@ -13,6 +12,7 @@ import pytest
 
 from holdfast.inference.chat import Question
 from holdfast.inference.http_chat import CompletionsChat
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 FORM = {
@@ -36,9 +36,7 @@ def test_a_real_local_model_answers_in_the_schema() -> None:
     python, model = os.environ.get("HOLDFAST_TEST_LLAMA"), os.environ.get("HOLDFAST_TEST_GGUF")
     if not python or not model:
         pytest.skip("no local model: set HOLDFAST_TEST_LLAMA and HOLDFAST_TEST_GGUF")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [python, "-m", "llama_cpp.server", "--model", model, "--port", str(port)]
     server = subprocess.Popen(
         [*command, "--n_ctx", "4096"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

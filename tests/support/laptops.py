@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import subprocess
 import urllib.request
@@ -20,6 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.team import SharedRecord
 from holdfast.settings import load_settings
 from tests.support.http.server import MAIN, Server, serving
+from tests.support.ports import free_port
 
 BANK = "harbour"
 
@@ -97,9 +97,7 @@ class Service:
         self._folder = folder
         with Holdfast(load_settings(self.env)) as memory:
             memory.remember("The server keeps the harbour's memory.", BANK)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
         self.start()

@@ -150,8 +150,9 @@ def _visible_text(page: str) -> str:
     inner = re.search(r"<main.*?</main>", page, re.DOTALL)
     assert inner is not None, page
     kept = re.sub(r"<(script|style|form).*?</\1>|<input[^>]*>", "", inner[0], flags=re.DOTALL)
-    items = re.sub(r"</li>|</article>|</section>|<h[12][^>]*>", "\n\n", kept)
-    return unescape(re.sub(r"<[^>]+>", " ", items))
+    items = re.sub(r"</li>|</article>|</section>|<h[12][^>]*>", "\0", kept)
+    plain = unescape(re.sub(r"<[^>]+>", " ", items))
+    return "\n\n".join(" ".join(item.split()) for item in plain.split("\0"))
 
 
 def mcp_ways(questions: list[str]) -> Iterator[Way]:
@@ -202,4 +203,4 @@ def export_ways(memory: Holdfast) -> Iterator[Way]:
         write_vault(memory.reader, vault, ExportRequest(tuple(memory.reader.banks.all())), str)
         vault.write()
         for path in sorted((Path(folder) / "vault").rglob("*.md")):
-            yield f"note {path.name[:20]}", path.read_text()
+            yield f"note {path.name[:20]}", path.read_text().partition("\n---\n")[2]

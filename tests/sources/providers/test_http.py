@@ -18,6 +18,7 @@ from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import ProviderError
 from tests.interfaces.cli.test_cli import holdfast
 from tests.support.plugins import SERVERS, make_plugin, providers_for, write
+from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
 TOOLS = {"tools": [{"name": "search", "inputSchema": {
@@ -28,9 +29,7 @@ Handle = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 @contextmanager
 def official_server() -> Generator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, str(SERVERS / "official.py"), str(port)])
     try:
         wait_until(lambda: _listens(port), "the server listens")

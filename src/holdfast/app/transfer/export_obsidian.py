@@ -23,6 +23,7 @@ from holdfast.model.knowledge import Concept
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.store.protocol import Reader
 
 FORMAT = "obsidian"
@@ -86,15 +87,21 @@ def _notes(
         for member in concept.members:
             concepts_by_member.setdefault(member, []).append(concept)
     exchanges_by_uri: dict[str, tuple[str, Exchange]] = {}
+    endings = RecordEndings(reader)
     for session in sessions:
         exchanges, digest = reader.sessions.exchanges(bank.id, session.id), digests[session.id]
         exchanges_by_uri |= {uri("exchange", x.id): (session.id, x) for x in exchanges}
-        note = _session_note(session, digest, exchanges, concepts_by_member, names, clean)
+        note = _session_note(session, digest, exchanges, concepts_by_member, names, clean, endings)
         yield f"Sessions/{names.sessions[session.id]}", note
     for concept in concepts:
         note = _concept_note(concept, exchanges_by_uri, names, clean)
         yield f"Concepts/{names.concepts[concept.id]}", note
-    yield _index(reader, bank, sessions, concepts, names, clean)
+    ended = {
+        one.id: _mark(endings, digest, _title(one, digest))
+        for one in sessions
+        if (digest := digests[one.id]) is not None
+    }
+    yield _index(reader, bank, sessions, concepts, names, clean, ended)
 
 
 def _session_name(session: Session, digest: Digest | None, clean: CleanText) -> str:
@@ -131,10 +138,12 @@ def _session_note(
     concepts_by_member: dict[str, list[Concept]],
     names: _Names,
     clean: CleanText,
+    endings: RecordEndings,
 ) -> str:
     title = _title(session, digest)
     lines = [f"# {clean(truncate(title, _MAX_HEADING_CHARS))}", ""]
     if digest is not None:
+        lines = [lines[0], *_ending_lines(endings.label(digest, title), clean)]
         for heading, points in (
             ("Completed", digest.completed),
             ("Learned", digest.learned),
@@ -145,7 +154,7 @@ def _session_note(
                 lines += [
                     f"**{heading}**",
                     "",
-                    *(f"- {collapse_spaces(clean(p))}" for p in points),
+                    *(f"- {collapse_spaces(clean(p))}{_mark(endings, digest, p)}" for p in points),
                     "",
                 ]
     found = {c.id: c for x in exchanges for c in concepts_by_member.get(uri("exchange", x.id), ())}
@@ -153,7 +162,9 @@ def _session_note(
         linked = (_link(names.concepts[c.id], c.name) for c in found.values())
         lines += ["Concepts: " + ", ".join(linked), ""]
     for number, x in enumerate(exchanges, 1):
-        lines += [f"## {number}. {collapse_spaces(clean(x.title))}", ""]
+        lines += [f"## {number}. {collapse_spaces(clean(x.title))}"]
+        ended = endings.of(x)
+        lines += _ending_lines(ended[-1].label if ended else "", clean)
         lines += [f"*{x.type.value}, {x.outcome.value}, {x.started[:16].replace('T', ' ')}*", ""]
         lines += [clean(x.summary), ""] if x.summary else []
         lines += [*(f"- {collapse_spaces(clean(fact))}" for fact in x.facts), ""] if x.facts else []
@@ -170,6 +181,16 @@ def _session_note(
         "tags": _tags(digest.topics if digest else ()),
     }
     return _note(fields, lines)
+
+
+def _ending_lines(ended: str, clean: CleanText) -> list[str]:
+    """The lines below a heading: that it does not hold any more, if so."""
+    return [f"> Does not hold any more: {clean(ended)}.", ""] if ended else [""]
+
+
+def _mark(endings: RecordEndings, digest: Digest, text: str) -> str:
+    label = endings.label(digest, text)
+    return f" (does not hold any more: {label})" if label else ""
 
 
 def _concept_note(
@@ -209,6 +230,7 @@ def _index(
     concepts: list[Concept],
     names: _Names,
     clean: CleanText,
+    ended: Mapping[str, str],
 ) -> tuple[str, str]:
     lines = [f"# {collapse_spaces(clean(bank.name))}", ""]
     if concepts:
@@ -221,6 +243,6 @@ def _index(
         lines += [f"- {collapse_spaces(clean(f.content))} ({f.kind.value})" for f in facts] + [""]
     if sessions:
         lines += ["## Sessions", ""]
-        lines += [f"- [[{names.sessions[s.id]}]]" for s in sessions] + [""]
+        lines += [f"- [[{names.sessions[s.id]}]]{ended.get(s.id, '')}" for s in sessions] + [""]
     fields = {"holdfast": uri("bank", bank.id), "kind": "bank"}
     return safe_name(bank.name, bank.id), _note(fields, lines)

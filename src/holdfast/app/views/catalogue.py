@@ -14,11 +14,13 @@ from holdfast.app.views.decision_log import read_logs
 from holdfast.learn.decision_state import undoable
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.knowledge import Concept, EndedSentence, Fact, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
+from holdfast.recall.core.ended_words import has_ended
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.store.protocol import Reader, Store
@@ -198,12 +200,27 @@ def _list_section(memory: Holdfast, section: str, bank: str, limit: int) -> list
     if section == "opinions":
         return [opinion_item(o) for id in banks for o in memory.opinions.opinions(id, all=True)]
     read = _READ_SECTION[section]
-    found = [catalogue_item(one) for id in banks for one in read(memory.reader, id, limit)]
+    endings = RecordEndings(memory.reader)
+    found = [
+        _with_ending(catalogue_item(one), endings.of(one))
+        for id in banks
+        for one in read(memory.reader, id, limit)
+    ]
     if section == "patterns":
         found.sort(key=lambda item: -(item.confidence or 0))
     elif section != "rules":
         found.sort(key=lambda item: item.time, reverse=True)
     return found
+
+
+def _with_ending(item: CatalogueItem, ended: Sequence[EndedSentence]) -> CatalogueItem:
+    """An item with a note on what of it does not hold any more, and its status if that is most."""
+    if not ended or item.word == "fact":
+        return item
+    last = max(ended, key=lambda one: one.ended)
+    status = last.reason.status.value if has_ended(item.text or item.title, ended) else item.status
+    notes = (*item.notes, f"does not hold any more: {last.label}")
+    return item._replace(status=status, notes=notes)
 
 
 def catalogue_item(record: CatalogueRecord) -> CatalogueItem:

@@ -70,6 +70,7 @@ _NOT_KNOWN = regex(
 _MIN_NARRATION = 60
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
+_LATEST = regex(r"\bLatest \([^)]*\): ")
 # The sections of a digest that have titles of exchanges: what was asked, in the person's words.
 _ASKED_SECTIONS = ("Request: ", "Investigated: ")
 # A whole sentence that only answers the one before it.
@@ -125,7 +126,8 @@ def _parts(hit: Hit) -> list[tuple[str, bool]]:
         title, _, rest = hit.text.partition("\n\n")
         return [(title, True), (rest, False)]
     if hit.kind == "concept":
-        return [(hit.text.partition("\n\n")[2], False)]
+        # It ends with the latest of its exchanges, as that begins: with its request.
+        return [(_LATEST.sub("", hit.text.partition("\n\n")[2]), True)]
     if hit.kind == "digest":
         return [_section(section) for section in hit.text.split("\n\n")]
     return [(hit.text, is_typed(hit))]

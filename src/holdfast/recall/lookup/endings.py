@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from holdfast.model.knowledge import EndedSentence, Fact, Rule
+from dataclasses import replace
+
+from holdfast.model.knowledge import EndedSentence, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
-from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
+from holdfast.recall.core.ended_words import (
+    WHOLE_SESSION,
+    EndedWords,
+    has_ended,
+    read_ended_words,
+)
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -44,6 +51,16 @@ class RecordEndings:
                 place = 0
         body = "\n\n".join(_texts(to_jsonable(record))) if text is None else text
         return words.find(body, _time_of(record), session, place)
+
+    def with_status(self, record: Record) -> Record:
+        """The record; an exchange or a memory that says mainly what ended has that status."""
+        if not isinstance(record, Exchange | Memory) or record.status in ENDED_STATUSES:
+            return record
+        text = record.what if isinstance(record, Memory) else f"{record.title}\n\n{record.summary}"
+        found = self.of(record, text)
+        if not has_ended(text, found):
+            return record
+        return replace(record, status=max(found, key=lambda one: one.ended).reason.status)
 
     def label(self, record: Record, title: str) -> str:
         """How and when the title of a record ended; "" if it holds."""

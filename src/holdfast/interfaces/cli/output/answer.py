@@ -29,6 +29,8 @@ def _print_citation(screen: Screen, citation: Citation) -> None:
     outside = " · external" if citation.trust is Trust.EXTERNAL else ""
     head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}{outside}"
     screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
+    if citation.ended:
+        screen.wrap(f"does not hold any more: {citation.ended}", "      ")
     screen.wrap(screen.paint(citation.excerpt, "dim"), "      ")
 
 

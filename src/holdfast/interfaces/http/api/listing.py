@@ -18,6 +18,7 @@ from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Session
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -80,10 +81,11 @@ def page_json(name: str, kind: str, page: Page[Any]) -> Json:
 
 
 def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: str) -> Page[Record]:
-    """A page of the records of a kind, the latest first."""
-    reader = memory.reader
+    """A page of the records of a kind, the latest first, with the status of what ended."""
+    reader, endings = memory.reader, RecordEndings(memory.reader)
     passages, more = _passages(reader, memory.context.bank_id(bank), kind, limit, cursor)
-    return [one for p in passages for one in reader.records.find(p.bank, kind, p.id, 1)], more
+    found = (one for p in passages for one in reader.records.find(p.bank, kind, p.id, 1))
+    return [endings.with_status(one) for one in found], more
 
 
 def _passages(
