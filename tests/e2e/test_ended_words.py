@@ -39,8 +39,7 @@ class Topic(NamedTuple):
 DEPLOY = Topic(
     "From now on we always deploy with {new} from the release branch, never by hand.",
     "Done, we deploy with {new} now.",
-    "We changed our mind: from now on we deploy with {new} instead of {old} from the release "
-    "branch.",
+    "We changed our mind: from now on we deploy with {new} from the release branch.",
     "The rule that we always deploy with {old} from the release branch is wrong.",
     "the release branch",
     "src/deploy.py",
@@ -50,7 +49,7 @@ DEPLOY = Topic(
 UPLOAD = Topic(
     "We decided that uploads always go through {new} in the media service.",
     "Done, uploads go through {new} now.",
-    "We no longer use {old}: uploads always go through {new} in the media service from now on.",
+    "We changed our mind: uploads go through {new} in the media service from now on.",
     "The rule that uploads go through {old} in the media service is wrong.",
     "the media service",
     "src/upload.py",
@@ -114,9 +113,9 @@ class World:
                 self.memory.forget(f"fact/{facts[0].id}", who="ada")
             case "restore":
                 self.restore()
-            case "supersede" if facts and self.used[topic]:
-                old, new = self.used[topic][-1], self.new_name(topic)
-                text = topic.amended.format(old=old, new=new)
+            case "supersede" if facts:
+                new = self.new_name(topic)
+                text = topic.amended.format(new=new)
                 self.say(topic, text, topic.echo.format(new=new))
             case "retire" if facts:
                 text = topic.disputed.format(old=self.used[topic][-1])

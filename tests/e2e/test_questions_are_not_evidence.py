@@ -7,6 +7,7 @@ same question is put to `ask`, `research`, `reflect` and briefs. The prompts are
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -76,7 +77,7 @@ class World(NamedTuple):
         return got.text
 
     def tool(self, name: str, **given: object) -> Any:
-        return self.engine.call(name, given, CallContext(client="a client"))
+        return self.engine.call(name, given, CallContext(client="a client"))["structuredContent"]
 
 
 @pytest.fixture(scope="module")
@@ -144,14 +145,14 @@ HITS: dict[str, Callable[[World], str]] = {
     "MCP": lambda w: json.dumps(w.tool("memory_recall", query="drop Kafka")),
     "REST": lambda w: w.get("/api/v1/recall?q=drop%20Kafka&bank=proj"),
     "GraphQL": _graphql_search,
-    "page": lambda w: w.get("/search?q=drop+Kafka"),
+    "page": lambda w: re.sub("<[^>]*>", "", w.get("/search?q=drop+Kafka")),
 }
 
 
 @pytest.mark.parametrize("way", HITS)
 def test_a_prompt_is_found_and_a_call_of_memory_is_not(world: World, way: str) -> None:
     found = HITS[way](world)
-    assert "why we drop Kafka" in found or WHY in found
+    assert "why we drop Kafka" in found
     assert "mcp__holdfast" not in found and "holdfast ask" not in found
 
 

@@ -203,4 +203,5 @@ def export_ways(memory: Holdfast) -> Iterator[Way]:
         write_vault(memory.reader, vault, ExportRequest(tuple(memory.reader.banks.all())), str)
         vault.write()
         for path in sorted((Path(folder) / "vault").rglob("*.md")):
-            yield f"note {path.name[:20]}", path.read_text().partition("\n---\n")[2]
+            sections = re.split(r"\n(?=#)", path.read_text().partition("\n---\n")[2])
+            yield f"note {path.name[:20]}", "\n\n".join(" ".join(s.split()) for s in sections)
