@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.inference.encoder import packaged_encoder
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from tests.support.sample_rankings import (
     QUESTIONS,
@@ -32,14 +35,40 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield opened
 
 
-def test_any_machine_ranks_the_sample_sessions_as_recorded(
+def test_any_machine_ranks_the_sample_sessions_by_words_as_recorded(
     memory: Holdfast, recorded: Rankings
 ) -> None:
-    differences = ranking_differences(recorded, rank_sample_questions(memory))
+    _assert_ranked_as_recorded(memory, recorded, "by words", at_least=200)
 
-    assert differences == []
-    assert all(tuple(of_questions) == QUESTIONS for of_questions in recorded.values())
-    assert sum(len(hits) for found in recorded.values() for hits in found.values()) > 500
+
+# Elsewhere vectors can differ a little (see the next test), and scores with them.
+@pytest.mark.skipif(platform.machine() != "aarch64", reason="recorded on aarch64")
+def test_aarch64_ranks_the_sample_sessions_by_meaning_as_recorded(
+    memory: Holdfast, recorded: Rankings
+) -> None:
+    _assert_ranked_as_recorded(memory, recorded, "by meaning", at_least=250)
+
+
+def test_any_machine_gives_questions_nearly_the_recorded_vectors() -> None:
+    # On x86-64 with AVX2 (emulated) one question in 32 came to 0.998, the others to 1.000.
+    # Weights of 7 bits keep integer products exact there; the likely cause is sums of floats,
+    # which now and then round an activation to the next integer.
+    with np.load(RECORDED.with_name("questions.npz")) as file:
+        vectors = file["vectors"].astype(np.float32)
+
+    cosines = np.sum(vectors * packaged_encoder().embed(QUESTIONS), axis=1)
+
+    assert len(vectors) == len(QUESTIONS)
+    assert cosines.min() >= 0.99 and cosines.mean() >= 0.999
+
+
+def _assert_ranked_as_recorded(
+    memory: Holdfast, recorded: Rankings, search: str, at_least: int
+) -> None:
+    expected = {search: recorded[search]}
+    assert tuple(expected[search]) == QUESTIONS
+    assert sum(map(len, expected[search].values())) >= at_least
+    assert ranking_differences(expected, rank_sample_questions(memory)) == []
 
 
 @pytest.mark.parametrize(

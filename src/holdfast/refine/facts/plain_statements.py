@@ -34,9 +34,9 @@ class PlainStatementLimits(NamedTuple):
 _LIMITS = PlainStatementLimits()
 
 _QUESTION = re.compile(
-    r"[?？]\s*$|^(?:(?:also|and|so|but|ok(?:ay)?|btw|hm+)[, ]+)*(?:why|what|how|when|who|where|which|"
-    r"is|are|was|were|does|do we|do you|did|can (?:we|you|i)|could|would|should (?:we|i)|has|have we|"
-    r"any idea|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
+    r"[?？]\s*$|^(?:(?:also|and|so|but|ok(?:ay)?|btw|hm+)[, ]+)*(?:why|what|how|when|who|where|"
+    r"which|is|are|was|were|does|do we|do you|did|can (?:we|you|i)|could|would|should (?:we|i)|has|"
+    r"have we|any idea|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
     re.IGNORECASE,
 )
 # For this time only, or only tried.
@@ -52,9 +52,11 @@ _ONE_OFF = re.compile(
 # Talk about the work at hand: reports, guesses, links and files. It says nothing about how things
 # are to be from then on.
 _TALK = re.compile(
-    r"https?://|@\w|\b(?:maybe|perhaps|probably|seems?|looks? like|currently|somehow|investigate|"
-    r"look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|i (?:thought|think|guess|see|saw|"
-    r"got|tried|did|had|just|was)|this (?:branch|pr|issue|bug|file|error|comment|change|task)|"
+    r"https?://|@\w|[{}<>|\\]|^[\[`]|\b(?:maybe|perhaps|probably|assume|seems?|looks? like|"
+    r"currently|somehow|investigate|not found|error:|(?:is|are) not \w+ing|that['’]?s (?:actually )?"
+    r"(?:not|wrong)|"
+    r"look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|i (?:thought|think|guess|see|"
+    r"saw|got|tried|did|had|just|was)|this (?:branch|pr|issue|bug|file|error|comment|change|task)|"
     r"(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
     r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"
     r"doesn['’]?t work|not working|traceback)\b",
@@ -91,7 +93,8 @@ _REPLACES = re.compile(
     r"(?:the|that|about|what)|ditch(?:ed)?|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|obsolete|"
     r"outdated|supersed\w+|replac\w+|swap(?:ped)?|switch(?:ed|es|ing)?(?: back| over)? to|mov(?:e|"
     r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed) (?:it|that|this|to|our|the|my)\b|"
-    r"changes:|bump(?:ed)?|rais(?:e|ed)|lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|make (?:it|that|them)|back (?:to|in)|"
+    r"changes:|bump(?:ed)?|rais(?:e|ed)|lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|"
+    r"make (?:it|that|them)|back (?:to|in)|"
     r"again|g[ai]ve up|gone|(?:was|were) (?:a mistake|wrong|too)|too (?:strict|low|high|short|long|"
     r"big|small|much|many|aggressive)|off limits|off (?:of )?\w+|will do|new (?:deal|rule|policy|"
     r"plan)|on second thoughts?|changed (?:our|my) minds?|actually|after all|it was \d|was \d|"
@@ -104,7 +107,8 @@ _REPLACES = re.compile(
 # The stronger of them: whatever else is said, the earlier does not hold any more.
 _REPLACES_SURELY = re.compile(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
-    r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|new (?:deal|rule|policy)|from \S+(?: \S+){0,2} to "
+    r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|"
+    r"new (?:deal|rule|policy)|from \S+(?: \S+){0,2} to "
     r"\S+|nicht mehr|statt|ya no|ne .{1,30} plus)\b",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ asked for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from holdfast.refine.facts.amendments import (
     own_strength,
     says_enough,
     says_enough_in_part,
+    says_surely_what,
     statement_words,
 )
 from holdfast.refine.facts.plain_statements import (
@@ -52,6 +54,8 @@ NO_CONTEXT = ExchangeContext()
 _SUMMARY_SENTENCES = 2
 # A statement of so few content words refers to what was said before it ("no, make it 300").
 _FEW_WORDS = 4
+# A statement is compared with so many of those that share the most words with it.
+_MOST_COMPARED = 60
 
 
 class Amendment(NamedTuple):
@@ -104,18 +108,21 @@ class StatementPool:
         return Amendment(earlier, shown, in_part, tuple(same))
 
     def _near(self, later: Statement) -> list[Claim]:
-        """The statements that share a word with a later one, each once."""
+        """The statements that share the most words with a later one, and two at least."""
         found = statement_words(later.text).set | statement_words(later.around).set
-        near = {claim.id: claim for word in found for claim in self._by_word.get(word, ())}
-        return list(near.values())
+        counts: Counter[str] = Counter()
+        claims: dict[str, Claim] = {}
+        for word in found:
+            for claim in self._by_word.get(word, ()):
+                counts[claim.id] += 1
+                claims[claim.id] = claim
+        ranked = counts.most_common(_MOST_COMPARED)
+        return [claims[id] for id, shared in ranked if shared > 1]
 
     def _changes(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
         """Whether a statement says what it changes of an earlier one on the same subject."""
         if not claim.by_person:
-            asked = f"{context.asked} {context.before}"
-            is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
-            is_taken_back = hypotheses.disagrees(context.next)
-            return bool(is_asked_for) and not is_taken_back and gives_up(claim.text, earlier.text)
+            return self._is_reported(claim, earlier, context)
         told = sentences(context.summary)[:_SUMMARY_SENTENCES]
         if any(gives_up(sentence, earlier.text) for sentence in told):
             return True
@@ -125,6 +132,15 @@ class StatementPool:
             says_enough_in_part(own_strength(sentence, earlier.text, self._weights))
             for sentence in part_sentences(claim.text)
         )
+
+    def _is_reported(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
+        """Whether an agent reports a change of an earlier statement that a person asked for."""
+        asked = f"{context.asked} {context.before}"
+        is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
+        is_taken_back = hypotheses.disagrees(context.next)
+        is_sure = says_surely_what(own_strength(claim.text, earlier.text, self._weights))
+        is_named = gives_up(claim.text, earlier.text)
+        return bool(is_asked_for) and not is_taken_back and is_sure and is_named
 
     def _repeats(self, claim: Claim, earlier: Claim) -> bool:
         """Whether a statement only says an earlier one again."""
