@@ -40,7 +40,7 @@ DEPLOY = Topic(
     "From now on we always deploy with {new} from the release branch, never by hand.",
     "Done, we deploy with {new} now.",
     "We changed our mind: from now on we deploy with {new} from the release branch.",
-    "The rule that we always deploy with {old} from the release branch is wrong.",
+    "The rule about deploying with {old} from the release branch is outdated.",
     "the release branch",
     "src/deploy.py",
     "How do we deploy from the release branch?",
@@ -50,7 +50,7 @@ UPLOAD = Topic(
     "We decided that uploads always go through {new} in the media service.",
     "Done, uploads go through {new} now.",
     "We changed our mind: uploads go through {new} in the media service from now on.",
-    "The rule that uploads go through {old} in the media service is wrong.",
+    "The rule about uploads through {old} in the media service is outdated.",
     "the media service",
     "src/upload.py",
     "What do uploads go through in the media service?",
@@ -64,6 +64,7 @@ NAMES = (
 # Words by which a text says that something in it is history.
 MARKS = (
     "does not hold any more", "superseded", "taken back", "retracted", "a record was", "replaces",
+    "no longer so",
 )  # fmt: skip
 # What shows the past as such: the words before a decision, the decision itself, the question.
 HISTORY = {"superseded", "history", "query", "question", "raw", "life", "now", "supersedes", "why"}
@@ -178,7 +179,7 @@ def unmarked(
     if isinstance(value, list):
         items = cast(list[Any], value)
         return [text for item in items for text in unmarked(item, ended, current, marked)]
-    if not isinstance(value, str) or marked:
+    if not isinstance(value, str) or marked or " " not in value:
         return []
     return [
         block

@@ -37,6 +37,7 @@ from holdfast.recall.ranking.fusion import (
     weights_for_coverage,
     words_only,
 )
+from holdfast.recall.ranking.later_statements import put_later_statements_first
 from holdfast.recall.ranking.rerank import (
     CrossEncoder,
     SoftMatcher,
@@ -106,7 +107,7 @@ class Ranking(NamedTuple):
         if query.time_range is not None and query.only_time:
             in_time = query.time_range.contains(candidate.passage.time)
             return "temporal" in candidate.ranks or (in_time and worth)
-        if "link" in candidate.notes:
+        if "link" in candidate.notes or "amends" in candidate.notes:
             return True
         return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth
 
@@ -195,7 +196,7 @@ def rank(
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
     best = heapq.nlargest(max(_MAX_READ_FOR_ENDINGS, plan.limit), pool, key=lambda c: c.score)
     demote_ended(store, best, plan.as_of, plan.weights)
-    candidates = _final_order(pool, query, plan)
+    candidates = _final_order(store, pool, query, plan)
     direction = cause_direction(query.text) if plan.limits.graph_hops else None
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
@@ -262,11 +263,14 @@ def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPl
     return pool
 
 
-def _final_order(pool: Pool, query: Query, plan: RecallPlan) -> list[Candidate]:
+def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -> list[Candidate]:
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
-    candidates = put_what_holds_first(candidates, max(_MAX_MEASURED, plan.limit))
+    compared = max(_MAX_MEASURED, plan.limit)
+    candidates = put_what_holds_first(candidates, compared)
+    accepts = _PlanFilter(store, plan).accepts
+    candidates = put_later_statements_first(store, candidates, accepts, plan.as_of, compared)
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / plan.weights.highest)
     wanted = query.wanted(plan.thresholds)

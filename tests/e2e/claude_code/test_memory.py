@@ -119,6 +119,31 @@ def test_a_first_prompt_about_a_symptom_gets_the_related_decision(lab: Lab) -> N
     assert "UserPromptSubmit" in told and "locks the account" in told.split("UserPromptSubmit")[1]
 
 
+@pytest.mark.slow
+def test_the_first_session_after_setup_is_briefed_and_a_changed_memory_file_is_told_at_once(
+    make_lab: MakeLab,
+) -> None:
+    lab = make_lab(PLAYS)
+    script = Script(cwd=str(lab.project))
+    script.user("The uploader gives up too early on flaky networks. Raise the retries?")
+    script.assistant(DECIDED)
+    script.write(lab.claude_dir / "projects")
+    done = lab.holdfast("setup", "--yes", "--ingest")
+    assert done.status == 0, done.err
+    extend_time_limits(lab.places.hooks / "answer.py")
+    lab.hold_worker()
+    lab.claude("Let us go on. PLAY:next")
+    assert "The uploader gives up too early" in injected(lab, 0)
+    file = lab.project / ".claude" / "memory.md"
+    file.parent.mkdir(exist_ok=True)
+    for told in ("Uploads are signed with `__key__`.", "Uploads are not signed any more."):
+        file.write_text(f"# Uploads\n\n{told}\n")
+        lab.api.requests.clear()
+        lab.claude("And on. PLAY:more")
+        assert told in injected(lab, 0)
+    assert "__key__" not in injected(lab, 0)
+
+
 def test_an_empty_memory_injects_at_most_a_short_note(lab: Lab) -> None:
     lab.claude("Hi. PLAY:next")
     assert len(injected(lab, 0).split(OWN_TAG)[1:]) <= 2

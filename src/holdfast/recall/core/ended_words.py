@@ -12,10 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.language import content_stems, is_negated, sentences
+from holdfast.language import content_stems, is_negated, sentences, stem
 from holdfast.model.knowledge import EndedSentence, EndedStatement
 from holdfast.store.protocol import Reader
 
+_CHANGE_STEMS = frozenset(
+    stem(word)
+    for word in "change changed mind minds longer replace replaces supersede superseding update "
+    "correction scrap drop switch switched amend revised again".split()
+)
 # In place of a turn: the text sums a session up.
 WHOLE_SESSION = -1
 
@@ -74,7 +79,7 @@ class EndedWords:
         (`WHOLE_SESSION`)."""
         if not self._known:
             return ()
-        whole = content_stems(text)
+        whole = _content(text)
         near = [
             one
             for one in self._known
@@ -94,8 +99,13 @@ def _sentence(sentence: str, end: EndedStatement) -> EndedSentence:
     return EndedSentence(sentence, end.ended, end.reason, end.who, end.instead, end.now)
 
 
+def _content(text: str) -> frozenset[str]:
+    """The stems of a text that say what holds, without those that say that something changes."""
+    return content_stems(text) - _CHANGE_STEMS
+
+
 def _known(statement: EndedStatement) -> _Known:
-    old, now = content_stems(statement.text), content_stems(statement.now)
+    old, now = _content(statement.text), _content(statement.now)
     gone = old - now if now else frozenset[str]()
     return _Known(statement, old, gone, now - old, is_negated(statement.text))
 
@@ -106,7 +116,7 @@ def _ending_of(
     """The latest end of what a sentence says; None for a question and for what still holds."""
     if sentence.rstrip().endswith("?"):
         return None
-    stems = content_stems(sentence)
+    stems = _content(sentence)
     said = [one.statement for one in near if _says(sentence, stems, one, session, seq)]
     return max(said, key=lambda one: (one.ended, one), default=None)
 
@@ -145,7 +155,7 @@ def _shares_enough(known: _Known, stems: frozenset[str], session: str, seq: int)
 def _names_it(known: _Known, stems: frozenset[str]) -> bool:
     """Whether all that tells the ended statement from the new one is there, and it is more than
     numbers: "it goes with flux now", where the statement says "deploy with flux"."""
-    return known.gone <= stems and any(not stem.isdigit() for stem in known.gone)
+    return known.gone <= stems and any(not word.isdigit() for word in known.gone)
 
 
 def has_ended(text: str, found: Iterable[EndedSentence]) -> bool:

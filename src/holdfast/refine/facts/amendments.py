@@ -58,7 +58,8 @@ _NOISE = frozenset(
     "own every each any all some whatever wherever whenever until since because got gets get goes "
     "going gone look looks see seen show shows shown tell told ask asked know known think like "
     "work works working start starts started stop stopped without within beside between through "
-    "after before than then existing exist real issue there here this that these those they them their our ours your yours "
+    "after before than then existing exist real issue there here this that these those they them "
+    "their our ours your yours "
     "ab sofort wir haben und der die das den nicht mehr mit auf für ist sind werden auch ein eine "
     "on le la les des du un une et est que chaque son sa aussi finalement el los las para ya no "
     "en una se por que mejor lo con".split()

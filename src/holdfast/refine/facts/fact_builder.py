@@ -405,6 +405,9 @@ def apply_decisions(
         elif correction is not None:
             draft.corrected = correction
             draft.content = correction.text
+            if draft.status in ENDED_STATUSES and draft.until > correction.time:
+                kept.append(draft)  # a later statement replaced what it was corrected to
+                continue
             draft.trust = Trust.USER
             draft.set_status(Status.VERIFIED, max(correction.time, draft.since), draft.uri)
         kept.append(draft)

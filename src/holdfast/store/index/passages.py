@@ -116,6 +116,15 @@ class PassageReader:
         )
         return [rows.passage_of(row) for row in found]
 
+    def of_records(self, bank: str, kind: str, ids: Sequence[str]) -> list[Passage]:
+        """The passages of some records of a kind, by id; those without one are left out."""
+        found = self._db.all(
+            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND kind = ? "
+            f"AND id IN ({placeholders_for(ids)}) ORDER BY id",
+            (bank, kind, *ids),
+        )
+        return [rows.passage_of(row) for row in found]
+
     def around(
         self,
         bank: str | None,
