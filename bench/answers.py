@@ -29,7 +29,12 @@ from holdfast.hosts import claude_code
 from holdfast.settings import Settings
 
 ROUNDS = 21
-LIMITS = {"session start": 5, "goal brief, socket": 5, "goal brief, no server": 15}
+LIMITS = {
+    "session start": 5,
+    "goal brief, socket": 5,
+    "goal brief, no server": 15,
+    "session start, brief out of date": 15,
+}
 PROMPT = (
     "The totals on the harbour invoices are off by a cent when a discount is applied. Please fix "
     "the rounding in src/invoice.py so that the customer sees the right sum."
@@ -62,10 +67,11 @@ class Lab:
         shutil.copy(_SCRIPTS / "answer.py", self.places.hooks)
         self.places.interpreter.write_text(f"{sys.executable}\n-I\n")
         self.places.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
-        prepare_briefs(self.settings)
         with Holdfast(self.settings) as memory:
             memory.ingestion.embed()
             bank = memory.context.bank_id()
+        prepare_briefs(self.settings)
+        self._prepared = self.places.briefs / f"{bank}.json"
         named = self.places.briefs / "folders.json"
         folders = json.loads(named.read_text())
         folders["folders"]["/home/dev/proj"] = bank
@@ -86,6 +92,11 @@ class Lab:
 
     def start(self) -> None:
         assert "harbour" in self.answer("start", source="startup")
+
+    def outdate(self) -> None:
+        """Let the prepared brief be one of an earlier revision of the bank."""
+        brief = json.loads(self._prepared.read_text())
+        self._prepared.write_text(json.dumps({**brief, "revision": -1}))
 
     def goal(self) -> None:
         asked = f"{PROMPT} This is ticket {self._asked}."
@@ -123,6 +134,13 @@ def run() -> list[str]:
                     "goal brief, no server": lab.goal,
                 }
             )
+            lab.outdate()
+            outdated = medians(
+                {
+                    "python -I -S -c pass": nothing,
+                    "session start, brief out of date": lab.start,
+                }
+            )
             asking = serve_briefs(lab.settings)
             assert asking is not None
             lab.goal()
@@ -130,7 +148,7 @@ def run() -> list[str]:
             asking.close()
         finally:
             shutil.rmtree(lab.inbox, ignore_errors=True)
-    return [*_lines(alone), *_lines(served)[1:]]
+    return [*_lines(alone), *_lines(outdated)[1:], *_lines(served)[1:]]
 
 
 def _lines(found: dict[str, float]) -> list[str]:

@@ -189,4 +189,4 @@ def test_a_running_older_program_stops_writing_after_an_upgrade(tmp_path: Path) 
             older.sources.add("/old/one.jsonl", "claude-code", bank)
         assert older.sources.at_path("/old/one.jsonl") is None
     copies = sorted(copy.name for copy in (home / "backups").iterdir())
-    assert copies == ["memory-schema1-1.db"]
+    assert copies == [f"memory-schema{VERSION}-1.db"]

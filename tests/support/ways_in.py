@@ -121,7 +121,8 @@ def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> I
                 sign = "&" if "?" in path else "?"
                 answer = await client.get(f"/api/v1/{path}{sign}bank=proj")
                 assert answer.status_code in (200, 404), (path, answer.text)
-                found.append((f"GET {path}", answer.json()))
+                told = answer.json() if answer.status_code == 200 else None
+                found.append((f"GET {path}", told))
             for path, body in posts:
                 answer = await client.post(f"/api/v1/{path}", json={"bank": "proj", **body})
                 assert answer.status_code == 200, (path, answer.text)

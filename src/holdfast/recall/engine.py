@@ -107,7 +107,7 @@ class Ranking(NamedTuple):
         if query.time_range is not None and query.only_time:
             in_time = query.time_range.contains(candidate.passage.time)
             return "temporal" in candidate.ranks or (in_time and worth)
-        if "link" in candidate.notes or "amends" in candidate.notes:
+        if "link" in candidate.notes or "amendment" in candidate.notes:
             return True
         return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth
 

@@ -198,6 +198,9 @@ class _History:
     def __init__(self, reader: Reader, basis: _Basis) -> None:
         self._ended = read_ended_words(reader, basis.bank, {x.session for x in basis.work})
         self._places = {uri("exchange", x.id): (x.session, x.first_seq) for x in basis.work}
+        self._ended_facts = {
+            uri("fact", f.id): f.status.value for f in basis.facts if f.status in ENDED_STATUSES
+        }
 
     def _endings(self, point: Point) -> tuple[EndedSentence, ...]:
         if point.uri.startswith((uri("fact", ""), uri("rule", ""))):
@@ -210,6 +213,8 @@ class _History:
 
     def mark(self, point: Point) -> Point:
         """The point, with a mark if anything of it has ended."""
+        if point.uri in self._ended_facts:
+            return point._replace(mark=self._ended_facts[point.uri])
         for one in self._endings(point)[:1]:
             ended = f"does not hold any more: {one.label}"
             return point._replace(mark="; ".join(filter(None, (point.mark, ended))))

@@ -6,11 +6,11 @@ It imports next to nothing, because `holdfast recall` imports it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.app.search.hit_view import Json, full_json
+from holdfast.app.search.hit_view import Json, ended_lines, full_json
 from holdfast.model.kinds import record_kind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
@@ -18,7 +18,7 @@ from holdfast.model.uris import parse_uri, uri
 if TYPE_CHECKING:
     from holdfast.model.anchors import CodeAnchor
     from holdfast.model.graph import Entity
-    from holdfast.model.knowledge import Concept, FactEvidence, Memory, Proposal
+    from holdfast.model.knowledge import Concept, EndedSentence, FactEvidence, Memory, Proposal
     from holdfast.model.query import RecallResult
     from holdfast.recall.lookup.entities import EntityDetails
     from holdfast.recall.lookup.filters import Found
@@ -79,14 +79,15 @@ def proposal_json(proposal: Proposal, bank: str) -> Json:
     return {"id": proposal.id, "bank": bank, **_select(proposal, "kind", "path", "text", "reason")}
 
 
-def concept_json(concept: Concept, names: BankNames) -> Json:
-    """The summary of a concept."""
+def concept_json(concept: Concept, names: BankNames, ended: Sequence[EndedSentence] = ()) -> Json:
+    """The summary of a concept, and what of that does not hold any more."""
     return {
         "uri": uri("concept", concept.id),
         **_select(concept, "name", "summary"),
         "exchanges": count_exchanges(concept),
         **_select(concept, "founded", "updated", "files", "keywords", "trust"),
         "bank": names.get(concept.bank, concept.bank),
+        **({"ended": ended_lines(concept.updated, ended)} if ended else {}),
     }
 
 
@@ -99,7 +100,7 @@ def count_exchanges(concept: Concept) -> int:
 def concept_details_json(concept: Concept, found: Trace, names: BankNames) -> Json:
     """A concept with its history, its members, and the decisions about it."""
     return {
-        **concept_json(concept, names),
+        **concept_json(concept, names, found.ended),
         "history": [to_jsonable(event) for event in concept.history],
         "members": [member_json(record) for record in found.below],
         "decided": [to_jsonable(entry) for entry in found.history],

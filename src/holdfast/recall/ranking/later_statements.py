@@ -1,9 +1,9 @@
 """Puts a later statement above what it superseded or amended, though it may share fewer words with
 the query: people say only what changes.
 
-What ended is recognised in `status`, which lowers it and lifts what holds instead if that was found.
-Here the later statement is added where no retriever found it, and put above everything of the
-earlier session that speaks of the same.
+What ended is recognised in `status`, which lowers it and lifts what holds instead, if that was
+found. Here the later statement is added where no retriever found it, and put above everything of
+the earlier session that speaks of the same.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def put_later_statements_first(
             continue
         if found:
             order.remove(holds)
-        holds.notes["amends"] = round(old.score - holds.score, 4)
+        holds.notes["amendment"] = round(old.score - holds.score, 4)
         holds.score = old.score
         order.insert(order.index(old), holds)
     return order

@@ -18,7 +18,7 @@ from holdfast.model.fact_history import status_change_at
 from holdfast.model.knowledge import Fact, StatusChange
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
-from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.ended_words import (
@@ -170,20 +170,21 @@ def decay(last_validated: str, now: str) -> float:
 
 
 def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ...]]:
-    """The URI of the fact that superseded a hit ("" if none did), and those that it superseded."""
+    """The URI of the fact that superseded or amended a hit ("" if none did), and of those that it
+    superseded or amended."""
     kind, id = hit.kind, hit.uri.rpartition("/")[2]
     by, before = "", ()
     if kind == "fact":
         for record in reader.records.find(hit.bank, "fact", id, 1):
             if isinstance(record, Fact):
                 by, before = record.superseded_by, record.supersedes
-    elif hit.kind in KINDS_WITH_STATUS and hit.status is not Status.SUPERSEDED:
+    elif hit.kind in KINDS_WITH_STATUS and hit.status not in REPLACED_STATUSES:
         stated = reader.facts.stated_in(hit.bank, hit.uri)
         before = tuple(name for fact in stated for name in fact.supersedes)
-    elif hit.status is Status.SUPERSEDED:
+    elif hit.status in REPLACED_STATUSES:
         last = status_change_at(reader.facts.status_changes(hit.bank, [(kind, id)]), as_of)
         by = last.because if last and "/fact/" in last.because else ""
-    if hit.status is not Status.SUPERSEDED:
+    if hit.status not in REPLACED_STATUSES:
         by = ""
     if as_of:
         before = tuple(name for name in before if _had_ended(reader, hit.bank, name, as_of))
@@ -191,10 +192,11 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
 
 
 def _had_ended(reader: Reader, bank: str, name: str, as_of: str) -> bool:
+    """Whether a fact was superseded, amended or retracted at a time."""
     last = status_change_at(
         reader.facts.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of
     )
-    return last is not None and last.status in ENDED_STATUSES
+    return last is not None and last.status in (*ENDED_STATUSES, *REPLACED_STATUSES)
 
 
 ANY_BRANCH = "any"

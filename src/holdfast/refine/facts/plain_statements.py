@@ -54,7 +54,8 @@ _ONE_OFF = re.compile(
 _TALK = re.compile(
     r"https?://|@\w|[{}<>|\\]|^[\[`]|\[\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
     r"looks? like|currently|somehow|investigate|not found|error:|(?:is|are) not \w+ing|"
-    r"that['’]?s (?:actually )?(?:not|wrong)|look(?:ing)? (?:at|into)|find (?:a|out|the)|make sure|ensure|i (?:thought|think|guess|see|"
+    r"that['’]?s (?:actually )?(?:not|wrong)|look(?:ing)? (?:at|into)|find (?:a|out|the)|"
+    r"make sure|ensure|i (?:thought|think|guess|see|"
     r"saw|got|tried|did|had|just|was)|this (?:branch|pr|issue|bug|file|error|comment|change|task)|"
     r"(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
     r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"

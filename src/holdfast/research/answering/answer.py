@@ -47,6 +47,7 @@ from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
+from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
     DIGEST_LABEL,
@@ -263,8 +264,13 @@ def _choose(
             continue
         chosen.append(item)
         quoted_from |= {exchange, session}
+
+    def quote(hit: Hit) -> Quote:
+        return _best_sentence(hit, weights, _is_request(reader, hit), statuses)
+
+    ordered = with_later_first(reader, texts, _later_first(chosen), quote)
     # What people wrote into the memory file wins against anything else.
-    return sorted(_later_first(chosen), key=lambda item: not _is_from_memory_file(item.hit))
+    return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
 
 
 def _is_from_memory_file(hit: Hit) -> bool:

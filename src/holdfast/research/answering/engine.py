@@ -18,6 +18,7 @@ from holdfast.model.query import Answer, Confidence, Hit, RecallResult
 from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
+from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answering.answer import AskRequest, answer_from_recall, compose
 from holdfast.research.answering.evidence import evidence_in
@@ -160,7 +161,8 @@ class _FurtherRounds:
         """Follow leads until a chain answers the question, or leads, rounds or time run out."""
         if not self._can_be_known():
             return
-        hits = self._found.hits or self._found.misses
+        near = self._found.hits or self._found.misses
+        hits = [hit for hit in near if statements(hit)]
         starts = starting_chains(
             self._inputs.reader, self._request, self._terms, self._weights, hits
         )
@@ -174,7 +176,8 @@ class _FurtherRounds:
                 yield ResearchEvent(
                     ResearchStage.SEARCHING, f"By {lead.reason}.", self.round, lead.query
                 )
-                hits = follow_lead(self._inputs.reader, self._request, lead)
+                followed = follow_lead(self._inputs.reader, self._request, lead)
+                hits = [hit for hit in followed if statements(hit)]
                 yield _found_event(hits, self.round, lead.query)
                 longer += self._extend_chain(lead, hits)
             chains = best_chains(self._weights, longer, _ROUND.chains)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from holdfast.language import collapse_spaces, sentences, stem, truncate, words
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import stems_in, weight_share
+from holdfast.recall.core.statements import states
 from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
 
 
@@ -75,7 +76,7 @@ def best_excerpt(
     """The few consecutive sentences that cover most of a question, and the stems they cover. Where
     a name is given they must mention it: "" if none do."""
     unlabelled = [DIGEST_LABEL.sub("", s) for s in sentences(text[: LIMITS.read_chars])]
-    statements = [s for s in unlabelled if not s.rstrip().endswith("?")]
+    statements = [s for s in unlabelled if states(s, by_person=False)]
     best, best_score = ("", frozenset[str]()), -1.0
     for size in range(1, LIMITS.max_sentences + 1):
         for first in range(max(1, len(statements) - size + 1)):

@@ -18,9 +18,16 @@ from holdfast.model.trust import Status
 from holdfast.store.protocol import Reader
 
 # What a sentence of such a status counts for, against 1 for any other. What no longer holds is
-# quoted only where nothing else answers; a guess only gives way to what is as good.
-_WEIGHTS = {Status.SUPERSEDED: 0.4, Status.RETRACTED: 0.4, Status.HYPOTHESIS: 0.9}
+# quoted only where nothing else answers; a guess, or what was amended, only gives way to what is as
+# good.
+_WEIGHTS = {
+    Status.SUPERSEDED: 0.4,
+    Status.RETRACTED: 0.4,
+    Status.HYPOTHESIS: 0.9,
+    Status.AMENDED: 0.9,
+}
 _LABELS = {
+    Status.AMENDED: " (amended since)",
     Status.SUPERSEDED: " (superseded)",
     Status.RETRACTED: " (taken back since)",
     Status.HYPOTHESIS: " (a guess, not confirmed)",
@@ -123,11 +130,18 @@ class QuotedStatuses:
                 notes.append(f"[{number}] does not hold any more: {instead}.")
             elif status is Status.RETRACTED:
                 notes.append(f"[{number}] was taken back{f': see {because}' if because else ''}.")
+            elif status is Status.AMENDED:
+                notes.append(f"[{number}] was amended: {self._describe(hit.bank, because)}.")
             elif status is Status.HYPOTHESIS:
                 notes.append(f"[{number}] is a guess that nothing has confirmed.")
-            for name in hit.supersedes:
-                notes.append(f"[{number}] replaces {self._describe(hit.bank, name)}.")
+            notes += [f"[{number}] {self._replaces(hit.bank, name)}." for name in hit.supersedes]
         return list(dict.fromkeys(notes))
+
+    def _replaces(self, bank: str, name: str) -> str:
+        """What a fact did to the fact of a URI, which holds in part if it was amended."""
+        found = self._reader.records.find(bank, "fact", name.rpartition("/")[2], 1)
+        amended = any(isinstance(f, Fact) and f.status is Status.AMENDED for f in found)
+        return f"{'amends' if amended else 'replaces'} {self._describe(bank, name)}"
 
     def _describe(self, bank: str, name: str) -> str:
         """The fact of a URI in a few words; its URI if it is no fact."""

@@ -39,6 +39,7 @@ from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.knowledge.concepts import Keyword
 
@@ -87,9 +88,10 @@ def concepts(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cu
     """What a project is about; the one that was touched last first."""
     names = memory.context.bank_names()
     page, more = concepts_page(memory, bank, limit, cursor)
+    endings = RecordEndings(memory.reader)
     return {
         "bank": _bank_name(memory, bank),
-        "concepts": [json_shapes.concept_json(one, names) for one in page],
+        "concepts": [json_shapes.concept_json(one, names, endings.of(one)) for one in page],
         "cursor": more,
     }
 

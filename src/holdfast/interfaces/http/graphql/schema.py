@@ -62,6 +62,7 @@ from holdfast.interfaces.http.graphql.types import (
 from holdfast.model.curation import Curation
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.lookup.endings import RecordEndings
 
 T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
@@ -137,7 +138,9 @@ class Query:
         def load(memory: Holdfast) -> Page[Json]:
             names = memory.context.bank_names()
             page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
-            return [json_shapes.concept_json(one, names) for one in page], more
+            endings = RecordEndings(memory.reader)
+            shown = [json_shapes.concept_json(one, names, endings.of(one)) for one in page]
+            return [{"ended": [], **one} for one in shown], more
 
         return await info.context.read_page(Concept, "concept", load)
 

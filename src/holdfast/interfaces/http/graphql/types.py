@@ -231,8 +231,9 @@ class Memory:
 
 @node(
     knowledge.Concept,
-    "uri name summary exchanges founded updated files keywords trust bank",
+    "uri name summary exchanges founded updated files keywords trust bank ended",
     exchanges=int,
+    ended=list[str],
 )
 class Concept:
     """A named group of exchanges and memories about one topic."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
+from holdfast.app.search.hit_view import ended_lines
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_reference
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -15,6 +16,7 @@ from holdfast.language import truncate
 from holdfast.model.knowledge import Concept
 from holdfast.model.records import Exchange
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.trace import Trace
 
 HELP = """\
@@ -60,7 +62,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
     shown = found[: arguments.limit]
     if arguments.json:
-        listed = [json_shapes.concept_json(concept, names) for concept in shown]
+        endings = RecordEndings(memory.reader)
+        listed = [json_shapes.concept_json(one, names, endings.of(one)) for one in shown]
         return screen.json({"bank": bank, "concepts": listed})
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
@@ -89,6 +92,8 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
     screen.line(c.name, "bold")
     screen.line(uri("concept", c.id), "cyan")
     screen.wrap(c.summary, "  ")
+    for line in ended_lines(c.updated, found.ended):
+        screen.wrap(line, "  ")
     for label, values in (("files", c.files), ("keywords", c.keywords)):
         if values:
             screen.item(f"{label}: {', '.join(values)}", "  ")

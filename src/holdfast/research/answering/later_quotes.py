@@ -1,0 +1,73 @@
+"""Puts what a later statement says above quotes of what it superseded or amended.
+
+The quotes of an answer are chosen by the words of the question. An amendment repeats few of them, so
+its quote may be missing, or come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from holdfast.language import content_stems
+from holdfast.model.knowledge import Fact
+from holdfast.model.query import Hit
+from holdfast.model.uris import parse_uri, uri
+from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
+from holdfast.store.protocol import Reader
+
+# A record of the session in which a statement was made speaks of it if it has so many of its words.
+_SHARED_STEMS = 2
+
+
+def with_later_first(
+    reader: Reader, hits: Sequence[Hit], chosen: Sequence[Quote], quote: Callable[[Hit], Quote]
+) -> list[Quote]:
+    """The chosen quotes with that of each later statement above those of what it superseded or
+    amended; `quote` makes one that was not chosen."""
+    order = list(chosen)
+    for later in hits:
+        earlier = [_Earlier(reader, fact) for fact in _facts(reader, later.bank, later.supersedes)]
+        places = [n for n, q in enumerate(order) if any(one.is_said_in(q.hit) for one in earlier)]
+        if not places:
+            continue
+        own = next((q for q in order if _says_the_same(reader, q.hit, later)), None)
+        if own is not None and order.index(own) < places[0]:
+            continue
+        if own is not None:
+            order.remove(own)
+        order.insert(places[0], own or quote(later))
+    return order[:MAX_CITATIONS]
+
+
+def _says_the_same(reader: Reader, hit: Hit, later: Hit) -> bool:
+    """Whether two hits are the same statement: one, or a fact and a turn that states it."""
+    if hit.uri == later.uri:
+        return True
+    facts = _facts(reader, hit.bank, [name for name in (hit.uri, later.uri) if "/fact/" in name])
+    return any({hit.uri, later.uri} & {*fact.evidence} for fact in facts)
+
+
+def _facts(reader: Reader, bank: str, names: Sequence[str]) -> list[Fact]:
+    found = [reader.records.find(bank, "fact", name.rpartition("/")[2], 1) for name in names]
+    return [record for some in found for record in some if isinstance(record, Fact)]
+
+
+class _Earlier:
+    """A superseded or amended fact, with the records and sessions that state it."""
+
+    def __init__(self, reader: Reader, fact: Fact) -> None:
+        self._uris = {uri("fact", fact.id), *fact.evidence}
+        self._stems = content_stems(fact.content)
+        self._sessions: set[str] = set()
+        for name in map(parse_uri, fact.evidence):
+            for record in reader.records.find(fact.bank, *name, 1) if name else ():
+                session = reader.sessions.get(fact.bank, str(getattr(record, "session", "")))
+                if session is not None:
+                    self._sessions.add(session.host)
+
+    def is_said_in(self, hit: Hit) -> bool:
+        """Whether a hit states the fact, or speaks of it where it was stated."""
+        if hit.uri in self._uris:
+            return True
+        shared = len(self._stems & content_stems(hit.text))
+        return hit.session in self._sessions and shared >= _SHARED_STEMS
