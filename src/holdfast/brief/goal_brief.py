@@ -29,7 +29,7 @@ from holdfast.brief.work_items import (
     DecisionQuote,
     WorkItem,
     WorkItems,
-    same_subject,
+    replaces,
     select_quotes,
 )
 from holdfast.language import code_names
@@ -295,7 +295,7 @@ def _choose(ranked: Sequence[_ScoredItem], items: WorkItems) -> list[_Entry]:
 
 
 def _later_versions(items: Sequence[WorkItem]) -> dict[str, WorkItem]:
-    """By URI, the latest item that decides the same subject again."""
+    """By URI, the latest item that decides the same again."""
     latest: dict[str, WorkItem] = {}
     for item in items:
         later = [
@@ -303,7 +303,7 @@ def _later_versions(items: Sequence[WorkItem]) -> dict[str, WorkItem]:
             for other in items
             if other.time > item.time
             and (other.session != item.session or not other.session)
-            and same_subject(item, other)
+            and replaces(other, item)
         ]
         if later:
             latest[item.uri] = max(later, key=lambda other: (other.time, other.id))

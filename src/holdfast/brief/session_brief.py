@@ -268,7 +268,11 @@ def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
     replaced = ""
     if old:
         last = max(old, key=lambda f: f.validity.since)
-        replaced = f" (replaces {format_day(last.validity.since)}, fact/{last.id[:_SHORT_ID]})"
+        verb = "amends" if last.status is Status.AMENDED else "replaces"
+        replaced = f" ({verb} {format_day(last.validity.since)}, fact/{last.id[:_SHORT_ID]})"
+    later = by_uri.get(fact.superseded_by) if fact.status is Status.AMENDED else None
+    if later is not None:
+        replaced += f" (amended {format_day(later.validity.since)}, fact/{later.id[:_SHORT_ID]})"
     who = "user" if fact.trust is Trust.USER else f"told by {fact.trust.value}"
     words = quote(truncate(fact.content, _LIMITS.fact_characters))
     return f"{who}{sanitize(corrected)}: {trust_label(fact.trust)}{words}{replaced}"

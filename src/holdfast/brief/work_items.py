@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.brief.frame import ended_label
-from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.knowledge import EndReason, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
@@ -18,6 +17,12 @@ from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note
+from holdfast.refine.core.statement_similarity import (
+    says_the_same,
+    statement_features,
+    supersedes,
+)
+from holdfast.refine.facts.amendments import amends
 from holdfast.refine.facts.decision_sentences import (
     FIRM_STRENGTH,
     MIN_STRENGTH,
@@ -36,12 +41,6 @@ _OPINION = "opinion"
 _MEMORY_STRENGTH = 2.0
 # Shorter sentences ("keep it that way") mean nothing without their context.
 _MIN_SENTENCE = 40
-# Two items are about the same subject if they share this much of the shorter one's stems, less if
-# they changed the same file, and at least so many. Lower, and a decision hides an unrelated one;
-# higher, and an outdated decision is quoted beside the one that replaced it.
-_SAME_SUBJECT_SHARE = 0.25
-_SAME_SUBJECT_SHARE_WITH_FILES = 0.15
-_SAME_SUBJECT_STEMS = 3
 _ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 
 
@@ -119,14 +118,6 @@ class WorkItem:
     def text(self) -> str:
         """The outline and the decisions."""
         return " ".join((self.outline, *(decision.sentence for decision in self.decisions)))
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of its title and decisions, to compare subjects."""
-        said = " ".join(
-            (self.title, *(s.sentence for s in self.decisions if s.strength >= MIN_STRENGTH))
-        )
-        return frozenset(stem(word) for word in words(said) if word not in STOPWORDS)
 
 
 class WorkItems:
@@ -325,13 +316,22 @@ def normalise_path(file: str) -> str:
     return file.replace("\\", "/").removeprefix("./")
 
 
-def same_subject(one: WorkItem, other: WorkItem) -> bool:
-    """Whether two items decide the same subject, so that only the later is quoted."""
-    needed = _SAME_SUBJECT_SHARE_WITH_FILES if one.changed & other.changed else _SAME_SUBJECT_SHARE
-    fewest = min(len(one.stems), len(other.stems))
-    return bool(fewest) and len(one.stems & other.stems) >= max(
-        _SAME_SUBJECT_STEMS, needed * fewest
+def replaces(later: WorkItem, earlier: WorkItem) -> bool:
+    """Whether the later item decides again what the earlier one decided, so that only the later is
+    quoted: it says the same, or it changes a decision. Being about the same files or subject is not
+    enough: both may hold."""
+    return any(
+        _replaces(new.sentence, old.sentence) for new in _firm(later) for old in _firm(earlier)
     )
+
+
+def _firm(item: WorkItem) -> list[DecisionQuote]:
+    return [decision for decision in item.decisions if decision.strength >= MIN_STRENGTH]
+
+
+def _replaces(later: str, earlier: str) -> bool:
+    new, old = statement_features(later), statement_features(earlier)
+    return says_the_same(new, old) or supersedes(new, old) or amends(later, earlier)
 
 
 def latest_versions(items: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem | None]]:
@@ -339,11 +339,12 @@ def latest_versions(items: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem 
     that it replaces."""
     kept: list[tuple[WorkItem, WorkItem | None]] = []
     for item in items:
-        same = [other for other in items if other is not item and same_subject(item, other)]
-        if any((other.time, other.id) > (item.time, item.id) for other in same):
+        own = (item.time, item.id)
+        others = [other for other in items if other is not item]
+        if any((o.time, o.id) > own and replaces(o, item) for o in others):
             continue
-        amended = max(same, key=lambda other: (other.time, other.id), default=None)
-        kept.append((item, amended))
+        before = [o for o in others if (o.time, o.id) < own and replaces(item, o)]
+        kept.append((item, max(before, key=lambda o: (o.time, o.id), default=None)))
     return kept
 
 

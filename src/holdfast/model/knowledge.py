@@ -85,9 +85,9 @@ class Concept:
 class ClaimKind(StrEnum):
     """What a sentence claims. A ruling binds from then on, a decision settles one thing. A
     statement says how something is to be, without saying that it binds; it counts where it amends
-    another in a later session, or is amended. A hypothesis guesses at a cause, a finding states one, a disproof withdraws one and an agreement
-    confirms one. A solution says what ended a problem, an attempt that it did not. Core logic says
-    how something works from now on."""
+    another of an earlier session, or is amended. A hypothesis guesses at a cause, a finding states
+    one, a disproof withdraws one and an agreement confirms one. A solution says what ended a
+    problem, an attempt that it did not. Core logic says how something works from now on."""
 
     RULING = "ruling"
     DECISION = "decision"
@@ -246,8 +246,8 @@ class FactKind(StrEnum):
 class Fact:
     """L4: permanent knowledge. A solution names its problem and the attempts it took. `evidence`
     are URIs of records that support it and `against` of those that contradict it, the oldest
-    first. `superseded_by` is the URI of the fact that superseded or amended it, and `supersedes` are
-    those that it superseded or amended."""
+    first. `superseded_by` is the URI of the fact that superseded or amended it, `supersedes` those
+    that it superseded or amended."""
 
     bank: str
     id: str

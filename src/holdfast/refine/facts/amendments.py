@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem, words
 from holdfast.refine.core.statement_similarity import GENERIC_STEMS, is_value, statement_features
+from holdfast.refine.facts.plain_statements import refers_back
 
 
 class AmendmentLimits(NamedTuple):
@@ -74,7 +75,7 @@ _NO_QUALIFIER = frozenset(
 )
 
 
-_NUMBERS = dict(
+_NUMBERS: dict[str, str] = dict(
     zip(
         "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
         "1 2 3 4 5 6 7 8 9 10 12 20 30 60".split(),
@@ -233,6 +234,15 @@ def _weight(shared: frozenset[str], told: StatementWords, weights: WordWeights) 
     return total
 
 
+def amends(later: str, earlier: str) -> bool:
+    """Whether a later statement changes an earlier one, by their words alone. For statements of
+    which both are decisions."""
+    statement = Statement(later, refers_back=refers_back(later))
+    if not amendment_strength(statement, earlier, _NO_WEIGHTS):
+        return False
+    return names_the_change(later, earlier) or statement.refers_back
+
+
 def own_strength(text: str, earlier: str, weights: WordWeights) -> float:
     """The weight of the words that two statements share, whatever was said around them."""
     own, told = statement_words(text), statement_words(earlier)
@@ -306,6 +316,7 @@ def _measures(text: str) -> frozenset[tuple[str, str]]:
 
 
 _NOTHING = statement_words("")
+_NO_WEIGHTS = WordWeights(())
 # What follows is over; what stands before is over. Up to the end of the clause, six words.
 _OVER_AFTER = re.compile(
     r"\b(?:instead of|rather than|no longer|no more|not any ?more|not|scrap(?:ped)?|forget (?:the|"

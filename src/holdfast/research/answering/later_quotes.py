@@ -1,7 +1,7 @@
 """Puts what a later statement says above quotes of what it superseded or amended.
 
-The quotes of an answer are chosen by the words of the question. An amendment repeats few of them, so
-its quote may be missing, or come last.
+The quotes of an answer are chosen by the words of the question. An amendment repeats few of them,
+so its quote may be missing, or come last.
 """
 
 from __future__ import annotations

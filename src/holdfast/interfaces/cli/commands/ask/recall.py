@@ -222,9 +222,9 @@ def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     for line in hit_view.endings(hit):
         screen.wrap(line, _INDENT)
     if hit.superseded_by and not hit.ended:
-        screen.line(f"{_INDENT}superseded by {hit.superseded_by}")
+        screen.line(f"{_INDENT}{hit.status.value} by {hit.superseded_by}")
     for name in hit.supersedes:
-        screen.line(f"{_INDENT}supersedes {name}")
+        screen.line(f"{_INDENT}changes {name}")
     if explain:
         screen.wrap(f"why: {_why(hit)}", _INDENT)
     if hit.source.path:

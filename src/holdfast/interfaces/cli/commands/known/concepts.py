@@ -60,11 +60,11 @@ def run(screen: Screen, arguments: Arguments) -> None:
         found = memory.browse.concepts(arguments.bank, arguments.limit + 1)
         id = memory.context.bank_id(arguments.bank)
         bank, hint = memory.context.bank_name(id), memory.context.missing_bank_hint(id)
-    shown = found[: arguments.limit]
-    if arguments.json:
-        endings = RecordEndings(memory.reader)
-        listed = [json_shapes.concept_json(one, names, endings.of(one)) for one in shown]
-        return screen.json({"bank": bank, "concepts": listed})
+        shown = found[: arguments.limit]
+        if arguments.json:
+            endings = RecordEndings(memory.reader)
+            listed = [json_shapes.concept_json(one, names, endings.of(one)) for one in shown]
+            return screen.json({"bank": bank, "concepts": listed})
     _print(screen, shown, bank, names if bank == ALL_BANKS else {}, hint)
     if len(found) > len(shown):
         screen.line("There are more, see --limit.", "dim")

@@ -66,4 +66,6 @@ def _print(screen: Screen, fact: Fact) -> None:
         )
     screen.wrap(truncate(fact.content, _MAX_TEXT), "      ")
     if fact.superseded_by:
-        screen.line(f"      superseded by {fact.superseded_by}")
+        screen.line(f"      {fact.status.value} by {fact.superseded_by}")
+    for name in fact.supersedes:
+        screen.line(f"      changes {name}")
