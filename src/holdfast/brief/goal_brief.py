@@ -27,6 +27,7 @@ from holdfast.brief.frame import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import (
     DecisionQuote,
+    Superseded,
     WorkItem,
     WorkItems,
     replaces,
@@ -108,6 +109,20 @@ class _ScoredItem:
     by_file: float = 0.0
     named: bool = False
 
+    # What it has at least, because it replaces an item that has it.
+    inherited_share: float = 0.0
+    inherited_words: int = 0
+
+    def inherit(self, earlier: _ScoredItem) -> None:
+        """Take over how similar an item is that this one replaces: it is about the same."""
+        self.inherited_share = max(self.inherited_share, earlier.share)
+        self.inherited_words = max(self.inherited_words, earlier.rare_words)
+        self.share = max(self.share, self.inherited_share)
+        self.rare_words = max(self.rare_words, self.inherited_words)
+        self.cosine = max(self.cosine, earlier.cosine)
+        self.by_file = max(self.by_file, earlier.by_file)
+        self.named = self.named or earlier.named
+
     @property
     def similarity(self) -> float:
         """How similar the item is to the prompt, from 0 to about 1."""
@@ -169,6 +184,7 @@ class _GoalSearch:
             if passage.kind == "turn":
                 turns.setdefault(passage.session, set()).add(passage.seq)
         self.items = WorkItems(reader, bank, turns)
+        self.superseded: list[Superseded] = []
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -179,12 +195,21 @@ class _GoalSearch:
                 scored.cosine = max(scored.cosine, cosine)
         self._add_neighbours()
         self._add_items_of_files()
+        self._add_later_items()
         similar = [
             s for s in self._scored.values() if s.similarity >= LIMITS.min_similarity_to_read
         ]
         nearest = sorted(similar, key=lambda s: (-s.similarity, s.item.id))[: LIMITS.items_read]
         decided = [self._measure_whole(s) for s in nearest if s.item.has_decision]
         return sorted(decided, key=lambda s: (-self._rank_score(s), s.item.time, s.item.id))
+
+    def _add_later_items(self) -> None:
+        """Add the items that state what holds instead of what an item found here states."""
+        for one in self.items.superseded():
+            earlier = self._scored.get(one.earlier.uri)
+            if earlier is not None:
+                self.superseded.append(one)
+                self._add(one.later).inherit(earlier)
 
     def _rank_score(self, scored: _ScoredItem) -> float:
         strength = min(scored.item.strength, LIMITS.max_strength)
@@ -208,8 +233,9 @@ class _GoalSearch:
         prompt = self._prompt
         alone = prompt.overlap(prompt.stems(own))
         joint = prompt.overlap(frozenset[str]().union(*map(prompt.stems, parts)))
-        scored.share = max(alone.share, LIMITS.neighbour_words * joint.share)
-        scored.rare_words = joint.rare_words
+        words = max(alone.share, LIMITS.neighbour_words * joint.share)
+        scored.share = max(words, scored.inherited_share)
+        scored.rare_words = max(joint.rare_words, scored.inherited_words)
 
     def _add_neighbours(self) -> None:
         """Add the items beside those found: what one asks, the next may decide."""
@@ -259,21 +285,32 @@ def goal_brief(
     if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
     run = _GoalSearch(reader, bank, goal, search)
-    entries = _choose(run.run(), run.items)
+    ranked = run.run()
+    entries = _choose(ranked, run.items, run.superseded)
     if not entries:
         return EMPTY_BRIEF
     return _render(entries, MemoryFile(reader.rules.all(bank) if rules is None else rules))
 
 
+class _Replaced(NamedTuple):
+    """What an item replaces: its day and words, and the record that says so."""
+
+    time: str
+    words: str
+    uri: str
+
+
 class _Entry(NamedTuple):
-    """What the brief tells of one item: its decisions, and the item it replaces."""
+    """What the brief tells of one item: its decisions, and what it replaces."""
 
     item: WorkItem
     decisions: tuple[DecisionQuote, ...]
-    replaced: WorkItem | None
+    replaced: _Replaced | None
 
 
-def _choose(ranked: Sequence[_ScoredItem], items: WorkItems) -> list[_Entry]:
+def _choose(
+    ranked: Sequence[_ScoredItem], items: WorkItems, superseded: Sequence[Superseded]
+) -> list[_Entry]:
     """The best items, each in its latest version, none twice."""
     latest = _later_versions([s.item for s in ranked])
     best = max((s.similarity for s in ranked if s.is_similar_enough), default=0.0)
@@ -285,13 +322,27 @@ def _choose(ranked: Sequence[_ScoredItem], items: WorkItems) -> list[_Entry]:
         if full or scored.similarity < least or not scored.is_similar_enough:
             continue
         item = latest.get(scored.item.uri, scored.item)
-        replaced = scored.item if item is not scored.item else _replaced(item, latest, ranked)
         if item.uri in included:
             continue
+        before = scored.item if item is not scored.item else _replaced(item, latest, ranked)
+        replaced = _words_of(before) if before else _superseded_by(item, superseded)
         around = items.with_neighbours(item)
-        included |= {part.uri for part in (*around, *([replaced] if replaced else []))}
+        included |= {part.uri for part in around} | ({replaced.uri} if replaced else set())
         chosen.append(_Entry(item, _decisions_around(item, around), replaced))
     return chosen
+
+
+def _words_of(item: WorkItem) -> _Replaced:
+    first = select_quotes(item.decisions, most=1)
+    return _Replaced(item.time, first[0].sentence if first else item.title, item.uri)
+
+
+def _superseded_by(item: WorkItem, superseded: Sequence[Superseded]) -> _Replaced | None:
+    """The fact that an item superseded; the latest if there are several."""
+    for one in superseded:
+        if one.later.uri == item.uri:
+            return _Replaced(one.fact.validity.since, one.fact.content, one.earlier.uri)
+    return None
 
 
 def _later_versions(items: Sequence[WorkItem]) -> dict[str, WorkItem]:
@@ -355,9 +406,8 @@ def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
     title = f"- {day}, {about} {item.ended}{quote(item.title)} {trust_label(item.trust)}".rstrip()
     lines.insert(0, f"- {day}, remembered" if item.kind == "memory" else title)
     if entry.replaced is not None:
-        before = select_quotes(entry.replaced.decisions, most=1)
-        quoted = quote(before[0].sentence if before else entry.replaced.title)
-        lines.append(f"  This replaces {format_day(entry.replaced.time)}: {quoted}")
+        before = entry.replaced
+        lines.append(f"  This replaces {format_day(before.time)}: {quote(before.words)}")
     sentences = " ".join(decision.sentence for decision in entry.decisions)
     if contradiction := memory_file.contradiction_note(sentences):
         lines.append(f" {contradiction}")

@@ -4,7 +4,7 @@ these decisions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
-from holdfast.model.uris import uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note
 from holdfast.refine.core.statement_similarity import (
@@ -41,6 +41,8 @@ _OPINION = "opinion"
 _MEMORY_STRENGTH = 2.0
 # Shorter sentences ("keep it that way") mean nothing without their context.
 _MIN_SENTENCE = 40
+# How many of the latest superseded facts a brief looks at: it bounds the time.
+_MAX_SUPERSEDED = 40
 _ENDED = (Status.SUPERSEDED, Status.RETRACTED)
 
 
@@ -120,6 +122,15 @@ class WorkItem:
         return " ".join((self.outline, *(decision.sentence for decision in self.decisions)))
 
 
+class Superseded(NamedTuple):
+    """A fact that no longer holds, the item that states it, and the item that states what holds
+    instead."""
+
+    fact: Fact
+    earlier: WorkItem
+    later: WorkItem
+
+
 class WorkItems:
     """Makes work items of records, each once."""
 
@@ -177,6 +188,33 @@ class WorkItems:
         else:
             record = None
         return self.from_record(record) if isinstance(record, Exchange | Commit | Memory) else None
+
+    def superseded(self) -> list[Superseded]:
+        """The facts that another superseded, the latest first, with the items that state both."""
+        facts = {uri("fact", fact.id): fact for fact in self._reader.facts.all(self._bank)}
+        ended = [f for f in facts.values() if f.status is Status.SUPERSEDED]
+        ended.sort(key=lambda fact: (fact.validity.until, fact.id), reverse=True)
+        found: list[Superseded] = []
+        for fact in ended[:_MAX_SUPERSEDED]:
+            holds = facts.get(fact.superseded_by)
+            earlier = self._stating(fact)
+            later = self._stating(holds) if holds is not None else None
+            if holds is None or earlier is None or later is None or earlier.uri == later.uri:
+                continue
+            if not later.has_decision:
+                # It amends a decision, so it is one, though it does not say so.
+                later = replace(later, read=lambda: (_fact_quote(holds),))
+            found.append(Superseded(fact, earlier, later))
+        return found
+
+    def _stating(self, fact: Fact) -> WorkItem | None:
+        """The item that states a fact last."""
+        name = parse_uri(fact.evidence[-1]) if fact.evidence else None
+        records = self._reader.records.find(self._bank, *name, 1) if name else []
+        record = records[0] if records else None
+        if isinstance(record, Turn):
+            record = self._exchange_at(record.session, record.seq)
+        return self.from_record(record) if isinstance(record, Exchange | Memory) else None
 
     def with_neighbours(self, item: WorkItem) -> list[WorkItem]:
         """An item with the conversations right before and after it in its session."""
@@ -274,6 +312,12 @@ def _current(said: DecisionQuote, ended: EndedWords, session: str = "") -> Itera
             sentence=last.now, who=who, time=last.ended, uri=last.instead, by_person=True,
             explicit=True,
         )  # fmt: skip
+
+
+def _fact_quote(fact: Fact) -> DecisionQuote:
+    who = "user" if fact.trust is Trust.USER else fact.trust.value
+    time, name = fact.validity.since, fact.evidence[-1]
+    return DecisionQuote(fact.content, who, time, name, FIRM_STRENGTH, False, (0, 0))
 
 
 def _speaker(turn: Turn, is_subagent: bool) -> str:

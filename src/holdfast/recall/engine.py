@@ -153,6 +153,7 @@ def rank(
 ) -> Ranking:
     """Read the query, run the retrievers, fuse and rerank their results, and order them."""
     query = read_query(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
+    thresholds = plan.thresholds
     if len(query.terms.words) > 1:
         # A single word is looked for as it is; several may be said in other words.
         plan = plan._replace(thresholds=plan.thresholds.for_bank(query.passages))
@@ -207,8 +208,8 @@ def rank(
         query,
         candidates,
         tuple(reports),
-        external_hits.rank_plugin_texts(query, plugin_runs, plan.thresholds),
-        external_hits.rank_remote_texts(query, remote_runs, plan.thresholds),
+        external_hits.rank_plugin_texts(query, plugin_runs, thresholds),
+        external_hits.rank_remote_texts(query, remote_runs, thresholds),
         plan.thresholds,
     )
 

@@ -86,25 +86,7 @@ _NORM = re.compile(
     r"son|debe|siempre|guardamos|usamos)\b|:\s",
     re.IGNORECASE,
 )
-# Says that something else holds from then on.
-_REPLACES = re.compile(
-    r"\b(?:instead(?: of)?|rather than|no longer|(?:not|no|nothing|never)\b.{0,60}\bany ?more|"
-    r"from (?:now|here|today|this point) on(?:wards?)?|as of\b|going forward|scrap(?:ped)?|forget "
-    r"(?:the|that|about|what)|ditch(?:ed)?|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|obsolete|"
-    r"outdated|supersed\w+|replac\w+|swap(?:ped)?|switch(?:ed|es|ing)?(?: back| over)? to|mov(?:e|"
-    r"ed|es|ing) (?:\w+ ){0,3}to|migrat\w+|chang(?:e|es|ed) (?:it|that|this|to|our|the|my)\b|"
-    r"changes:|bump(?:ed)?|rais(?:e|ed)|lower(?:ed)?|increas\w+|reduc\w+|cut|doubl\w+|halv\w+|"
-    r"make (?:it|that|them)|back (?:to|in)|"
-    r"again|g[ai]ve up|gone|(?:was|were) (?:a mistake|wrong|too)|too (?:strict|low|high|short|long|"
-    r"big|small|much|many|aggressive)|off limits|off (?:of )?\w+|will do|new (?:deal|rule|policy|"
-    r"plan)|on second thoughts?|changed (?:our|my) minds?|actually|after all|it was \d|was \d|"
-    r"not \w+ but|revert(?:ed)?|overrul\w+|correction|update|now|ab (?:sofort|jetzt)|künftig|"
-    r"nicht mehr|doch|statt|ersetzt|désormais|finalement|plutôt|au lieu|ne .{1,30} plus|ya no|en "
-    r"(?:lugar|vez) de|mejor|a partir de|invece|non .{1,30} più|em vez|não .{1,30} mais|voortaan|"
-    r"niet meer|вместо|больше не|теперь)\b|不再|改为|改成|代わりに|대신",
-    re.IGNORECASE,
-)
-# The stronger of them: whatever else is said, the earlier does not hold any more.
+# Whatever else is said, the earlier does not hold any more.
 _REPLACES_SURELY = re.compile(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
     r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|"
@@ -195,7 +177,7 @@ def changes_in_part(text: str, summary: str) -> bool:
     text, summary = plain(text), plain(summary)
     if _REPLACES_SURELY.search(text) or _REPLACES_SURELY.search(summary):
         return False
-    return bool(_IN_PART.search(text)) or not _REPLACES.search(text)
+    return bool(_IN_PART.search(text))
 
 
 def reported_changes(message: str) -> list[str]:

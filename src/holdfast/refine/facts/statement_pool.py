@@ -91,6 +91,8 @@ class StatementPool:
         """What a statement amends; `is_open` tells which statements may be amended still."""
         if not claim.by_person and not reported_changes(claim.text):
             return None
+        if hypotheses.disproves(claim.text):
+            return None  # somebody says that it is wrong: that goes to review
         context = self._context_of(claim)
         later = Statement(claim.text, _around(claim, context), refers_back(claim.text))
         scored = [
