@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, settings
 from tests.support.needs import MAY_START, NeedsWatch, marks_for
 
 MEMORY = Path("/dev/shm")
-SLOW_S = 5.0
+SLOW_S = 2.0
 SLOW_SHOWN = 10
+_NOT_QUICK = {"slow", "model", *MAY_START}
 WATCH = NeedsWatch()
 
 # A law holds or it does not. By default Hypothesis fails where one example takes more than 200 ms,
@@ -101,12 +102,14 @@ def _watch(item: pytest.Item) -> Generator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the slowest of the tests that took longer than one may that is not marked `slow`. That
-    is no failure: on a busy machine any test may."""
+    """Name the slowest of the tests of `make quick` that took longer than one of them may. That is
+    no failure: on a busy machine any test may."""
     long = [
         (report.duration, report.nodeid)
         for report in terminalreporter.getreports("passed")
-        if report.when == "call" and report.duration > SLOW_S and "slow" not in report.keywords
+        if report.when == "call"
+        and report.duration > SLOW_S
+        and not _NOT_QUICK & {*report.keywords}
     ]
     for duration, name in sorted(long, reverse=True)[:SLOW_SHOWN]:
         terminalreporter.write_line(f"took {duration:.0f} s and is not marked slow: {name}")

@@ -4,8 +4,10 @@ from hypothesis import strategies as st
 
 from holdfast.language import (
     STOPWORDS,
+    capitalize,
     code_names,
     collapse_spaces,
+    cut,
     headings,
     sentences,
     split_identifier,
@@ -89,6 +91,7 @@ def test_sentences_are_never_empty_and_have_no_line_breaks(text: str) -> None:
         assert "\n" not in sentence
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(st.from_regex(r"[A-Z][a-z]{1,8}( [a-z]{1,8}){0,4}[.!?]", fullmatch=True)))
 def test_sentences_of_plain_prose_join_to_the_prose(parts: list[str]) -> None:
@@ -101,6 +104,7 @@ def test_headings_are_found_outside_of_code() -> None:
     assert headings("# One\n```\n# not\n```\n## **Two** ##\n#hash\ntext") == ["One", "**Two**"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(text=st.text(max_size=200), limit=st.integers(1, 80))
 def test_a_shortened_text_is_marked_as_cut(text: str, limit: int) -> None:
@@ -148,6 +152,7 @@ def test_different_words_keep_different_stems(one: str, other: str) -> None:
     assert stem(one) != stem(other)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.from_regex(r"[a-zà-ÿ]{1,20}", fullmatch=True))
 def test_a_stem_is_never_empty_nor_longer_than_its_word(word: str) -> None:
@@ -168,6 +173,7 @@ def test_words_are_split_at_punctuation(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.text(max_size=100))
 def test_splitting_words_again_changes_nothing(text: str) -> None:
@@ -198,3 +204,41 @@ def test_code_identifiers_are_found_in_prose(text: str, expected: list[str]) -> 
 def test_an_identifier_is_split_at_its_case_changes() -> None:
     assert split_identifier("XMLHttpRequest2") == ["XML", "Http", "Request", "2"]
     assert split_identifier("parse_http-request") == ["parse", "http", "request"]
+
+
+# Names, powers, masks, globs, generics, indices: whatever stands in code without a blank.
+CODE = st.text("ab1_*`.()[]<>/#-|~$%&{}'\"\\\\:!?=+,^@;", min_size=1, max_size=12)
+
+
+@given(CODE)
+def test_a_token_of_code_is_never_changed_in_what_is_quoted(token: str) -> None:
+    said = f"We keep lq {token} rq for good, and more of it. Then lq {token} rq again."
+    kept = f"lq {token} rq"
+    assert " ".join(sentences(said)).count(kept) == 2
+    assert truncate(said, 500).count(kept) == cut(said, 500).count(kept) == 2
+    assert headings(f"# {said}") == [said]
+    assert capitalize(said) == said
+
+
+@given(st.lists(CODE, min_size=1, max_size=8))
+def test_a_cut_text_is_the_start_of_what_was_written(tokens: list[str]) -> None:
+    text = "\n    ".join(f"x {token} y" for token in tokens)
+    assert cut(text, 1000) == text
+    short = cut(text, 20)
+    assert len(short) <= 20 and text.startswith(short.removesuffix("…"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fix the login", "Fix the login"),
+        ("don't retry", "Don't retry"),
+        ("foo_bar fails", "foo_bar fails"),
+        ("iPhone app", "iPhone app"),
+        ("src/app.py fails", "src/app.py fails"),
+        ("`make` fails", "`make` fails"),
+        ("", ""),
+    ],
+)
+def test_a_title_gets_a_capital_letter_unless_it_starts_with_code(text: str, expected: str) -> None:
+    assert capitalize(text) == expected

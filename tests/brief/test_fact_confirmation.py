@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.background.steps import STEPS
 from holdfast.app.memory import Holdfast
 from holdfast.brief.injection_outcomes import settle_injections
@@ -56,6 +58,7 @@ def confirmed_fact(memory: Holdfast) -> Fact:
     return find_fact(memory, "walrus archives")
 
 
+@pytest.mark.slow
 def test_use_of_an_injected_fact_confirms_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, session_saying("2026-09-01", 1, RULE)) as memory:
         before = find_fact(memory, "walrus archives")

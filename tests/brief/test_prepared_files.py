@@ -74,7 +74,7 @@ def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept} == before
     bug_hunt().write(tmp_path / "p")
     with Holdfast(settings) as memory:
-        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        memory.ingestion.ingest(memory.ingestion.find([tmp_path / "p"]))
     assert len(prepare_briefs(settings)) == 1, "only the bank that is new"
 
 

@@ -104,6 +104,7 @@ def test_whole_items_are_chosen_to_fit(tmp_path: Path) -> None:
     assert len(whole) <= MAX_CHARACTERS
 
 
+@pytest.mark.slow
 def test_the_length_is_counted_in_the_characters_of_the_host(tmp_path: Path) -> None:
     script = Script()
     for number in range(100):

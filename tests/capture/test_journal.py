@@ -27,6 +27,7 @@ def test_an_event_is_appended_once_however_often_it_arrives(tmp_path: Path) -> N
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 @examples(max_examples=60)
 @given(st.lists(st.text(), max_size=4), st.data())
 def test_a_truncated_line_is_repaired_by_the_next_append(

@@ -207,6 +207,7 @@ AROUND = st.text(max_size=60)
 BORDER = st.sampled_from(list(" \n\t'\"`(),;<>|[]{}!#@"))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(planted=st.sampled_from(KEYS), before=AROUND, after=AROUND, left=BORDER, right=BORDER)
 def test_a_planted_key_never_survives(
@@ -255,6 +256,7 @@ PIECES = st.lists(
 GLUE = st.sampled_from([" ", "\n", "\t"])
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(pieces=PIECES, glue=GLUE)
 def test_redacting_twice_changes_nothing(pieces: list[str], glue: str) -> None:
@@ -298,6 +300,7 @@ def finds_nothing(text: str) -> bool:
     return not hits and not find_assigned_secrets(text, text.lower())
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(pieces=PIECES, glue=GLUE)
 def test_the_fast_path_never_skips_what_a_rule_would_redact(pieces: list[str], glue: str) -> None:

@@ -105,6 +105,7 @@ def test_a_test_that_asserts_nothing_is_found(body: str) -> None:
     assert found == ["test_x (line 8)"]
 
 
+@pytest.mark.slow
 def test_every_test_asserts_something() -> None:
     files = sorted(TESTS.rglob("test_*.py"))
     assert len(files) > 200

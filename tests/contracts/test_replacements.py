@@ -107,6 +107,7 @@ def test_what_replaces_nothing_of_the_product_passes(code: str) -> None:
     assert find_replacements(ast.parse(f"import sys\nfrom holdfast import limits\n{code}\n")) == []
 
 
+@pytest.mark.slow
 def test_no_test_replaces_a_part_of_the_product() -> None:
     files = sorted(TESTS.rglob("*.py"))
     assert len(files) > 300

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.support.code_files import ROOT, parse_file, python_files
 
 MOST_FILE_LINES = 600
@@ -20,6 +22,7 @@ def test_no_file_exceeds_its_line_limit() -> None:
     assert long == {}
 
 
+@pytest.mark.slow
 def test_no_function_exceeds_its_line_limit() -> None:
     long: dict[str, int] = {}
     for path in python_files("src", "tests", "bench", "examples", "tools"):
@@ -42,6 +45,7 @@ def test_test_folders_are_packages_named_like_those_of_src() -> None:
     assert [str(folder) for folder in named if not (source / folder).is_dir()] == []
 
 
+@pytest.mark.slow
 def test_no_exception_handler_is_blind() -> None:
     blind: list[str] = []
     for path in python_files("src"):
@@ -54,6 +58,7 @@ def test_no_exception_handler_is_blind() -> None:
     assert blind == []
 
 
+@pytest.mark.slow
 def test_meaningless_names_are_not_used() -> None:
     banned = ("Manager", "Service", "Helper", "Processor", "Impl")
     found: list[str] = []

@@ -32,6 +32,7 @@ NAME = st.text(st.sampled_from("abXY09 .-_äß"), min_size=1, max_size=8).filter
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(TEXT, TRICKY), max_size=6))
 def test_command_lines_written_by_the_standard_library_are_parsed(parts: list[str]) -> None:
     made = subprocess.list2cmdline(["a.exe", *parts])
@@ -65,6 +66,7 @@ def test_characters_that_cmd_would_expand_are_refused_and_the_rest_is_quoted() -
             join_words_for_cmd([bad])
 
 
+@pytest.mark.slow
 @given(st.lists(NAME, min_size=1, max_size=4), st.sampled_from("cCdZ"))
 def test_a_windows_path_has_one_spelling(parts: list[str], drive: str) -> None:
     plain = f"{drive}:\\" + "\\".join(parts)

@@ -206,6 +206,7 @@ def retold(number: int) -> Script:
     return script
 
 
+@pytest.mark.slow
 def test_what_an_agent_repeats_from_memory_is_no_second_source(tmp_path: Path) -> None:
     with open_with(tmp_path / "one", told()) as memory:
         once = memory.ask(WHY, "proj")

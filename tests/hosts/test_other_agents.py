@@ -182,6 +182,7 @@ def test_an_outdated_entry_is_updated(tmp_path: Path) -> None:
 _PATHS = st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"), min_size=1)
 
 
+@pytest.mark.slow
 @given(python=_PATHS, folder=_PATHS)
 def test_any_path_survives_a_toml_round_trip(python: str, folder: str) -> None:
     entry = {"command": python, "args": ["-I", "mcp"], "env": {"HOLDFAST_HOME": folder}}

@@ -64,6 +64,7 @@ def test_an_openai_compatible_service_is_asked_for_a_json_schema(service: Servic
     assert chat.service == f"openai@{service.url.removeprefix('http://')}"
 
 
+@pytest.mark.slow
 def test_a_service_without_schema_support_is_asked_without_one_from_then_on(
     service: Service,
 ) -> None:

@@ -63,6 +63,7 @@ def play(service: Service, *answers: Answered) -> None:
     service.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
 
 
+@pytest.mark.slow
 def test_a_model_can_call_tools_and_answer_in_both_apis(service: Service) -> None:
     for chat, way in ((service.completions(), used), (service.messages(), blocks)):
         asked = Asked()
@@ -74,6 +75,7 @@ def test_a_model_can_call_tools_and_answer_in_both_apis(service: Service) -> Non
         assert "the pump broke" in json.dumps(service.asked[-1][2]["messages"])
 
 
+@pytest.mark.slow
 def test_a_wrong_tool_call_is_reported_and_can_be_corrected(service: Service) -> None:
     asked = Asked()
     play(
@@ -94,6 +96,7 @@ def test_a_wrong_tool_call_is_reported_and_can_be_corrected(service: Service) ->
     assert "said is no string" in json.dumps(service.asked[-1][2]["messages"])
 
 
+@pytest.mark.slow
 def test_in_its_last_turn_a_model_can_only_answer(service: Service) -> None:
     for chat, way in ((service.completions(), used), (service.messages(), blocks)):
         asked = Asked(turns=3)

@@ -45,12 +45,14 @@ def test_token_ids_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 def test_token_ids_of_any_text_equal_those_of_the_reference(text: str) -> None:
     assert OURS.ids(text, 1_000_000) == expected(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(st.sampled_from("aé\u0301İ.$中\u200b [SEP] [ SEP ] \t\n\x1c ## un ##able".split(" ")))
@@ -61,6 +63,7 @@ def test_token_ids_of_awkward_character_pairs_equal_those_of_the_reference(
     assert OURS.ids("".join(parts), 1_000_000) == expected("".join(parts))
 
 
+@pytest.mark.slow
 def test_every_character_is_treated_like_in_the_reference() -> None:
     common = [*range(0x3400), *range(0x3400, 0x110000, 61)]
     codes = [code for code in common if not 0xD800 <= code < 0xE000]
@@ -73,6 +76,7 @@ def test_a_lone_surrogate_is_dropped_like_other_ignored_characters() -> None:
     assert OURS.pieces("a\ud800b") == OURS.pieces("ab")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200), st.integers(2, 40))
 def test_a_limit_keeps_the_first_tokens_and_both_special_tokens(text: str, limit: int) -> None:
     whole = OURS.ids(text, 1_000_000)

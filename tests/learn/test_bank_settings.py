@@ -153,6 +153,7 @@ def _worked_on(number: int, word: str, cwd: str) -> Script:
     return script
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bank", "own", "other"), [("a", "xebec", "ketch"), ("b", "ketch", "xebec")]
 )

@@ -198,6 +198,7 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True)
 
 
+@pytest.mark.model
 def test_a_forgotten_exchange_hides_its_turns_and_its_part_of_the_digest(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         (tmp_path / "briefs").mkdir()
@@ -238,6 +239,7 @@ def test_raw_lines_of_forgotten_records_are_not_searched(tmp_path: Path) -> None
         assert memory.recall("barquentine-0815").hits == ()
 
 
+@pytest.mark.slow
 def test_a_forgotten_session_hides_its_subagents_whenever_they_are_read(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         memory.forget(f"session/{SESSION}")
@@ -311,6 +313,7 @@ def test_undo_without_a_decision_does_nothing(tmp_path: Path) -> None:
         assert memory.undo() == []
 
 
+@pytest.mark.slow
 def test_decisions_move_with_their_session_to_another_bank(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         memory.forget(exchange_about(memory, "yawl").id)

@@ -117,6 +117,7 @@ def entries(memory: Holdfast) -> int:
     return len(log) - 2 * undone
 
 
+@pytest.mark.slow
 @FEW
 @given(steps)
 def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: list[Step]) -> None:

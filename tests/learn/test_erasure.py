@@ -82,6 +82,7 @@ def is_ledger_balanced(memory: Holdfast) -> bool:
     return balance.accounted == balance.lines - balance.pending
 
 
+@pytest.mark.model
 def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         held = {Path(path).name for path in anywhere(tmp_path, SECRET)}
@@ -106,6 +107,7 @@ def test_a_scrubbed_secret_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
     assert anywhere(tmp_path, SECRET) == []
 
 
+@pytest.mark.slow
 def test_scrubbed_text_does_not_come_back_when_the_file_is_read_again(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
@@ -118,6 +120,7 @@ def test_scrubbed_text_does_not_come_back_when_the_file_is_read_again(tmp_path: 
         assert memory.inventory.balance().skipped is not None
 
 
+@pytest.mark.model
 def test_the_raw_line_of_scrubbed_text_is_not_shown(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
@@ -129,6 +132,7 @@ def test_the_raw_line_of_scrubbed_text_is_not_shown(tmp_path: Path) -> None:
         assert (found.hits, found.misses, found.fallbacks[0]) == ((), (), "raw_grep")
 
 
+@pytest.mark.slow
 def test_a_regular_expression_scrubs_everything_it_matches(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(r"/swordfish-\d+-\w+/")
@@ -141,6 +145,7 @@ def test_a_pattern_that_would_match_everything_is_refused(pattern: str, tmp_path
         memory.erasure.scrub(pattern)
 
 
+@pytest.mark.slow
 def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         memory.erasure.scrub(SECRET)
@@ -149,6 +154,7 @@ def test_scrubbing_twice_finds_nothing_the_second_time(tmp_path: Path) -> None:
         assert dump(memory.settings.database) == before
 
 
+@pytest.mark.slow
 def test_backups_that_contain_it_are_named(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database)) as raw:
@@ -162,6 +168,7 @@ def test_backups_that_contain_it_are_named(tmp_path: Path) -> None:
         assert memory.erasure.plan_scrub(SECRET).copies[0].name == "broken.db"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "exchange", "session"])
 def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
@@ -215,6 +222,7 @@ def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
         assert len(left) == (2 if kind == "exchange" else 0)
 
 
+@pytest.mark.slow
 def test_a_purged_memory_does_not_even_leave_its_id(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember(f"open with {SECRET}")
@@ -227,6 +235,7 @@ def test_a_purged_memory_does_not_even_leave_its_id(tmp_path: Path) -> None:
         assert memory.inventory.counts().memories == 1
 
 
+@pytest.mark.slow
 def test_a_planned_purge_counts_what_is_then_erased(tmp_path: Path) -> None:
     with memory_with_secret(tmp_path) as memory:
         said = turn_saying(memory, "password of the harbour office")
@@ -340,6 +349,7 @@ def read_journals(memory: Holdfast) -> None:
     )
 
 
+@pytest.mark.slow
 def test_database_pages_freed_earlier_are_overwritten_too(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         with closing(sqlite3.connect(memory.settings.database, isolation_level=None)) as raw:

@@ -141,6 +141,7 @@ def test_a_purged_retained_memory_leaves_no_text(tmp_path: Path) -> None:
         assert b"galleass99" not in data
 
 
+@pytest.mark.slow
 def test_opinions_can_be_corrected_forgotten_and_restored(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(

@@ -109,6 +109,7 @@ _TEXTS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(
     _TEXTS | st.binary(max_size=60).map(lambda b: b.decode("utf-8", "surrogateescape")),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def test_the_order_of_parts_changes_the_id() -> None:
     assert content_id("a", "b") != content_id("b", "a")
 
 
+@pytest.mark.slow
 @given(PARTS, PARTS)
 def test_different_parts_have_different_ids(one: list[str], other: list[str]) -> None:
     assert (content_id(*one) == content_id(*other)) == (one == other)
@@ -37,6 +39,7 @@ def test_a_separator_inside_a_part_does_not_act_as_a_boundary() -> None:
     assert content_id("a\x1fb") != content_id("a", "b")
 
 
+@pytest.mark.slow
 @given(st.one_of(ANY_TEXT, LONE_SURROGATES))
 def test_any_text_has_an_id_of_sixteen_hex_digits(text: str) -> None:
     id = content_id("turn", text)
@@ -45,12 +48,14 @@ def test_any_text_has_an_id_of_sixteen_hex_digits(text: str) -> None:
     assert id == content_id("turn", text)
 
 
+@pytest.mark.slow
 @given(WORDS, IDS)
 def test_a_uri_is_parsed_as_it_was_written(word: str, id: str) -> None:
     assert parse_uri(uri(word, id)) == Uri(word, id)
     assert str(Uri(word, id)) == uri(word, id)
 
 
+@pytest.mark.slow
 @given(WORDS, IDS)
 def test_a_uri_may_lack_its_scheme_and_have_surrounding_whitespace(word: str, id: str) -> None:
     assert parse_uri(f"  {word}/{id}\n") == Uri(word, id)

@@ -124,6 +124,7 @@ def test_a_plan_can_vary_the_abstention_threshold(shop: Holdfast) -> None:
     assert shop.search.recall_with_plan(query, "shop", lower).hits
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("name", ["plugin wiki", "remote acme"])
 def test_the_threshold_of_a_plan_applies_to_plugins_and_team_servers(
     tmp_path: Path, name: str
@@ -174,6 +175,7 @@ def test_a_result_with_a_missing_retriever_is_not_cached(tmp_path: Path) -> None
         assert remembered(memory, None, "session cookies", RecallPlan()) is not first
 
 
+@pytest.mark.model
 def test_any_write_invalidates_the_cache(tmp_path: Path) -> None:
     with open_with_sessions(
         tmp_path, talk(1, "2026-09-01", "Paint it blue.", "It is blue.")

@@ -151,6 +151,7 @@ def test_a_secret_at_the_edge_of_an_excerpt_is_not_shown_in_part(
         assert not any(piece in hit.text for piece in pieces)
 
 
+@pytest.mark.slow
 def test_line_numbers_are_right_after_a_very_long_line(tmp_path: Path, grep: str) -> None:
     with open_with_sessions(tmp_path, build(f"fatal {CODE}", lead=5_000_000)) as memory:
         (path,) = (tmp_path / "p").rglob("*.jsonl")

@@ -90,6 +90,7 @@ def test_an_unknown_bank_is_named_in_the_error(memory: Holdfast) -> None:
     assert "proj" in caught.value.remedy
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.text(max_size=200))
 def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> None:
@@ -97,6 +98,7 @@ def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> No
     assert found.query == query and found.abstained is not bool(found.hits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -124,6 +126,7 @@ def test_question_words_and_small_words_do_not_count() -> None:
     assert read_terms("why?").words == ("why",)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["cach", "retri", "row"]), st.floats(0.1, 9)), st.text())
 def test_coverage_is_between_zero_and_one(weight: dict[str, float], text: str) -> None:
     assert 0.0 <= coverage(weight, text) <= 1.0

@@ -148,18 +148,21 @@ def check_reading(record: dict[str, Any]) -> None:
     assert session.id and session.host and isinstance(session.cwd, str)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(record=st.dictionaries(KEYS, JSON, max_size=6))
 def test_reading_any_object_never_raises(record: dict[str, Any]) -> None:
     check_reading(record)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(record=damaged_records())
 def test_reading_a_real_record_with_any_damage_never_raises(record: dict[str, Any]) -> None:
     check_reading(record)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     records=st.lists(
@@ -186,6 +189,7 @@ def test_every_line_of_any_json_gets_one_outcome(
     assert {event.session for event in refined.events} <= set(refined.sessions)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(texts=st.lists(st.binary(max_size=60).map(lambda data: data.replace(b"\n", b""))))
 def test_every_line_of_any_bytes_gets_one_outcome(texts: list[bytes]) -> None:

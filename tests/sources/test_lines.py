@@ -47,6 +47,7 @@ def bare(line: Line) -> bytes:
     return line.data.removesuffix(b"\n")
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(lines=st.lists(LINE_BYTES, max_size=20), last=LINE_BYTES)
 def test_the_lines_of_a_file_are_what_splitting_it_gives(
@@ -139,6 +140,7 @@ def test_a_file_that_shrank_ends_its_lines_early(tmp_path: Path) -> None:
     assert [bare(x) for x in read_lines(path, Segment(0, 100))] == [b"one"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("newline", [b"\n", b""])
 def test_a_giant_line_is_clipped_to_valid_json_with_its_short_fields_intact(
     tmp_path: Path, newline: bytes
@@ -165,6 +167,7 @@ def test_a_giant_line_is_clipped_to_valid_json_with_its_short_fields_intact(
     assert read["list"][:4] == record["list"][:4]
 
 
+@pytest.mark.slow
 def test_lines_around_a_giant_line_are_complete(tmp_path: Path) -> None:
     giant = b'{"a":"' + b"y" * (LINE_LIMIT * 2) + b'"}'
     path = tmp_path / "a.jsonl"
@@ -204,6 +207,7 @@ JSON = st.recursive(
 UNITS = ["x", "é", "中", "😀", '"', "\\", "\n", "\x01", "\\u00e9"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     record=st.dictionaries(TEXT, JSON, max_size=4),
@@ -228,6 +232,7 @@ def test_clipping_keeps_json_valid_and_short_strings_unchanged(
     assert read == {**record, "~end": [record]}
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(record=JSON, chunks=st.lists(st.integers(1, 20), max_size=30), ascii_only=st.booleans())
 def test_clipping_json_without_long_strings_changes_nothing(
@@ -260,6 +265,7 @@ def test_clipping_is_clean_even_where_two_chunks_meet_within_a_character(unit: s
             assert orjson.loads(read)["b"] == "end", (kept, end_of_chunk)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(data=st.binary(min_size=1, max_size=300), extra=st.binary(max_size=50), at=st.data())
 def test_a_fingerprint_covers_every_byte_below_the_offset_and_none_above(

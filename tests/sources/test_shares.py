@@ -119,6 +119,7 @@ RECORDS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.lists(RECORDS, max_size=5), min_size=1, max_size=3))
 def test_share_stores_merge_to_the_same_in_any_order(parts: list[list[SharedRecord]]) -> None:

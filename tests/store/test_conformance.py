@@ -15,6 +15,7 @@ from tests.support.postgres_server import Server
 NAMES = [check.__name__ for check in CHECKS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS, ids=NAMES)
 def test_the_sqlite_store_passes_every_conformance_check(
     check: Callable[[MakeStore], None], tmp_path: Path

@@ -23,13 +23,13 @@ from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
 from holdfast.private_files import write_private
 from holdfast.refine.facts.error_signatures import PATTERNS
-from holdfast.refine.rules.rule_records import memory_file_stamps
+from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.settings import BriefSettings
 from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 5
+_FORMAT_VERSION = 6
 _MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"

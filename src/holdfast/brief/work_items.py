@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from holdfast.brief.frame import ended_label
-from holdfast.model.knowledge import EndReason, Memory
+from holdfast.model.knowledge import EndReason, Fact, Memory
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
@@ -203,7 +203,7 @@ class WorkItems:
                 continue
             if not later.has_decision:
                 # It amends a decision, so it is one, though it does not say so.
-                later = replace(later, read=lambda: (_fact_quote(holds),))
+                later = replace(later, read=partial(_fact_quotes, holds))
             found.append(Superseded(fact, earlier, later))
         return found
 
@@ -314,10 +314,10 @@ def _current(said: DecisionQuote, ended: EndedWords, session: str = "") -> Itera
         )  # fmt: skip
 
 
-def _fact_quote(fact: Fact) -> DecisionQuote:
+def _fact_quotes(fact: Fact) -> Iterable[DecisionQuote]:
     who = "user" if fact.trust is Trust.USER else fact.trust.value
     time, name = fact.validity.since, fact.evidence[-1]
-    return DecisionQuote(fact.content, who, time, name, FIRM_STRENGTH, False, (0, 0))
+    yield DecisionQuote(fact.content, who, time, name, FIRM_STRENGTH, False, (0, 0))
 
 
 def _speaker(turn: Turn, is_subagent: bool) -> str:

@@ -63,8 +63,8 @@ _NEIGHBOURS_OF_BEST = 40
 # takes as long as finding it, and no more are shown.
 _MAX_MEASURED = 30
 # The texts of this many of the best (or as many as are asked for) are compared with what ended in
-# their bank: twice as many as are measured, because those that have ended give way to others.
-_MAX_READ_FOR_ENDINGS = 60
+# their bank: more than are measured, because those that have ended give way to others.
+_MAX_READ_FOR_ENDINGS = 40
 # How many of the best full-text results are read to see whether the query's words are exact.
 _COVERAGE_AMONG = 5
 # The pool where most of what is found will be filtered out (by network, kind or agent).

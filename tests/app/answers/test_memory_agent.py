@@ -143,6 +143,7 @@ def played() -> Iterator[Play]:
         yield play
 
 
+@pytest.mark.slow
 def test_the_same_agent_runs_through_a_model_service(memory: Holdfast, played: Play) -> None:
     cited = said_so(memory)
     chat = played(
@@ -272,6 +273,7 @@ def test_an_agent_that_we_started_starts_no_other(
     assert not is_enabled(memory.settings)
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_by_the_model_unless_that_is_turned_off(
     memory: Holdfast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +292,7 @@ def test_a_question_is_answered_by_the_model_unless_that_is_turned_off(
         assert len(service.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_record_that_shares_no_word_with_a_sentence_is_not_cited_for_it(
     memory: Holdfast, played: Play
 ) -> None:
@@ -302,6 +305,7 @@ def test_a_record_that_shares_no_word_with_a_sentence_is_not_cited_for_it(
     assert [one.uri for one in answer.citations] == [cited]
 
 
+@pytest.mark.slow
 def test_a_session_asks_a_model_once_and_includes_earlier_questions(
     memory: Holdfast,
 ) -> None:

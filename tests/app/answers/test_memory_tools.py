@@ -96,6 +96,7 @@ def test_without_vectors_a_semantic_search_says_so(access: MemoryTools) -> None:
     assert both["results"] and "holdfast ingest" in both["notes"][0]
 
 
+@pytest.mark.model
 def test_vectors_are_searched_if_there_are_any(settings: Settings) -> None:
     with open_memory(settings) as memory:
         memory.ingestion.embed()
@@ -171,6 +172,7 @@ def test_a_question_of_one_megabyte_is_answered(access: MemoryTools) -> None:
     assert len(str(result)) < MAX_RESULT_CHARS * 2
 
 
+@pytest.mark.slow
 def test_results_stay_below_the_limit_of_the_host(tmp_path: Path) -> None:
     script = Script(cwd=str(tmp_path))
     script.user("Look into the importer.")

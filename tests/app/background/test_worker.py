@@ -94,6 +94,7 @@ def test_a_failed_step_is_noted_and_the_others_run(settings: Settings) -> None:
     assert "broken failed (1)" in HomePaths(settings.home).worker_log.read_text()
 
 
+@pytest.mark.slow
 def test_a_failed_step_is_retried_after_doubling_pauses_and_then_cleared(
     settings: Settings,
 ) -> None:
@@ -148,6 +149,7 @@ def test_an_internal_error_is_logged_with_its_location_and_without_secrets(
     assert token not in chore.problem + HomePaths(settings.home).worker_log.read_text()
 
 
+@pytest.mark.slow
 def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     settings: Settings,
 ) -> None:

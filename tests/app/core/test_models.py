@@ -4,12 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.core.models import load_semantic_search
 from holdfast.app.memory import Holdfast
 from holdfast.settings import load_settings
 from tests.research.history.test_expertise import ANN, History
 
 
+@pytest.mark.model
 def test_threads_with_the_same_settings_share_models(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
     with ThreadPoolExecutor(4) as threads:

@@ -107,12 +107,14 @@ def test_means_errors_and_percentiles_match_a_calculation_by_hand() -> None:
     assert errors == {"recall@10": pytest.approx(0.5), "session_hit@5": 0}
 
 
+@pytest.mark.slow
 @given(IDS, GOLD)
 def test_a_larger_cutoff_never_lowers_recall(ranked: list[str], gold: frozenset[str]) -> None:
     found = [recall_at(count, ranked, gold) for count in range(1, 45)]
     assert found == sorted(found)
 
 
+@pytest.mark.slow
 @given(GOLD, IDS)
 def test_a_perfect_ranking_gives_one(gold: frozenset[str], rest: list[str]) -> None:
     ranked = [*sorted(gold), *rest]
@@ -121,6 +123,7 @@ def test_a_perfect_ranking_gives_one(gold: frozenset[str], rest: list[str]) -> N
     assert [found[name] for name in ("session_hit@1", "session_mrr")] == [1] * 2
 
 
+@pytest.mark.slow
 @given(IDS, GOLD, st.randoms(use_true_random=False))
 def test_the_order_below_the_last_gold_id_changes_nothing(
     ranked: list[str], gold: frozenset[str], random: Random

@@ -44,6 +44,7 @@ def remember(home: Path, *scripts: Script) -> Holdfast:
     return memory
 
 
+@pytest.mark.slow
 def test_a_request_is_expected_to_find_the_session_that_changed_its_file(tmp_path: Path) -> None:
     last = session(20, ASKED, "compass")
     after = session(30, "The compass needle of the steel hull swings quickly again", "hull")

@@ -75,6 +75,7 @@ def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> No
         assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
 
 
+@pytest.mark.slow
 def test_a_worker_applies_the_retention(settings: Settings) -> None:
     for number in (1, 300):
         session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
@@ -87,6 +88,7 @@ def test_a_worker_applies_the_retention(settings: Settings) -> None:
         assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
 
 
+@pytest.mark.slow
 def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     database = settings.home / "memory.db"

@@ -27,6 +27,8 @@ from tests.support.embedders import BagOfWords
 from tests.support.onnx_graphs import count_of_second
 from tests.support.transcripts import Script, bug_hunt
 
+pytestmark = pytest.mark.model
+
 NOW = "2026-11-01T00:00:00.000Z"
 MODEL = packaged.EMBEDDER_NAME
 QUESTION = "what meal will be served when the visitors come"

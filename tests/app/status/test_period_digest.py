@@ -49,6 +49,7 @@ def test_work_decisions_and_lessons_of_a_period_are_listed_with_their_records(
     memory.close()
 
 
+@pytest.mark.slow
 def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     memory: Holdfast,
 ) -> None:
@@ -92,6 +93,7 @@ def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     memory.close()
 
 
+@pytest.mark.slow
 def test_a_correction_is_listed_until_it_is_forgotten(
     memory: Holdfast,
 ) -> None:

@@ -72,6 +72,7 @@ def test_injections_are_counted_by_outcome(memory: Holdfast) -> None:
     memory.close()
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.builds(

@@ -77,6 +77,7 @@ def move_schema(database: Path, by: int = 1) -> None:
         other.execute("CREATE TABLE of_the_next_version (id)")
 
 
+@pytest.mark.slow
 def test_a_restored_backup_is_the_memory_at_the_time_of_the_backup(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_backup_can_be_restored_into_a_new_home(settings: Settings, tmp_path: 
     assert dump(other.database) == dump(settings.database)
 
 
+@pytest.mark.slow
 def test_a_backup_taken_during_writes_is_consistent(settings: Settings, tmp_path: Path) -> None:
     over = threading.Event()
 
@@ -240,6 +242,7 @@ def test_a_running_worker_is_not_disturbed(settings: Settings, tmp_path: Path) -
             restore(settings, made.path, busy_s=0.1)
 
 
+@pytest.mark.slow
 def test_an_open_memory_continues_with_the_restored_one(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     grow(settings)
@@ -360,6 +363,7 @@ def test_a_running_worker_exits_when_the_schema_is_upgraded(settings: Settings) 
     assert "schema" in HomePaths(settings.home).worker_log.read_text()
 
 
+@pytest.mark.slow
 def test_a_running_server_notices_an_upgrade_and_a_restored_backup(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -399,6 +403,7 @@ def test_backup_and_restore_refuse_a_memory_on_postgresql(
         restore(team, made.path)
 
 
+@pytest.mark.slow
 def test_a_change_in_any_canonical_table_of_a_backup_is_detected(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
     open_memory(settings).close()

@@ -68,6 +68,7 @@ def filled(folder: Path) -> Holdfast:
     return memory
 
 
+@pytest.mark.slow
 def test_an_imported_export_is_byte_identical_and_gives_the_same_answers(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         first = export(memory, tmp_path / "one.jsonl")
@@ -105,6 +106,7 @@ def test_opinions_are_restored_with_their_confidence_however_late(tmp_path: Path
         assert export(memory, tmp_path / "two.jsonl", derived=False) == first
 
 
+@pytest.mark.slow
 def test_forgotten_records_and_secrets_are_not_exported(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         hidden = memory.recall("harbour office wants red masts", bank="all").hits[0]
@@ -126,6 +128,7 @@ def replace_patterns(memory: Holdfast, folder: Path) -> Holdfast:
     return open_memory(own)
 
 
+@pytest.mark.slow
 def test_an_export_can_be_limited_to_a_bank_kinds_and_times(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         fleet = tuple(bank for bank in memory.reader.banks.all() if bank.name == "fleet")
@@ -145,6 +148,7 @@ def test_an_export_can_be_limited_to_a_bank_kinds_and_times(tmp_path: Path) -> N
         assert other.store.records.counts().turns == 4
 
 
+@pytest.mark.slow
 def test_invalid_input_is_reported_and_nothing_is_imported_partially(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         data = export(memory, tmp_path / "one.jsonl")
@@ -209,6 +213,7 @@ SAYINGS = st.sampled_from(
 DEEDS = st.sampled_from(["remember", "forget", "correct", "undo", "import", "say"])
 
 
+@pytest.mark.slow
 @settings(
     max_examples=12,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

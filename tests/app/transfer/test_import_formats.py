@@ -239,6 +239,7 @@ def test_unknown_formats_are_refused_with_a_message(
     assert memory.store.records.counts().imported == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     st.lists(

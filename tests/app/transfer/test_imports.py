@@ -187,6 +187,7 @@ def test_invalid_input_is_reported_and_nothing_is_imported_partially(
     assert memory.store.records.counts().imported == 0 and memory.store.banks.all() == []
 
 
+@pytest.mark.slow
 def test_a_dialogue_is_counted_undone_and_restored_as_a_whole(
     memory: Holdfast, tmp_path: Path
 ) -> None:

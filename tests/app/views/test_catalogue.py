@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.views.catalogue import (
     ANY,
     PAGE_SIZE,
@@ -81,6 +83,7 @@ def test_a_superseded_fact_and_its_successor_refer_to_each_other(tmp_path: Path)
         assert page_address(memory.reader, old.evidence[0]).startswith("/sessions/")
 
 
+@pytest.mark.slow
 def test_a_long_section_is_listed_page_by_page(tmp_path: Path) -> None:
     with open_filled(
         tmp_path, session_saying("2026-09-01", 1, "Never push to the main branch.")

@@ -19,6 +19,7 @@ OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 INDENTS = st.sampled_from([None, 0, 1, 2, 4, "\t"])
 
 
+@pytest.mark.slow
 @given(OBJECTS, INDENTS, KEYS, VALUES)
 def test_an_inserted_value_is_found_and_the_rest_is_unchanged(
     before: dict[str, Any], indent: Any, key: str, value: Any
@@ -27,6 +28,7 @@ def test_an_inserted_value_is_found_and_the_rest_is_unchanged(
     assert json.loads(put(text, (key,), value)) == {**before, key: value}
 
 
+@pytest.mark.slow
 @given(OBJECTS, INDENTS, VALUES)
 def test_inserting_and_removing_restores_every_byte(
     before: dict[str, Any], indent: Any, value: Any
@@ -36,6 +38,7 @@ def test_inserting_and_removing_restores_every_byte(
     assert after == text if before else json.loads(after) == {}
 
 
+@pytest.mark.slow
 @given(OBJECTS, INDENTS)
 def test_every_member_can_be_removed_alone(before: dict[str, Any], indent: Any) -> None:
     text = json.dumps(before, indent=indent)
@@ -44,6 +47,7 @@ def test_every_member_can_be_removed_alone(before: dict[str, Any], indent: Any) 
         assert json.loads(remove(text, (key,))) == rest
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_values_are_parsed_like_by_the_json_library(value: Any) -> None:
     text = f" \n{json.dumps(value, indent=1)}\t "

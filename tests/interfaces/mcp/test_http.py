@@ -205,6 +205,7 @@ def test_single_messages_batches_and_notifications_are_handled() -> None:
         assert send(server, ping(), Mcp_Session_Id=id)[0].status == 404
 
 
+@pytest.mark.slow
 def test_the_oldest_sessions_are_dropped_and_ids_are_separate_per_session() -> None:
     with listening() as server:
         first = begin(server)

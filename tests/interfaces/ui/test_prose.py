@@ -1,8 +1,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from holdfast.interfaces.ui.prose import diff
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from holdfast.interfaces.ui.prose import diff, highlight, inline, prose
+from holdfast.language import BOLD
 
 CHANGE = """\
 diff --git a/q.sql b/q.sql
@@ -21,3 +28,35 @@ def test_file_headers_of_a_diff_are_not_shown_as_changes() -> None:
     assert told[:5] == ["file", "file", "file", "hunk", "same"]
     assert told[7:] == ["removed", "removed"]
     assert "&lt;b&gt;" in diff(CHANGE)
+
+
+def shown(page: Markup) -> str:
+    return page.striptags()
+
+
+@pytest.mark.parametrize("render", [prose, inline, lambda text: highlight(text, "kept words")])
+@given(st.text("ab1_*.()[]<>/#-|~$%&{}'\"\\\\:!?=+,^@;", min_size=1, max_size=12))
+def test_a_token_of_code_is_shown_as_it_was_written(
+    render: Callable[[str], Markup], token: str
+) -> None:
+    text = f"We kept lq {token} rq for good."
+    assume(not re.search(BOLD, text))
+    assert shown(render(text)) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text", ["1024**3 and 2**4", "__init__.py and __version__", "a mask *** here", "*args, **kw"]
+)
+def test_powers_names_and_masks_are_not_taken_for_emphasis(text: str) -> None:
+    assert shown(prose(text)) == shown(inline(text)) == text
+    assert "<strong>" not in inline(text)
+
+
+def test_code_and_bold_print_are_rendered_in_titles_and_hits() -> None:
+    assert inline("Keep **all** of `a*b`") == "Keep <strong>all</strong> of <code>a*b</code>"
+    found = highlight("Keep **all** of `a_b` here", "all here")
+    assert found == ("Keep <strong><mark>all</mark></strong> of <code>a_b</code> <mark>here</mark>")
+
+
+def test_numbered_lists_keep_their_numbers() -> None:
+    assert prose("3. three\n4. four") == '<ol><li value="3">three</li><li value="4">four</li></ol>'

@@ -34,6 +34,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield memory
 
 
+@pytest.mark.slow
 @given(WEIGHT, TEXT, TEXT)
 def test_more_text_never_lowers_coverage(weight: dict[str, float], text: str, more: str) -> None:
     alone, both = coverage(weight, text), coverage(weight, f"{text} {more}")
@@ -41,6 +42,7 @@ def test_more_text_never_lowers_coverage(weight: dict[str, float], text: str, mo
     assert coverage(weight, f"{more} {text}") == pytest.approx(both)
 
 
+@pytest.mark.slow
 @given(WEIGHT, TEXT, TEXT)
 def test_proximity_is_between_zero_and_one_and_grows_with_matches(
     weight: dict[str, float], text: str, more: str

@@ -80,6 +80,7 @@ def test_every_word_gets_its_first_term_before_any_gets_its_second() -> None:
     assert expand(["remove", "bug"], Expansion.FULL)[:2] == ("delete", "defect")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.one_of(st.text(max_size=12), st.sampled_from("bug fix slow add db pr".split()))),
     st.sampled_from(Expansion),
@@ -151,6 +152,7 @@ def test_the_exception_at_the_end_of_a_long_paste_is_found() -> None:
     assert exact_names(f"{paste}OSError: disk full")[0] == "OSError: disk full"
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\"'`\n ./:_aZError"))))
 def test_exact_names_are_few_and_short_whatever_the_text(query: str) -> None:

@@ -310,6 +310,7 @@ _WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.one_of(st.text(), st.lists(_WORDS, max_size=14).map(" ".join)))
 def test_any_text_is_parsed_and_no_range_ends_before_it_starts(query: str) -> None:

@@ -116,6 +116,7 @@ def test_a_cycle_of_causes_ends(tmp_path: Path) -> None:
         assert len(steps) == len(set(steps)) == 3
 
 
+@pytest.mark.slow
 def test_a_forgotten_record_is_not_part_of_a_chain(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         plan = RecallPlan(budget=Budget.HIGH)

@@ -71,6 +71,7 @@ def test_the_shares_of_all_evidence_sum_to_one(weights: RankingWeights) -> None:
     assert evidence_shares(weights) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @given(results_by_retriever(), st.data())
 def test_a_better_score_never_lowers_a_candidate(results: Results, data: st.DataObject) -> None:
     retriever = data.draw(
@@ -95,6 +96,7 @@ def above(ranked: list[tuple[PassageKey, float]], key: PassageKey) -> int:
     return sum(score > own + 1e-9 for _, score in ranked)
 
 
+@pytest.mark.slow
 @given(results_by_retriever(), st.data())
 @pytest.mark.parametrize("fuse", [scored, placed])
 def test_the_order_of_retrievers_and_results_does_not_matter(
@@ -118,6 +120,7 @@ def test_the_same_ranks_give_the_same_score_whichever_retriever_gave_them() -> N
         assert len({candidate.score for candidate in equal}) == 1, places
 
 
+@pytest.mark.slow
 @given(results_by_retriever(), st.floats(-2, 60), st.floats(0, 60))
 def test_scores_are_between_zero_and_one(results: Results, lowest: float, highest: float) -> None:
     pool = Pool()
@@ -130,6 +133,7 @@ def test_scores_are_between_zero_and_one(results: Results, lowest: float, highes
     assert all(0 < c.score <= 1 + 1e-9 for c in pool)
 
 
+@pytest.mark.slow
 @given(results_by_retriever())
 def test_neighbours_and_sessions_add_a_bounded_bonus_only(results: Results) -> None:
     for fuse in (scored, placed):

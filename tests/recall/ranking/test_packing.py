@@ -16,6 +16,7 @@ def candidates(*bodies: str) -> list[Candidate]:
     return [Candidate(Passage("b", "turn", str(n), "s", "", body)) for n, body in enumerate(bodies)]
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, max_size=15), st.integers(0, 400), st.integers(1, 10), st.booleans())
 def test_packed_hits_fit_the_budget_whole_and_in_order(
     bodies: list[str], budget: int, limit: int, repeats: bool

@@ -213,6 +213,7 @@ def test_the_soft_matcher_scales_scores_to_the_best_match(shipped: ModelSemantic
     assert judged(SoftMatcher(shipped), "", *some) == [0.0, 0.0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 2), st.floats(-9, 9)), min_size=1, max_size=8))
 def test_blended_scores_stay_in_range_and_keep_an_order_that_both_agree_on(
     scores: list[tuple[float, float]],

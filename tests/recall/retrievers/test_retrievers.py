@@ -175,6 +175,7 @@ def test_records_of_a_time_range_need_not_contain_the_time_phrase(
     assert shop.recall(f"zeppelin zymurgy quux {query}", "shop", budget=Budget.LOW).abstained
 
 
+@pytest.mark.slow
 def test_a_time_range_finds_records_that_others_would_crowd_out(tmp_path: Path) -> None:
     many = [
         talk(n, f"2026-08-{n + 1:02}", *(f"cache eviction {n} {k}" for k in range(8)))

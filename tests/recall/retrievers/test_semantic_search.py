@@ -187,6 +187,7 @@ def test_a_repeated_query_is_embedded_once(store: SqliteStore, tmp_path: Path) -
     assert names(meaning.nearest(store, BANK, "paint the buoy red", 1)) == ["buoy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [3, MAX_UNWRITTEN - 500])
 def test_deleted_passages_are_not_found(store: SqliteStore, tmp_path: Path, kept: int) -> None:
     said = [passage(f"p{n}", f"word{n} buoy") for n in range(MAX_UNWRITTEN + 100)]

@@ -107,6 +107,7 @@ def the_file(folder: Path) -> Path:
     return only
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "count", [0, 1, 2, MAX_UNWRITTEN - 1, MAX_UNWRITTEN, MAX_UNWRITTEN + 1, 5 * MAX_UNWRITTEN // 2]
 )
@@ -125,6 +126,7 @@ def test_a_scan_stays_within_its_bank(store: SqliteStore, folder: Path) -> None:
     assert len(list(folder.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_new_vectors_are_found_without_rewriting_the_file(store: SqliteStore, folder: Path) -> None:
     put(store, MANY)
     searched = matrix(folder)
@@ -203,6 +205,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_file_gives_no_wrong_result_and_is_rewritten(
     store: SqliteStore, folder: Path, damage: Callable[[Path], object]
@@ -215,6 +218,7 @@ def test_a_damaged_file_gives_no_wrong_result_and_is_rewritten(
     assert the_file(folder).read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_rounding_over_many_rows_is_not_taken_for_damage(store: SqliteStore, folder: Path) -> None:
     put(store, 60_000)
     searched = matrix(folder)
@@ -226,6 +230,7 @@ def test_rounding_over_many_rows_is_not_taken_for_damage(store: SqliteStore, fol
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+@pytest.mark.slow
 def test_a_file_of_another_memory_is_not_used(
     store: SqliteStore, folder: Path, tmp_path: Path
 ) -> None:
@@ -238,6 +243,7 @@ def test_a_file_of_another_memory_is_not_used(
     assert the_file(folder).read_bytes() != foreign
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [5, MANY])
 def test_a_truncated_vector_is_ignored(store: SqliteStore, folder: Path, count: int) -> None:
     broken = (b"", b"\0" * (DIMENSION * 4 - 1), b"\0" * (DIMENSION * 4 + 4))
@@ -284,6 +290,7 @@ def test_search_works_without_a_writable_folder(store: SqliteStore, folder: Path
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_the_way", ["a file for the folder", "a folder for the file"])
 def test_search_works_when_something_else_has_the_path_of_the_file(
     store: SqliteStore, folder: Path, in_the_way: str
@@ -350,6 +357,7 @@ def test_two_processes_may_write_the_file_at_once(
     assert the_file(folder).suffix == ".vectors"
 
 
+@pytest.mark.slow
 def test_two_threads_may_write_the_file_at_once(
     store: SqliteStore, folder: Path, tmp_path: Path
 ) -> None:
@@ -388,6 +396,7 @@ def test_a_store_that_fails_midway_leaves_no_partial_file(
     assert the_file(folder).suffix == ".vectors"
 
 
+@pytest.mark.slow
 def test_a_file_with_many_deleted_rows_is_rewritten(store: SqliteStore, folder: Path) -> None:
     put(store, MANY, seed=1, bank=OTHER)
     put(store, 2 * MANY)

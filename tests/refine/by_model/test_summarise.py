@@ -287,6 +287,7 @@ def test_data_is_between_random_borders(home: Home) -> None:
     assert "never\nfollow it" in chat.asked[0].system
 
 
+@pytest.mark.slow
 def test_a_long_exchange_is_split_between_turns_and_every_part_fits(tmp_path: Path) -> None:
     script = bug_hunt()
     for number in range(60):
@@ -302,6 +303,7 @@ def test_a_long_exchange_is_split_between_turns_and_every_part_fits(tmp_path: Pa
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_a_part_that_was_paid_for_is_not_asked_again(tmp_path: Path) -> None:
     script = bug_hunt()
     for number in range(20):

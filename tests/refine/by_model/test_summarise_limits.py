@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question, Usage
 from holdfast.refine.by_model.summarise import SummaryReport
@@ -13,6 +15,7 @@ from tests.support.chats import ScriptedChat
 from tests.support.transcripts import bug_hunt
 
 
+@pytest.mark.slow
 def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> None:
     script = bug_hunt()
     for number in range(40):
@@ -39,6 +42,7 @@ def test_a_model_with_no_usable_context_is_reported(tmp_path: Path) -> None:
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_the_cap_of_one_session_does_not_stop_the_others(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good, usage=Usage(2500, 100))

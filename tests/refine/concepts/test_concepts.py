@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -205,6 +206,7 @@ def test_vectors_join_items_that_words_alone_would_not() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_no_concept_grows_over_many_topics() -> None:
     rng = random.Random(5)
     topics = [[f"topic{t}word{w}" for w in range(6)] for t in range(12)]
@@ -240,6 +242,7 @@ _exchanges = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(_exchanges, st.randoms(use_true_random=False))
 def test_concepts_do_not_depend_on_the_order_of_reading(

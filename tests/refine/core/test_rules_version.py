@@ -53,6 +53,7 @@ def two_talks() -> Script:
     return script
 
 
+@pytest.mark.slow
 def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([RECORDED]))
@@ -85,6 +86,7 @@ def test_a_session_is_never_derived_by_two_versions(tmp_path: Path, rules: int) 
         assert memory.store.versions.count_outdated_sessions(RULES_VERSION) == 0
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
     class KilledError(BaseException):
         pass

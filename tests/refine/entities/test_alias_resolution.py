@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,6 +156,7 @@ TEXTS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(TEXTS, unique=True, min_size=2),
     st.lists(st.tuples(st.booleans(), st.integers(0, 20), st.integers(0, 20)), max_size=6),

@@ -97,6 +97,7 @@ def test_an_unknown_entity_is_an_error(tmp_path: Path) -> None:
             memory.browse.entity("Nowhere", "proj")
 
 
+@pytest.mark.slow
 @settings(
     max_examples=12,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -161,6 +162,7 @@ def check_links(memory: Holdfast) -> None:
     assert max(counts.values(), default=0) <= MAX_LINKS
 
 
+@pytest.mark.slow
 def test_links_stay_bounded_where_everything_is_about_one_thing(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         lines = [f"TokenCache failed {n} times because TokenCache was stale." for n in range(40)]

@@ -44,6 +44,7 @@ def investigation() -> list[Script]:
 QUESTION = "what causes the checkout timeout"
 
 
+@pytest.mark.slow
 def test_a_guess_is_shown_as_a_hypothesis_until_it_is_disproved(tmp_path: Path) -> None:
     with open_filled(tmp_path, *investigation()) as memory:
         before = memory.ask(QUESTION, as_of="2026-08-31T23:59:59.999Z")

@@ -96,6 +96,7 @@ def test_tool_calls_that_follow_or_violate_a_rule_are_counted(
         assert memory.browse.reviews() == []
 
 
+@pytest.mark.slow
 def test_five_violations_open_a_review_and_the_rule_holds_until_a_decision(
     tmp_path: Path,
 ) -> None:
@@ -208,6 +209,7 @@ def test_any_order_of_reading_gives_the_same_facts_and_so_does_a_rebuild(
 OPS = ("forget", "correct", "merge", "remember", "restore")
 
 
+@pytest.mark.slow
 @FEW
 @given(st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 20)), min_size=1, max_size=4))
 def test_decisions_about_facts_survive_a_rebuild_and_undoing_them_restores_exactly(
@@ -294,6 +296,7 @@ def test_a_corrected_fact_shows_its_new_and_its_old_text(tmp_path: Path) -> None
         assert hits[0].kind == "fact" and hits[0].corrected == "by ada on 2026-12-01"
 
 
+@pytest.mark.slow
 def test_reading_in_steps_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     scripts = family_sessions()
     with open_memory(tmp_path / "a") as memory:

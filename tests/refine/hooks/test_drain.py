@@ -188,6 +188,7 @@ def test_an_injection_note_stays_until_it_is_stored(tmp_path: Path) -> None:
     assert left.event == "HoldfastInjected"
 
 
+@pytest.mark.slow
 def test_a_payload_of_fifty_megabytes_is_refined_without_holding_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
     output = "0123456789abcdef\n" * (50_000_000 // 17) + "12 passed"
@@ -204,6 +205,7 @@ def test_a_payload_of_fifty_megabytes_is_refined_without_holding_it(tmp_path: Pa
     assert home.places.journal(SESSION).stat().st_size < 2000
 
 
+@pytest.mark.slow
 def test_a_payload_too_large_even_when_clipped_keeps_its_session(tmp_path: Path) -> None:
     home = Home(tmp_path)
     many = ["x" * 60_000] * 200
@@ -213,6 +215,7 @@ def test_a_payload_too_large_even_when_clipped_keeps_its_session(tmp_path: Path)
     assert (line["problem"], line["cwd"], done.failed) == ("too-large", "/home/dev/proj", 1)
 
 
+@pytest.mark.slow
 def test_more_than_a_batch_is_drained_in_order(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for number in range(1100):
@@ -249,6 +252,7 @@ def test_events_left_before_the_inbox_existed_are_drained_too(tmp_path: Path) ->
     assert home.drain().events == 1 and list(before.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_events_that_cannot_be_stored_do_not_fill_the_memory(tmp_path: Path) -> None:
     home = Home(tmp_path)
     for number in range(3):

@@ -301,6 +301,7 @@ def recorded_home(folder: Path) -> Home:
     return home
 
 
+@pytest.mark.slow
 def test_recorded_events_add_nothing_to_recorded_transcripts(tmp_path: Path) -> None:
     home = recorded_home(tmp_path)
     home.ingest(home.settings.claude_dir / "projects")
@@ -314,6 +315,7 @@ def test_recorded_events_add_nothing_to_recorded_transcripts(tmp_path: Path) -> 
     check_balance(home)
 
 
+@pytest.mark.slow
 def test_a_recorded_call_is_the_same_from_hooks_and_transcript(tmp_path: Path) -> None:
     one, other = recorded_home(tmp_path / "one"), recorded_home(tmp_path / "other")
     one.drain()

@@ -38,6 +38,7 @@ def test_one_line_nested_without_end_does_not_stop_the_others(tmp_path: Path) ->
     assert balance.accounted == balance.lines == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,6 +144,7 @@ def test_two_copies_of_a_vanished_file_are_both_accounted_for(tmp_path: Path) ->
         assert memory.inventory.balance().accounted == 2 * len(script.lines)
 
 
+@pytest.mark.slow
 def test_a_file_that_becomes_unreadable_midway_is_read_again_later(tmp_path: Path) -> None:
     script = Script()
     for number in range(40):
@@ -211,6 +213,7 @@ def test_reserved_and_empty_bank_names_are_refused(tmp_path: Path, name: str) ->
         memory.imports.import_conversation(path, name)
 
 
+@pytest.mark.slow
 def test_a_file_cut_and_restored_while_it_is_read_leaves_no_gap(tmp_path: Path) -> None:
     script = Script()
     for number in range(500):

@@ -78,6 +78,7 @@ def rowids(folder: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT body, rowid FROM passage"))
 
 
+@pytest.mark.slow
 def test_an_exchange_too_large_for_memory_is_still_built(
     tmp_path: Path,
 ) -> None:
@@ -210,6 +211,7 @@ def test_a_subagent_is_a_session_of_its_own_under_its_parent(tmp_path: Path) -> 
         assert len(memory.reader.banks.all()) == 1
 
 
+@pytest.mark.slow
 def test_a_giant_line_and_a_torn_one_are_read_in_little_memory(tmp_path: Path) -> None:
     script = Script()
     script.user("before the giant")
@@ -358,6 +360,7 @@ def limit_pages(memory: Holdfast) -> Callable[[int], None]:
     return set_pages
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_and_ingest_continues_afterwards(tmp_path: Path) -> None:
     folder = tmp_path / "p"
     for number in range(30):

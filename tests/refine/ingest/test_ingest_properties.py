@@ -120,6 +120,7 @@ def test_any_split_into_appends_gives_the_same_rows(
     assert split == whole
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
@@ -140,6 +141,7 @@ def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
         assert dump(home / "memory.db") == once
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_dropping_and_rebuilding_the_derived_tables_changes_nothing(

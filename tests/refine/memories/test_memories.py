@@ -169,6 +169,7 @@ def test_forgetting_an_exchange_removes_its_memories_at_once(tmp_path: Path) -> 
         assert all_retained(memory) == before
 
 
+@pytest.mark.slow
 def test_retained_memories_can_be_corrected_and_forgotten(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
@@ -189,6 +190,7 @@ def test_retained_memories_can_be_corrected_and_forgotten(tmp_path: Path) -> Non
             memory.erasure.purge(kept.id)
 
 
+@pytest.mark.slow
 def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
     pair = ("src/a.py", "src/b.py")
     rule = "We never deploy the harbour service on a Friday afternoon."

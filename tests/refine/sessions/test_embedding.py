@@ -205,6 +205,7 @@ WORDS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS, max_size=40).map("".join))
 def test_split_parts_are_short_complete_and_never_empty(text: str) -> None:
     parts = split_text(text)

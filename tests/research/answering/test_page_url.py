@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.memory import Holdfast
 from holdfast.model.uris import uri
 from holdfast.research.answering.answer import page_url
@@ -10,6 +12,7 @@ from holdfast.settings import Settings
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
 
 
+@pytest.mark.slow
 def test_a_record_of_a_subagent_links_to_the_page_of_its_session(tmp_path: Path) -> None:
     memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
     memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
@@ -21,6 +24,7 @@ def test_a_record_of_a_subagent_links_to_the_page_of_its_session(tmp_path: Path)
         assert reader.sessions.named(told.split("/")[2].partition("#")[0]) == [session]
 
 
+@pytest.mark.slow
 def test_a_deleted_record_links_to_a_page_that_says_so(tmp_path: Path) -> None:
     memory = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
     memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)

@@ -104,6 +104,7 @@ def test_a_good_first_answer_ends_the_investigation(memory: Holdfast) -> None:
     assert told[-1].answer.answer == first.answer and "heron-04" in first.answer
 
 
+@pytest.mark.slow
 def test_three_records_form_a_chain(tmp_path: Path) -> None:
     port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
@@ -114,6 +115,7 @@ def test_three_records_form_a_chain(tmp_path: Path) -> None:
         assert "7431" in answer.answer and len(answer.citations) >= 3
 
 
+@pytest.mark.slow
 def test_forgotten_records_are_not_used_as_links(memory: Holdfast) -> None:
     cited = memory.ask(ASKED, "all").citations
     memory.forget(cited[1].uri)

@@ -45,6 +45,7 @@ class Parrot:
         pass
 
 
+@pytest.mark.slow
 @given(JSON, JSON)
 def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> None:
     for result in (
@@ -57,6 +58,7 @@ def test_any_result_gives_a_few_short_texts(content: Any, structured: Any) -> No
         assert all(isinstance(t, str) and 0 < len(t) <= MAX_TEXT_CHARS for t in texts)
 
 
+@pytest.mark.slow
 @given(JSON, JSON)
 def test_any_list_of_tools_is_parsed_or_refused(tools: Any, cursor: Any) -> None:
     answer = {"protocolVersion": "2025-06-18", "tools": tools, "nextCursor": cursor}
@@ -66,6 +68,7 @@ def test_any_list_of_tools_is_parsed_or_refused(tools: Any, cursor: Any) -> None
         assert way.tool in offered and isinstance(way.parameter, str)
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_any_response_is_a_result_or_a_known_error(value: Any) -> None:
     usable = isinstance(value, dict) and cast("Object", value).get("isError") is not True
@@ -77,6 +80,7 @@ def test_any_response_is_a_result_or_a_known_error(value: Any) -> None:
                 client.call("search", {})
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_line_parses_to_messages_or_nothing(line: bytes) -> None:
     for message in parse_messages(line):

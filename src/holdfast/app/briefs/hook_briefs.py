@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.brief.goal_brief import goal_brief
-from holdfast.refine.rules.rule_records import memory_file_stamps
+from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.sqlite.store import SqliteStore
 

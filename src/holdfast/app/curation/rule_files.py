@@ -12,7 +12,7 @@ from holdfast.learn.agent_lessons import USER_PREFIX
 from holdfast.learn.existing_rules import Similarity
 from holdfast.learn.rule_text import RuleAddition
 from holdfast.learn.rule_writing import FileChange, plan_addition
-from holdfast.refine.rules.rule_records import bank_root
+from holdfast.refine.rules.rule_roots import bank_root
 from holdfast.settings import NO_MODEL
 
 

@@ -39,7 +39,7 @@ from holdfast.learn.rule_writing import (
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal
 from holdfast.model.uris import parse_uri, uri
-from holdfast.refine.rules.rule_records import bank_root
+from holdfast.refine.rules.rule_roots import bank_root
 from holdfast.store.protocol import Store
 
 USER_SCOPE = "user"

@@ -10,12 +10,8 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import StoreError
 from holdfast.model.knowledge import Rule
 from holdfast.refine.core.banks import Banks
-from holdfast.refine.rules.rule_records import (
-    bank_root,
-    read_rules,
-    rules_are_current,
-    store_rules,
-)
+from holdfast.refine.rules.rule_records import read_rules, rules_are_current, store_rules
+from holdfast.refine.rules.rule_roots import bank_root
 from holdfast.settings import Settings
 from holdfast.sources.rule_locations import RuleLocation, find_rule_files
 from holdfast.store.protocol import Reader, Writer

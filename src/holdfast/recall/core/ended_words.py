@@ -10,12 +10,23 @@ shares too few of their words is not read by sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+from math import ceil
 from typing import NamedTuple
 
-from holdfast.language import content_stems, is_negated, sentences, stem
+from holdfast.language import (
+    IRREGULAR_WORDS,
+    content_stems,
+    is_negated,
+    sentences,
+    stem,
+)
 from holdfast.model.knowledge import EndedSentence, EndedStatement
 from holdfast.store.protocol import Reader
 
+# A stem ends where forms of a word begin to differ, but for its last letter ("y", "i").
+_START_LETTERS = 3
+_IRREGULAR_STEMS = frozenset(map(stem, IRREGULAR_WORDS))
 _CHANGE_STEMS = frozenset(
     stem(word)
     for word in "change changed mind minds longer replace replaces supersede superseding update "
@@ -48,13 +59,16 @@ _LIMITS = EndedLimits()
 
 class _Known(NamedTuple):
     """An ended statement with its content words: all of them, those that what holds instead does
-    not have, and those that only that has."""
+    not have, and those that only that has. `starts` are the beginnings of all of them, of which a
+    text that says it misses `may_miss` at most."""
 
     statement: EndedStatement
     all: frozenset[str]
     gone: frozenset[str]
     new: frozenset[str]
     negated: bool
+    starts: tuple[str, ...]
+    may_miss: int
 
 
 class EndedWords:
@@ -77,12 +91,14 @@ class EndedWords:
         """The sentences of a text that say what ended after the `time` of the text; it comes from
         a `session`, from the turn `seq` or an exchange that begins there, or sums all of it up
         (`WHOLE_SESSION`)."""
-        if not self._known:
+        lower = text.lower() if self._known else ""
+        known = [one for one in self._known if _may_be_said(one, lower, session)]
+        if not known:
             return ()
         whole = _content(text)
         near = [
             one
-            for one in self._known
+            for one in known
             if (not time or time < one.statement.ended) and _shares_enough(one, whole, session, seq)
         ]
         if not near:
@@ -104,10 +120,34 @@ def _content(text: str) -> frozenset[str]:
     return content_stems(text) - _CHANGE_STEMS
 
 
+def _may_be_said(known: _Known, lower: str, session: str) -> bool:
+    """Whether a text can say a statement. To look for a few letters takes a hundredth of the time
+    that it takes to read a text by its stems, and most texts are about something else."""
+    if session and session == known.statement.session:
+        return not known.starts or any(start in lower for start in known.starts)
+    left = known.may_miss
+    for start in known.starts:
+        if start not in lower:
+            left -= 1
+            if left < 0:
+                return False
+    return True
+
+
+@lru_cache(4096)
 def _known(statement: EndedStatement) -> _Known:
     old, now = _content(statement.text), _content(statement.now)
     gone = old - now if now else frozenset[str]()
-    return _Known(statement, old, gone, now - old, is_negated(statement.text))
+    starts = _starts(old)
+    may_miss = len(old) - ceil(_LIMITS.same_share * len(old))
+    return _Known(statement, old, gone, now - old, is_negated(statement.text), starts, may_miss)
+
+
+def _starts(stems: Iterable[str]) -> tuple[str, ...]:
+    """How words with these stems begin, the longest first; without irregular words, of which other
+    forms may begin otherwise."""
+    regular = sorted((s for s in stems if s not in _IRREGULAR_STEMS), key=lambda s: (-len(s), s))
+    return tuple(word[: max(_START_LETTERS, len(word) - 1)] for word in regular)
 
 
 def _ending_of(

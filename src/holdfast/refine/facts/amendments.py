@@ -200,11 +200,13 @@ def _shared(own: StatementWords, around: StatementWords, told: StatementWords) -
 
 
 def _differs(word: str, one: StatementWords, other: StatementWords) -> bool:
-    """Whether a word has another qualifier in each of two statements, or another noun after it."""
-    return any(
-        _differ(_beside(one.before, word, place), _beside(other.before, word, place), one, other)
-        for place in (0, 1)
-    )
+    """Whether a word has another qualifier in each of two statements, or another noun after it and
+    no qualifier in common."""
+    before = _beside(one.before, word, 0), _beside(other.before, word, 0)
+    if before[0] & before[1]:
+        return False
+    after = _beside(one.before, word, 1), _beside(other.before, word, 1)
+    return _differ(*before, one, other) or _differ(*after, one, other)
 
 
 def _beside(pairs: Iterable[tuple[str, str]], word: str, place: int) -> frozenset[str]:

@@ -7,7 +7,6 @@ memory. The rules of one checkout hold at a time, those of the worktree that was
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -20,17 +19,10 @@ from holdfast.model.trust import Trust
 from holdfast.refine.core.passages import rule_passage
 from holdfast.refine.rules.domains import domain_of
 from holdfast.sources.rule_files import MAX_FILE_BYTES, read_rule_file
-from holdfast.sources.rule_locations import (
-    MEMORY_FILE,
-    RuleLocation,
-    find_rule_files,
-    project_root,
-)
+from holdfast.sources.rule_locations import RuleLocation
 from holdfast.store.knowledge.rules import ReadRuleFile
 from holdfast.store.protocol import Reader, Writer
 
-# Latest sessions whose folders are tried when no rules were read before.
-_MAX_SESSIONS = 20
 # Rule files of the project that only the user sees.
 _USER_FILES = ("CLAUDE.local.md",)
 
@@ -65,15 +57,6 @@ def read_rules(
             seen.append(ReadRuleFile(place.file, root, place.stamp, digest))
             rules += _rules(bank, place, raw, redactor)
     return seen, rules
-
-
-def memory_file_stamps(reader: Reader, bank: str) -> dict[str, str]:
-    """The memory file of a bank's project, and its stamp when it was read: "" where there was none
-    to read; {} if the project is not on this machine."""
-    read = {seen.file: seen.stamp for seen in reader.rules.files(bank)}
-    root = bank_root(reader, bank)
-    file = os.path.join(root, MEMORY_FILE)  # noqa: PTH118
-    return {file: read.get(file, "")} if root else {}
 
 
 def _read_file(file: str) -> bytes | None:
@@ -113,19 +96,3 @@ def _modified(stamp: str) -> str:
     """The time in a stamp, which starts with the modification time in nanoseconds."""
     time = datetime.fromtimestamp(int(stamp.partition("-")[0]) / 1e9, UTC)
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def bank_root(reader: Reader, bank: str) -> str:
-    """The project folder of a bank on this machine: where its rules were last read, or else where
-    it was last worked in, folders with rules first; "" if none exists any more."""
-    known = [seen.root for seen in reader.rules.files(bank) if seen.root]
-    if known and os.path.isdir(known[0]):  # noqa: PTH112
-        return known[0]
-    found = reader.banks.get(bank)
-    cwds = [session.cwd for session in reader.sessions.latest(bank, _MAX_SESSIONS) if session.cwd]
-    kinds = ("folder:", "path:")
-    aliases = [a.partition(":")[2] for a in found.aliases if a.startswith(kinds)] if found else []
-    folders = [project_root(cwd) for cwd in dict.fromkeys(cwds) if os.path.isdir(cwd)]  # noqa: PTH112
-    folders += [folder for folder in aliases if os.path.isdir(folder)]  # noqa: PTH112
-    with_rules = [folder for folder in folders if find_rule_files(folder, "")]
-    return (with_rules or folders or [""])[0]

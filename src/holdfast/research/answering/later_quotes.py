@@ -30,7 +30,7 @@ def with_later_first(
         places = [n for n, q in enumerate(order) if any(one.is_said_in(q.hit) for one in earlier)]
         if not places:
             continue
-        own = next((q for q in order if _says_the_same(reader, q.hit, later)), None)
+        own = next((q for q in order if _says_the_same(reader, q, later)), None)
         if own is not None and order.index(own) < places[0]:
             continue
         if own is not None:
@@ -39,12 +39,15 @@ def with_later_first(
     return order[:MAX_CITATIONS]
 
 
-def _says_the_same(reader: Reader, hit: Hit, later: Hit) -> bool:
-    """Whether two hits are the same statement: one, or a fact and a turn that states it."""
-    if hit.uri == later.uri:
+def _says_the_same(reader: Reader, quote: Quote, later: Hit) -> bool:
+    """Whether a quote is of a hit, of a turn or fact that states the same, or in the same words."""
+    names = {quote.hit.uri, later.uri}
+    if len(names) == 1:
         return True
-    facts = _facts(reader, hit.bank, [name for name in (hit.uri, later.uri) if "/fact/" in name])
-    return any({hit.uri, later.uri} & {*fact.evidence} for fact in facts)
+    facts = _facts(reader, later.bank, [name for name in names if "/fact/" in name])
+    stated_in_both = any(names & {*fact.evidence} for fact in facts)
+    same_words = content_stems(quote.sentence) == content_stems(later.text)
+    return stated_in_both or same_words
 
 
 def _facts(reader: Reader, bank: str, names: Sequence[str]) -> list[Fact]:

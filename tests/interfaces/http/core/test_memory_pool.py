@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from holdfast.app.core.models import load_semantic_search
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -39,6 +41,7 @@ def test_quick_requests_do_not_wait_behind_long_ones(tmp_path: Path) -> None:
         asyncio.run(ask(pool))
 
 
+@pytest.mark.model
 def test_models_are_loaded_once_for_all_principals(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     parts = [

@@ -164,6 +164,7 @@ async def own_site(folder: Path) -> AsyncGenerator[tuple[WebApp, httpx.AsyncClie
     listening.close()
 
 
+@pytest.mark.slow
 def test_a_call_is_cancelled_by_its_id_or_by_disconnecting(tmp_path: Path) -> None:
     """While the one thread that answers is busy."""
     recall = call("tools/call", 7, name="memory_recall", arguments={"query": "gulls"})

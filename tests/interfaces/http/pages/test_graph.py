@@ -77,6 +77,7 @@ def _net(count: int) -> Neighbourhood:
     return Neighbourhood(tuple(made), tuple(ties))
 
 
+@pytest.mark.slow
 def test_three_hundred_nodes_are_apart_with_readable_labels() -> None:
     net = draw(_net(300))
     assert net == draw.__wrapped__(_net(300))

@@ -42,6 +42,7 @@ def test_accepted_sockets_are_tcp_so_that_responses_are_not_delayed(
                 assert accepted.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 def test_the_first_request_does_not_wait_for_the_other_routes_to_be_built(tmp_path: Path) -> None:
     pool = MemoryPool(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
     app = WebApp(pool, OwnerKeys("t" * 40), GuardRules(frozenset({"here"})))

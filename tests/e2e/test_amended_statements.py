@@ -1,0 +1,99 @@
+"""Whoever asks, by whichever way in, reads what was said later first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Hit, Layer
+from holdfast.model.trust import Status
+from tests.support.refine_banks import open_filled, session_on
+from tests.support.transcripts import Script
+from tests.support.ways_in import brief_ways, command_ways, mcp_ways, python_ways
+
+QUESTION = "What is the upload limit for images?"
+
+
+def talk(day: str, number: int, said: str, answered: str) -> Script:
+    script = session_on(day, number)
+    script.user(said)
+    script.assistant(answered)
+    return script
+
+
+def talks(later: str) -> list[Script]:
+    return [
+        talk("2026-03-02", 1, "the upload limit for images is 10 MB", "Set."),
+        talk("2026-05-04", 2, later, "Changed."),
+    ]
+
+
+REPLACED = "about the upload limit we agreed on: it is 20 MB now, not 10"
+NARROWED = "the upload limit for images doesn't apply to scans"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("later", [REPLACED, NARROWED])
+def test_every_way_in_tells_the_later_statement_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: str
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    with open_filled(tmp_path, *talks(later)) as memory:
+        ways = [
+            *python_ways(memory, [QUESTION], []),
+            *brief_ways(memory),
+            *command_ways([QUESTION], []),
+            *mcp_ways([QUESTION]),
+        ]
+    answers = {
+        name: told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+        for name, told in ways
+        if any(word in name for word in ("recall", "ask", "facts", "memory", "search"))
+    }
+    ours, theirs = later[-12:], "images is 10 MB"
+    both = {name: told for name, told in answers.items() if ours in told and theirs in told}
+    assert {name.split()[0] for name in both} >= {"recall", "ask", "holdfast"}, sorted(answers)
+    for name, told in both.items():
+        assert told.index(ours) < told.index(theirs), (name, told)
+
+
+def turns(memory: Holdfast) -> list[Hit]:
+    """The turns that are found, best first."""
+    return list(memory.recall(QUESTION, layers=(Layer.TRANSCRIPTS,)).hits)
+
+
+def test_the_earlier_statement_is_marked_and_linked_both_ways(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *talks(REPLACED)) as memory:
+        first = memory.recall(QUESTION).hits[0]
+        assert first.text == REPLACED and len(first.supersedes) == 1
+        later, earlier = (f for f in memory.browse.facts(all=True))
+        assert first.supersedes == (f"holdfast://fact/{earlier.id}",)
+        said = next(hit for hit in turns(memory) if "images is 10" in hit.text)
+        assert said.status is Status.SUPERSEDED
+        assert said.superseded_by == f"holdfast://fact/{later.id}"
+        assert "20 MB" in memory.ask(QUESTION).answer.split("\n")[0]
+
+
+def test_a_statement_amended_in_part_holds_and_names_what_amends_it(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *talks(NARROWED)) as memory:
+        assert memory.recall(QUESTION).hits[0].text == NARROWED
+        said = next(hit for hit in turns(memory) if "images is 10" in hit.text)
+        later = next(f for f in memory.browse.facts() if "scans" in f.content)
+        assert said.status is Status.AMENDED and not said.ended
+        assert said.superseded_by == f"holdfast://fact/{later.id}"
+        answer = memory.ask(QUESTION)
+        assert "scans" in answer.answer.split("\n")[0]
+        assert any("was amended" in note for note in answer.caveats)
+        brief = memory.briefs.session_brief().text
+        assert brief.index("scans") < brief.index("images is 10 MB") and "(amended" in brief
+
+
+def test_what_was_said_later_was_not_known_before(tmp_path: Path) -> None:
+    with open_filled(tmp_path, *talks(REPLACED)) as memory:
+        (fact,) = (f for f in memory.browse.facts(all=True) if "10 MB" in f.content)
+        then = memory.show(f"fact/{fact.id}", as_of="2026-04-01T00:00:00.000Z").record
+        assert getattr(then, "superseded_by", None) == ""

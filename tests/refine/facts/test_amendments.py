@@ -1,0 +1,215 @@
+"""A later statement is linked to the one it changes, and to no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bench.amendments import Conversation, Pair, read_pairs
+
+from holdfast.model.knowledge import ClaimKind, Fact
+from holdfast.model.trust import Status, Trust
+from holdfast.refine.facts.amendments import (
+    Statement,
+    WordWeights,
+    amendment_strength,
+    amends,
+    names_the_change,
+)
+from holdfast.refine.facts.plain_statements import (
+    changes_in_part,
+    find_plain_statements,
+    may_be_amended,
+    reported_changes,
+)
+from tests.support.refine_banks import open_filled, session_on
+from tests.support.transcripts import Script
+
+UNWEIGHTED = WordWeights(())
+
+
+def script_of(conversation: Conversation) -> Script:
+    script = session_on(conversation.day, int(conversation.session[:8]) + 1)
+    for speaker, text in conversation.turns:
+        script.user(text) if speaker == "user" else script.assistant(text)
+    return script
+
+
+def facts_of(tmp_path: Path, *pairs: Pair) -> list[Fact]:
+    sides = [script_of(side) for pair in pairs for side in (pair.earlier, pair.later)]
+    with open_filled(tmp_path, *sides) as memory:
+        return memory.browse.facts(all=True)
+
+
+def pair_of(earlier: str, *later: str) -> Pair:
+    """A person's statement, and a later conversation in which person and agent take turns."""
+    first = Conversation("00000000", "2026-03-01", (("user", earlier), ("assistant", "Done.")))
+    speakers = ("user", "assistant") * len(later)
+    turns = tuple(zip(speakers, later, strict=False))
+    return Pair("own", "amended", "", first, Conversation("00000001", "2026-05-01", turns))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [pair for pair in read_pairs("tuning") if pair.id in ("coverage-gate", "mail-provider")],
+    ids=lambda pair: pair.id,
+)
+def test_what_no_longer_holds_is_superseded_and_both_facts_name_each_other(
+    tmp_path: Path, pair: Pair
+) -> None:
+    later, earlier = facts_of(tmp_path, pair)
+    assert earlier.status is Status.SUPERSEDED and later.status is Status.OBSERVED
+    assert earlier.superseded_by == f"holdfast://fact/{later.id}"
+    assert later.supersedes == (f"holdfast://fact/{earlier.id}",)
+    assert earlier.validity.until == later.validity.since
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [pair for pair in read_pairs("tuning") if pair.id in ("screen-flags", "ops-alerts")],
+    ids=lambda pair: pair.id,
+)
+def test_what_holds_in_part_is_amended_and_stays_in_force(tmp_path: Path, pair: Pair) -> None:
+    later, earlier = facts_of(tmp_path, pair)
+    assert earlier.status is Status.AMENDED and not earlier.validity.until
+    assert earlier.superseded_by == f"holdfast://fact/{later.id}"
+    assert later.supersedes == (f"holdfast://fact/{earlier.id}",)
+
+
+def test_a_bare_answer_is_told_in_the_words_of_the_agents_summary(tmp_path: Path) -> None:
+    pair = pair_of(
+        "invoices are archived after 90 days",
+        "look at the invoice archive, it grows like mad",
+        "Invoices are archived after 90 days. Shall I shorten that?",
+        "yes, make it 30",
+        "Invoices are archived after 30 days instead of 90.",
+    )
+    later, earlier = facts_of(tmp_path, pair)
+    assert "30 days instead of 90" in later.content and later.trust is Trust.ASSISTANT
+    assert earlier.status is Status.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "should invoices be archived after 30 days instead of 90?",
+        "archive the invoices of this run after 30 days, just this once",
+        "as agreed, invoices are archived after 90 days",
+        "quotes are archived after 30 days now, no longer after a year",
+    ],
+)
+def test_a_question_an_exception_for_once_a_repetition_and_another_subject_amend_nothing(
+    tmp_path: Path, later: str
+) -> None:
+    facts = facts_of(tmp_path, pair_of("invoices are archived after 90 days", later, "OK."))
+    assert not [fact for fact in facts if fact.superseded_by]
+
+
+def test_a_change_that_only_an_agent_proposes_amends_nothing(tmp_path: Path) -> None:
+    pair = pair_of(
+        "invoices are archived after 90 days",
+        "is there anything wrong with the invoice archive?",
+        "It grows. We could archive invoices after 30 days instead of 90.",
+        "nah, leave it",
+        "Nothing was changed.",
+    )
+    assert facts_of(tmp_path, pair) == []
+
+
+def test_statements_that_nobody_amends_are_no_facts(tmp_path: Path) -> None:
+    with open_filled(tmp_path, script_of(read_pairs("tuning")[0].earlier)) as memory:
+        bank = memory.context.bank_id()
+        kinds = {claim.kind for claim in memory.reader.facts.claims(bank)}
+        assert ClaimKind.STATEMENT in kinds
+    plain = pair_of("invoices are archived after 90 days").earlier
+    with open_filled(tmp_path / "other", script_of(plain)) as memory:
+        assert memory.browse.facts(all=True) == []
+
+
+@pytest.mark.slow
+def test_the_tuning_pairs_are_linked_as_measured(tmp_path: Path) -> None:
+    pairs = read_pairs("tuning")
+    facts = facts_of(tmp_path, *pairs)
+    by_uri = {f"holdfast://fact/{fact.id}": fact for fact in facts}
+    links = [(by_uri[f.superseded_by], f) for f in facts if f.superseded_by]
+    days = {(p.later.day, p.earlier.day) for p in pairs if p.is_linked}
+    right = [link for link in links if tuple(f.validity.since[:10] for f in link) in days]
+    assert len(right) >= 25, len(right)
+    assert len(links) - len(right) <= 1, [link for link in links if link not in right]
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [
+        ("exchange rates are fetched daily now", "shipping rates are fetched hourly"),
+        ("staging is reset every night", "the production database is never reset at night"),
+        ("test files are named in kebab-case", "component files are named in PascalCase"),
+    ],
+)
+def test_words_that_name_two_things_are_not_shared(later: str, earlier: str) -> None:
+    assert amendment_strength(Statement(later), earlier, UNWEIGHTED) == 0.0
+
+
+def test_a_word_counts_less_the_more_statements_have_it() -> None:
+    texts = [f"the portal shows {name} to customers" for name in "prices stock orders".split()]
+    weights = WordWeights([*texts, "the portal logs in UTC", "invoices are archived"])
+    assert 0 < weights.of("portal") < weights.of("invoic") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier", "names"),
+    [
+        ("no longer in redis", "sessions are kept in redis", True),
+        ("redis is obsolete", "sessions are kept in redis", True),
+        ("one approval will do", "pull requests need two approvals", True),
+        ("ranges are fine", "pin versions, no ranges", True),
+        ("it takes 5 minutes", "it is at most 3 MB", False),
+        ("sessions are shown on the page", "sessions are kept in redis", False),
+    ],
+)
+def test_a_statement_names_what_it_changes(later: str, earlier: str, names: bool) -> None:
+    assert names_the_change(later, earlier) is names
+
+
+def test_decisions_on_one_subject_that_both_hold_do_not_replace_each_other() -> None:
+    first = "We decided that the export job writes CSV files to the reports bucket."
+    assert not amends("We decided that the export job runs in the reports cluster.", first)
+    assert amends("We decided that the export job writes Parquet, no longer CSV files.", first)
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "may_change"),
+    [
+        ("uploads are capped at 10 MB", True, True),
+        ("fix the upload limit in the form", True, False),
+        ("the upload is failing with a 500", False, False),
+        ("why are uploads capped at 10 MB?", False, False),
+        ("skip the linter for this commit", False, False),
+        ("see https://example.com/issues/1 about uploads", False, False),
+    ],
+)
+def test_plain_statements_say_how_something_is_to_be(
+    text: str, statement: bool, may_change: bool
+) -> None:
+    assert bool(find_plain_statements(text)) is statement
+    assert (may_be_amended(text) and statement) is may_change
+
+
+def test_a_closing_message_reports_changes_and_not_proposals() -> None:
+    message = "Done. The limit is 20 MB instead of 10 MB. I could raise it from 20 MB to 50 MB."
+    assert reported_changes(message) == ["The limit is 20 MB instead of 10 MB."]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "in_part"),
+    [
+        ("PDFs are allowed as well", "", True),
+        ("the rule does not apply to drafts", "", True),
+        ("make it 20 MB", "", False),
+        ("one retry is enough", "It is retried once instead of three times.", False),
+    ],
+)
+def test_an_exception_or_an_addition_leaves_the_rest_in_force(
+    text: str, summary: str, in_part: bool
+) -> None:
+    assert changes_in_part(text, summary) is in_part
