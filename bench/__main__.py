@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bench import (
     abstention,
+    amendments,
     answers,
     archaeology,
     browse_load,
@@ -35,6 +36,7 @@ for module in (
     postgres,
     reranker,
     abstention,
+    amendments,
     archaeology,
     concepts,
     graph,

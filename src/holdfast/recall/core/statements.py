@@ -41,11 +41,13 @@ _REQUESTS = regex(
     _LEAD_IN + r"(?:(?:can|could|would|will) you |i(?:['’]d| would) like you to |"
     r"i (?:want|need) you to |let['’]?s |we (?:need|have) to |your task (?:is )?to |please |pls |"
     r"go |then |just |first )*"
-    r"(?:add|analy[sz]e|build|change|check|clean|commit|compare|continue|create|debug|delete|deploy|"
-    r"describe|draft|explain|explore|extract|find|fix|generate|give|help|implement|improve|install|"
-    r"investigate|list|look|make|merge|move|open|optimi[sz]e|proceed|push|read|rebase|redo|refactor|"
-    r"rename|research|review|rewrite|run|search|see|set up|ship|show|start|summari[sz]e|tell|test|"
-    r"tidy|translate|try|update|upgrade|verify|wire|write)\b",
+    r"(?:add|analy[sz]e|answer|apply|build|change|check|clean|collect|commit|compare|configure|"
+    r"continue|convert|create|debug|delete|deploy|describe|determine|document|draft|ensure|execute|"
+    r"explain|explore|extract|figure out|find|fix|generate|give|help|identify|implement|improve|"
+    r"inspect|install|investigate|list|look|make|merge|move|open|optimi[sz]e|proceed|push|read|"
+    r"rebase|redo|refactor|rename|report|reproduce|research|review|rewrite|run|search|see|set up|"
+    r"ship|show|start|summari[sz]e|tell|test|tidy|trace|translate|try|update|upgrade|validate|"
+    r"verify|wire|write)\b",
     re.IGNORECASE,
 )
 _HOLDS_ON = regex(
