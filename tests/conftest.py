@@ -112,4 +112,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         and not _NOT_QUICK & {*report.keywords}
     ]
     for duration, name in sorted(long, reverse=True)[:SLOW_SHOWN]:
-        terminalreporter.write_line(f"took {duration:.0f} s and is not marked slow: {name}")
+        terminalreporter.write_line(f"took {duration:.0f} s without a mark: {name}")

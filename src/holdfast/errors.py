@@ -49,6 +49,13 @@ class InputError(HoldfastError):
     """The user's input cannot be used."""
 
 
+def require_words(text: str, what: str, remedy: str = "Say what to look for.") -> str:
+    """The text; raises `InputError` if it has nothing but blanks."""
+    if not text.strip():
+        raise InputError(f"The {what} is empty.", remedy)
+    return text
+
+
 class NotFoundError(InputError):
     """A record, bank or file does not exist."""
 

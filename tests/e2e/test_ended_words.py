@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,7 +40,7 @@ DEPLOY = Topic(
     "From now on we always deploy with {new} from the release branch, never by hand.",
     "Done, we deploy with {new} now.",
     "We changed our mind: from now on we deploy with {new} from the release branch.",
-    "The rule about deploying with {old} from the release branch is outdated.",
+    "Outdated is the rule about deploying with {old} from the release branch, it is wrong.",
     "the release branch",
     "src/deploy.py",
     "How do we deploy from the release branch?",
@@ -50,7 +50,7 @@ UPLOAD = Topic(
     "We decided that uploads always go through {new} in the media service.",
     "Done, uploads go through {new} now.",
     "We changed our mind: uploads go through {new} in the media service from now on.",
-    "The rule about uploads through {old} in the media service is outdated.",
+    "Outdated is the rule about uploads through {old} in the media service, it is wrong.",
     "the media service",
     "src/upload.py",
     "What do uploads go through in the media service?",
@@ -64,7 +64,7 @@ NAMES = (
 # Words by which a text says that something in it is history.
 MARKS = (
     "does not hold any more", "superseded", "taken back", "retracted", "a record was", "replaces",
-    "no longer so", "is outdated",
+    "no longer so", "outdated is",
 )  # fmt: skip
 # What shows the past as such: the words before a decision, the decision itself, the question.
 HISTORY = {"superseded", "history", "query", "question", "raw", "life", "now", "supersedes", "why"}
@@ -142,13 +142,9 @@ class World:
         current = " ".join(fact.content for fact in self.memory.browse.facts())
         return [name for names in self.used.values() for name in names if name not in current]
 
-    def current_names(self) -> list[str]:
-        ended = set(self.ended_names())
-        return [name for names in self.used.values() for name in names if name not in ended]
-
 
 @contextmanager
-def world() -> Iterator[World]:
+def world() -> Generator[World]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         home = Path(folder)
         patch.setenv("HOLDFAST_HOME", folder)
@@ -212,9 +208,9 @@ def _states(sentence: str, ended: list[str], current: list[str]) -> bool:
     return any(name in sentence for name in ended) and not any(n in sentence for n in current)
 
 
-def leaks(made: World) -> dict[str, list[str]]:
+def leaks(made: World, ended: list[str]) -> dict[str, list[str]]:
     """By way in, what it states although it ended."""
-    ended, current = made.ended_names(), made.current_names()
+    current = [name for names in made.used.values() for name in names if name not in ended]
     questions = [topic.question for topic in TOPICS]
     questions += [f"Do we still use {name}?" for name in ended[-2:]]
     ways: Iterator[Way] = all_ways(made.memory, questions, [topic.prompt for topic in TOPICS])
@@ -230,6 +226,7 @@ STEPS = ("correct", "forget", "restore", "supersede", "retire", "undo", "rebuild
     ("correct",),
     ("forget",),
     ("supersede",),
+    ("retire",),
     ("correct", "correct"),
     ("correct", "forget", "rebuild"),
     ("supersede", "correct"),
@@ -240,29 +237,67 @@ def test_what_ended_is_told_as_history_by_every_way_in(steps: tuple[str, ...]) -
         for step in steps:
             made.play(step, DEPLOY)
         assert made.ended_names()
-        assert leaks(made) == {}
+        assert leaks(made, made.ended_names()) == {}
+
+
+def correctable(memory: Holdfast, kind: str, name: str) -> str:
+    """The URI of a record of a kind that states what a name is in."""
+    reader = memory.reader
+    for session in reader.sessions.latest(None):
+        exchanges = reader.sessions.exchanges(session.bank, session.id)
+        turns = reader.turns.of_session(session.bank, session.id)
+        memories = reader.memories.retained(session.bank)
+        texts = {
+            "exchange": [(x.id, x.title) for x in exchanges],
+            "turn": [(turn.id, turn.text) for turn in turns],
+            "memory": [(one.id, one.what) for one in memories],
+        }
+        for id, text in texts[kind]:
+            if name in text and text.startswith("From now on"):
+                return f"{kind}/{id}"
+    raise AssertionError(f"no {kind} states {name}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["remembered", "memory", "turn", "exchange"])
+def test_a_correction_of_any_record_ends_its_words_everywhere(kind: str) -> None:
+    with world() as made:
+        (old,) = made.used[DEPLOY]
+        if kind == "remembered":
+            kept = made.memory.remember(DEPLOY.stated.format(new=old))
+            target = f"memory/{kept.id}"
+        else:
+            target = correctable(made.memory, kind, old)
+        made.day += timedelta(days=1)
+        made.memory.correct(target, DEPLOY.stated.format(new=made.new_name(DEPLOY)), who="ada")
+        assert not any(old in fact.content for fact in made.memory.browse.facts())
+        assert leaks(made, [old]) == {}
 
 
 @pytest.mark.slow
 @settings(max_examples=5)
-@given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(TOPICS)), min_size=2, max_size=6))
-def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, Topic]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, len(TOPICS) - 1)), min_size=2, max_size=6
+    )
+)
+def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, int]]) -> None:
     with world() as made:
         for step, topic in steps:
-            made.play(step, topic)
-        assert leaks(made) == {}
+            made.play(step, TOPICS[topic])
+        assert leaks(made, made.ended_names()) == {}
 
 
 @pytest.mark.slow
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from(("correct", "forget", "restore")),
-                          st.sampled_from(TOPICS)), min_size=1, max_size=5))  # fmt: skip
-def test_undoing_every_decision_takes_their_endings_back(steps: list[tuple[str, Topic]]) -> None:
+                          st.integers(0, len(TOPICS) - 1)), min_size=1, max_size=5))  # fmt: skip
+def test_undoing_every_decision_takes_their_endings_back(steps: list[tuple[str, int]]) -> None:
     with world() as made:
         (bank,) = made.memory.reader.banks.all()
         before = made.memory.reader.facts.ended_statements(bank.id)
         for step, topic in steps:
-            made.play(step, topic)
+            made.play(step, TOPICS[topic])
         decided = made.memory.reader.facts.ended_statements(bank.id)
         made.memory.ingestion.rebuild()
         assert made.memory.reader.facts.ended_statements(bank.id) == decided

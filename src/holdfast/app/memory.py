@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from holdfast.app.core.context import ALL_BANKS, Context, utc_now
 from holdfast.app.search.recall import Search
+from holdfast.errors import require_words
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -102,7 +103,7 @@ class Holdfast:
             remotes=not local,
             agent=agent,
         )
-        return self.search.recall_with_plan(query, bank, plan)
+        return self.search.recall_with_plan(require_words(query, "query"), bank, plan)
 
     def ask(
         self,

@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.language import truncate
+from holdfast.learn.persons_words import is_said_by_person
 from holdfast.model.bank import Disposition
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
@@ -278,10 +279,12 @@ def trend_of(beliefs: Sequence[OpinionRevision], latest: str, now: str) -> Trend
 
 def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
     """Update an opinion that no stance supports. One that a reflection formed fades slowly while
-    all of its evidence exists; any other is removed. Returns whether it was removed."""
+    all of its evidence exists and a person said it; any other is removed. Returns whether it was
+    removed."""
     if opinion.author:
         names = opinion.evidence_for + opinion.evidence_against
-        if names and all(find_by_uri(writer, opinion.bank, name) for name in names):
+        all_exist = bool(names) and all(find_by_uri(writer, opinion.bank, name) for name in names)
+        if all_exist and _is_said_by_person(writer, opinion):
             history = writer.opinions.history(opinion.bank, opinion.id)
             faded = fade(opinion, now, history)
             if faded != opinion:
@@ -289,6 +292,12 @@ def _update_without_stances(writer: Writer, opinion: Opinion, now: str) -> bool:
             return False
     writer.opinions.drop(opinion.bank, opinion.id)
     return True
+
+
+def _is_said_by_person(writer: Writer, opinion: Opinion) -> bool:
+    """Whether a person said what an opinion of a reflection states."""
+    names = opinion.evidence_for
+    return any(is_said_by_person(writer, opinion.bank, name, opinion.what) for name in names)
 
 
 def fade(opinion: Opinion, now: str, history: Sequence[OpinionRevision] = ()) -> Opinion:

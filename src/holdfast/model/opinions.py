@@ -122,7 +122,8 @@ class ReflectionCitation(NamedTuple):
 
 class ReflectionClaim(NamedTuple):
     """A sentence that records state, its confidence, and the number of sessions that state it;
-    `cited` and `against` are the numbers of the citations that support and contradict it."""
+    `cited` and `against` are the numbers of the citations that support and contradict it.
+    `is_guess`: it is worded as a guess, or only agents said it, so it is never believed."""
 
     sentence: str
     confidence: float
@@ -130,6 +131,7 @@ class ReflectionClaim(NamedTuple):
     sources: int
     cited: tuple[int, ...]
     against: tuple[int, ...] = ()
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, slots=True)

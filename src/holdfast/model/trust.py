@@ -17,6 +17,8 @@ class Trust(StrEnum):
     EXTERNAL = "external"
 
 
+# The words of people: of the user, and of those who work on the project.
+PEOPLE = (Trust.USER, Trust.TEAM)
 _RANK = {trust: rank for rank, trust in enumerate(Trust)}
 
 

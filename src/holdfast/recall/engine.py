@@ -154,8 +154,8 @@ def rank(
     """Read the query, run the retrievers, fuse and rerank their results, and order them."""
     query = read_query(store, bank, text, (lambda: plan.as_of) if plan.as_of else now)
     thresholds = plan.thresholds
-    if len(query.terms.words) > 1:
-        # A single word is looked for as it is; several may be said in other words.
+    if len(query.terms.words) > 1 and not query.terms.phrases:
+        # A single word or an exact name is looked for as it is; others may be said in other words.
         plan = plan._replace(thresholds=plan.thresholds.for_bank(query.passages))
     semantic = semantic if plan.limits.soft_match_depth else None
     own = _retrievers(bank, query, plan, semantic)

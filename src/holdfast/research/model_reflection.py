@@ -22,11 +22,12 @@ from holdfast.model.bank import Bank
 from holdfast.model.opinions import Reflection, ReflectionCitation, ReflectionClaim
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.trust import ENDED_STATUSES, Trust
+from holdfast.refine.facts.hypotheses import is_hedged
 from holdfast.refine.model_output.evidence import SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, build_question, object_schema
 from holdfast.refine.model_output.responses import parse_object
 from holdfast.regex import regex
-from holdfast.research.reflection import opinion_line
+from holdfast.research.reflection import is_by_person, opinion_line
 
 REFLECTION = "reflection"
 
@@ -204,6 +205,9 @@ def _check_claim(
     skepticism = bank.disposition.skepticism
     sources = len({hits[n - 1].session or hits[n - 1].uri for n in supporting})
     allowed = confidence_of(sources, len(denying), sources, skepticism)
-    is_believed = sources >= sources_needed(skepticism)
+    is_guess = is_hedged(sentence) or not any(is_by_person(hits[n - 1]) for n in supporting)
+    is_believed = sources >= sources_needed(skepticism) and not is_guess
     confidence = round(min(allowed, max(0.0, claim.confidence)), 3)
-    return ReflectionClaim(sentence, confidence, is_believed, sources, supporting, denying)
+    return ReflectionClaim(
+        sentence, confidence, is_believed, sources, supporting, denying, is_guess
+    )

@@ -27,16 +27,18 @@ from holdfast.language import (
     words,
 )
 from holdfast.learn.opinions import confidence_of, sources_needed
+from holdfast.learn.persons_words import is_said_by_person
 from holdfast.model.bank import Bank, Disposition
 from holdfast.model.opinions import Opinion, Reflection, ReflectionCitation, ReflectionClaim
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.trust import ENDED_STATUSES, PEOPLE, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import read_terms
+from holdfast.refine.facts.hypotheses import is_hedged
 from holdfast.research.answering.quoting import DIGEST_LABEL
 from holdfast.store.protocol import Reader
 
@@ -112,13 +114,15 @@ _PROGRESS = re.compile(
 
 
 class _Statement(NamedTuple):
-    """The sentence of a record that is weighed; `denies` if it has a negation."""
+    """The sentence of a record that is weighed; `denies` if it has a negation, `is_guess` if it is
+    worded as a guess or an agent said it."""
 
     hit: Hit
     sentence: str
     stems: frozenset[str]
     denies: bool
     weight: float
+    is_guess: bool
 
 
 def reflect(
@@ -219,8 +223,19 @@ def _statements(
             verified = _WEIGHTS.verified_factor if hit.status is Status.VERIFIED else 1.0
             weight = _TRUST_WEIGHTS[hit.trust] * verified
             denies = bool(_NEGATION.search(best))
-            statements.append(_Statement(hit, best, _stems(best), denies, weight))
+            guess = _is_guess(reader, hit, best)
+            statements.append(_Statement(hit, best, _stems(best), denies, weight, guess))
     return statements
+
+
+def _is_guess(reader: Reader, hit: Hit, sentence: str) -> bool:
+    by_person = is_by_person(hit) or is_said_by_person(reader, hit.bank, hit.uri, sentence)
+    return is_hedged(sentence) or not by_person
+
+
+def is_by_person(hit: Hit) -> bool:
+    """Whether a record is what a person said, wrote or verified."""
+    return hit.status is Status.VERIFIED or hit.trust in PEOPLE
 
 
 def _is_literal_enough(hit: Hit, asked: set[str], disposition: Disposition) -> bool:
@@ -290,8 +305,9 @@ def _weigh(group: Sequence[_Statement], disposition: Disposition) -> _WeighedCla
     last = max(group, key=lambda s: s.hit.time)
     supporting = [s for s in group if s.denies is last.denies]
     denying = [s for s in group if s.denies is not last.denies]
-    # Literalism quotes a person's words before a summary; otherwise the first found is quoted.
-    chosen = min(supporting, key=lambda s: verbatim and s.hit.kind in _SUMMARIES)
+    # What is no guess is quoted before a guess, and with literalism a person's words before a
+    # summary; otherwise the first found is quoted.
+    chosen = min(supporting, key=lambda s: (s.is_guess, verbatim and s.hit.kind in _SUMMARIES))
     sources, against = _source_weights(supporting), _source_weights(denying)
     opposition = sum(against.values()) * _WEIGHTS.denial
     # What a person asked to remember was verified by them, which is a source of its own.
@@ -300,9 +316,11 @@ def _weigh(group: Sequence[_Statement], disposition: Disposition) -> _WeighedCla
     source_count = len(sources) + is_verified
     skepticism = disposition.skepticism
     confidence = confidence_of(support, opposition, source_count, skepticism)
-    is_believed = source_count >= sources_needed(skepticism) and support > opposition
+    is_guess = all(s.is_guess for s in supporting)
+    is_enough = source_count >= sources_needed(skepticism) and support > opposition
     sentence = f"“{chosen.sentence}”" if verbatim else chosen.sentence
-    claim = ReflectionClaim(sentence, confidence, is_believed, len(sources), ())
+    is_believed = is_enough and not is_guess
+    claim = ReflectionClaim(sentence, confidence, is_believed, len(sources), (), is_guess=is_guess)
     return _WeighedClaim(claim, supporting, denying)
 
 
@@ -383,11 +401,14 @@ def _answer(
     needed = sources_needed(disposition.skepticism)
     parts = [MECHANICAL]
     believed = [_line(c) for c in claims if c.believed]
-    doubted = [_line(c) for c in claims if not c.believed]
+    guessed = [_line(c) for c in claims if c.is_guess]
+    doubted = [_line(c) for c in claims if not c.believed and not c.is_guess]
     parts += ["Believed:\n" + "\n".join(believed)] if believed else []
     if doubted:
         asks = f"skepticism {disposition.skepticism} asks for {needed} sessions"
         parts.append(f"Said, but not believed yet ({asks}):\n" + "\n".join(doubted))
+    if guessed:
+        parts.append("Not believed, for no person said it for certain:\n" + "\n".join(guessed))
     if opinions:
         parts.append("Opinions:\n" + "\n".join(opinion_line(o) for o in opinions))
     if voices:

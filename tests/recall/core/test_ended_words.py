@@ -45,6 +45,7 @@ def says(
                "by hand” in src/deploy.py; the tests pass"),
         (FLUX, "Request: From now on we always deploy with flux from the release branch, never by "
                "hand (and 1 more request)"),
+        (FLUX, "2 exchanges about deploy.py. Latest: From now on we always deploy with flux…"),
         (FRIDAYS, "Remember: we never deploy the storefront on Fridays."),
         (LIMIT, "The upload limit is 10 MB."),
     ],

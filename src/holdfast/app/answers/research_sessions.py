@@ -21,7 +21,7 @@ from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.core.context import Context
 from holdfast.app.search.recall import Search
 from holdfast.capture.home_paths import HomePaths
-from holdfast.errors import CancelledError, HoldfastError, InputError
+from holdfast.errors import CancelledError, HoldfastError, InputError, require_words
 from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
 from holdfast.model.query import Answer
@@ -50,6 +50,7 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.research.history.git_answers import TeamAnswer
 
+_ASK_SOMETHING = "Say what you want to know."
 # A longer question is logged in part; docs/research.md promises this length.
 _MAX_LOGGED_CHARS = 4000
 # How long `start_in_background` waits for the first step before it returns the id anyway.
@@ -69,6 +70,7 @@ class Investigation:
         self, context: Context, search: Search, options: AskOptions, session: str = "", id: str = ""
     ) -> None:
         """Continue a `session`, or begin a new one, with this `id` if one is given."""
+        require_words(options.question, "question", _ASK_SOMETHING)
         self.sessions = sessions_of(context.settings)
         self.id = self.sessions.find(session) if session else id or new_id()
         self._context = context

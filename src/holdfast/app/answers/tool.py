@@ -103,7 +103,7 @@ def _check_number(key: str, value: Any, schema: Object) -> int | float:
     low, high = schema.get("minimum"), schema.get("maximum")
     if (low is not None and value < low) or (high is not None and value > high):
         raise InputError(f"{key} must be from {low} to {high}.")
-    return int(value) if float(value).is_integer() else value
+    return int(value) if _is_whole(value) else value
 
 
 def _check_items(key: str, value: Any, schema: Object) -> list[Any]:
@@ -143,10 +143,15 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_whole(value: float) -> bool:
+    # Not by float(): an int may be larger than any.
+    return isinstance(value, int) or value.is_integer()
+
+
 _TYPE_TESTS: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": _is_number,
-    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "integer": lambda value: _is_number(value) and _is_whole(value),
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),

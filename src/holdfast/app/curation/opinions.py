@@ -7,7 +7,7 @@ from dataclasses import replace
 from holdfast.app.core.context import Context
 from holdfast.app.curation.records import curator_for
 from holdfast.app.search.recall import Search
-from holdfast.errors import HoldfastError, InputError, ModelAnswerError
+from holdfast.errors import HoldfastError, InputError, ModelAnswerError, require_words
 from holdfast.learn.opinion_stage import update_bank
 from holdfast.learn.opinions import trend_of
 from holdfast.model.bank import Bank
@@ -69,6 +69,7 @@ class Opinions:
     def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
         """Weigh the evidence on a question through the disposition of a bank. The opinions it
         comes to are stored, unless `store` is false."""
+        require_words(query, "question")
         context = self._context
         known = context.bank(bank)
         if store:

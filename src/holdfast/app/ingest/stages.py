@@ -70,7 +70,7 @@ STAGES = (
     Stage("facts", 5, _facts),
     Stage("patterns", 2, _patterns),
     Stage("retain", 2, _retain),
-    Stage("reflect", 2, _reflect),
+    Stage("reflect", 3, _reflect),
     Stage("concepts", 2, _concepts),
     Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),

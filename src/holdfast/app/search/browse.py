@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.app.core.context import ALL_BANKS, Context, relative_to_project
 from holdfast.app.search.recall import Search
-from holdfast.errors import NotFoundError
+from holdfast.errors import NotFoundError, require_words
 from holdfast.model.graph import Entity
 from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
 from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
@@ -159,5 +159,6 @@ class Browse:
 
     def who_knows(self, about: str, bank: str | None = None, limit: int = 5) -> list[Expert]:
         """The people who know most about a file, a folder/ or a topic, best first."""
+        require_words(about, "name")
         context = self._context
         return rank_experts(context.store, context.bank_id(bank), about, context.now(), limit)

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import InputError
+from holdfast.errors import require_words
 from holdfast.interfaces.cli.parser import Arguments, Parser
+from holdfast.language import truncate
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget
@@ -26,18 +27,24 @@ def some_path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-def _at_least(least: int, text: str) -> int:
+def _whole_number(least: int, most: int, text: str) -> int:
     try:
         value = int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
+        raise ArgumentTypeError(f"{truncate(text, 40)!r} is not a whole number") from None
     if value < least:
         raise ArgumentTypeError(f"must be {least} or more")
+    if value > most:
+        raise ArgumentTypeError(f"must be {most:,} or less")
     return value
 
 
-positive = partial(_at_least, 1)
-count = partial(_at_least, 0)
+# More than any memory holds of anything, and less than breaks a query.
+_MOST = 1_000_000_000
+positive = partial(_whole_number, 1, _MOST)
+count = partial(_whole_number, 0, _MOST)
+# A hundred years back; the calendar begins two thousand years ago.
+days = partial(_whole_number, 1, 36_500)
 
 
 def _option(*spellings: str, **keywords: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -150,7 +157,4 @@ def with_plugins(settings: Settings, arguments: Arguments) -> Settings:
 
 def words(parts: list[str], what: str, remedy: str = "Say what to look for.") -> str:
     """The words as one text; raises InputError if it is empty."""
-    text = " ".join(parts).strip()
-    if not text:
-        raise InputError(f"The {what} is empty.", remedy)
-    return text
+    return require_words(" ".join(parts).strip(), what, remedy)

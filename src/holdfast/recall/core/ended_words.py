@@ -42,7 +42,8 @@ class EndedLimits(NamedTuple):
     mark sentences about something else, higher ones miss the same in other words."""
 
     same_share: float = 0.8
-    # In the exchange where it was said, people and agents refer to it in fewer words.
+    # In the exchange where it was said, people and agents refer to it in fewer words; a sentence
+    # that was cut short has fewer of them.
     same_exchange_share: float = 0.4
     same_exchange_words: int = 2
     # A summary of that session may cut the statement short.
@@ -71,6 +72,21 @@ class _Known(NamedTuple):
     may_miss: int
 
 
+class _Place(NamedTuple):
+    """Where a text comes from, and whether something of it was cut off."""
+
+    session: str
+    seq: int
+    is_cut: bool
+
+    def is_in_session(self, statement: EndedStatement) -> bool:
+        return bool(self.session) and self.session == statement.session
+
+    def is_in_exchange(self, statement: EndedStatement) -> bool:
+        within = statement.first_seq <= self.seq <= statement.last_seq
+        return within and self.is_in_session(statement)
+
+
 class EndedWords:
     """The ended statements of one bank."""
 
@@ -91,21 +107,23 @@ class EndedWords:
         """The sentences of a text that say what ended after the `time` of the text; it comes from
         a `session`, from the turn `seq` or an exchange that begins there, or sums all of it up
         (`WHOLE_SESSION`)."""
+        place = _Place(session, seq, "…" in text)
         lower = text.lower() if self._known else ""
-        known = [one for one in self._known if _may_be_said(one, lower, session)]
+        known = [one for one in self._known if _may_be_said(one, lower, place)]
         if not known:
             return ()
         whole = _content(text)
         near = [
             one
             for one in known
-            if (not time or time < one.statement.ended) and _shares_enough(one, whole, session, seq)
+            if (not time or time < one.statement.ended) and _shares_enough(one, whole, place)
         ]
         if not near:
             return ()
         found: list[EndedSentence] = []
         for sentence in sentences(text):
-            ending = _ending_of(sentence, near, session, seq)
+            at = place._replace(is_cut=sentence.rstrip().endswith("…"))
+            ending = _ending_of(sentence, near, at)
             if ending is not None:
                 found.append(_sentence(sentence, ending))
         return tuple(found)
@@ -120,10 +138,10 @@ def _content(text: str) -> frozenset[str]:
     return content_stems(text) - _CHANGE_STEMS
 
 
-def _may_be_said(known: _Known, lower: str, session: str) -> bool:
+def _may_be_said(known: _Known, lower: str, place: _Place) -> bool:
     """Whether a text can say a statement. To look for a few letters takes a hundredth of the time
     that it takes to read a text by its stems, and most texts are about something else."""
-    if session and session == known.statement.session:
+    if place.is_cut or place.is_in_session(known.statement):
         return not known.starts or any(start in lower for start in known.starts)
     left = known.may_miss
     for start in known.starts:
@@ -150,44 +168,37 @@ def _starts(stems: Iterable[str]) -> tuple[str, ...]:
     return tuple(word[: max(_START_LETTERS, len(word) - 1)] for word in regular)
 
 
-def _ending_of(
-    sentence: str, near: Iterable[_Known], session: str, seq: int
-) -> EndedStatement | None:
+def _ending_of(sentence: str, near: Iterable[_Known], place: _Place) -> EndedStatement | None:
     """The latest end of what a sentence says; None for a question and for what still holds."""
     if sentence.rstrip().endswith("?"):
         return None
     stems = _content(sentence)
-    said = [one.statement for one in near if _says(sentence, stems, one, session, seq)]
+    said = [one.statement for one in near if _says(sentence, stems, one, place)]
     return max(said, key=lambda one: (one.ended, one), default=None)
 
 
-def _says(sentence: str, stems: frozenset[str], known: _Known, session: str, seq: int) -> bool:
+def _says(sentence: str, stems: frozenset[str], known: _Known, place: _Place) -> bool:
     """Whether a sentence says an ended statement, and not what holds instead."""
-    if not _shares_enough(known, stems, session, seq):
+    if not _shares_enough(known, stems, place):
         return False
     if known.new and len(known.new & stems) >= _LIMITS.telling_share * len(known.new):
         return False
     if known.gone:
         return len(known.gone & stems) >= _LIMITS.telling_share * len(known.gone)
-    if known.new or (not known.statement.now and _is_in_exchange(known.statement, session, seq)):
+    if known.new or (not known.statement.now and place.is_in_exchange(known.statement)):
         return True
     return is_negated(sentence) == known.negated
 
 
-def _is_in_exchange(statement: EndedStatement, session: str, seq: int) -> bool:
-    is_in_session = bool(session) and session == statement.session
-    return is_in_session and statement.first_seq <= seq <= statement.last_seq
-
-
-def _shares_enough(known: _Known, stems: frozenset[str], session: str, seq: int) -> bool:
+def _shares_enough(known: _Known, stems: frozenset[str], place: _Place) -> bool:
     shared, most = len(known.all & stems), len(known.all)
-    if _is_in_exchange(known.statement, session, seq):
-        if _names_it(known, stems):
-            return True
+    is_in_session = place.is_in_session(known.statement)
+    if place.is_in_exchange(known.statement) and _names_it(known, stems):
+        return True
+    if place.is_in_exchange(known.statement) or (place.is_cut and known.gone):
         needed = max(_LIMITS.same_exchange_words, _LIMITS.same_exchange_share * most)
         return shared >= min(most, needed)
-    is_in_session = bool(session) and session == known.statement.session
-    if is_in_session and seq == WHOLE_SESSION:
+    if place.is_cut or (is_in_session and place.seq == WHOLE_SESSION):
         return shared >= _LIMITS.summary_share * most
     return (known.statement.everywhere or is_in_session) and shared >= _LIMITS.same_share * most
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from holdfast.model.knowledge import EndedSentence, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
@@ -85,5 +86,9 @@ def _texts(value: object) -> list[str]:
     """The texts in a record as JSON; a word by itself is none."""
     if isinstance(value, str):
         return [value] if " " in value else []
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    items: list[object] = []
+    if isinstance(value, dict):
+        items = list(cast(dict[str, object], value).values())
+    elif isinstance(value, list):
+        items = cast(list[object], value)
     return [text for item in items for text in _texts(item)]

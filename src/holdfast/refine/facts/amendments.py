@@ -36,6 +36,13 @@ class AmendmentLimits(NamedTuple):
     subject_words: int = 3
     # The share of the shorter statement's weight that both have.
     share: float = 0.28
+    # What another value of the same unit adds: units are no content words.
+    other_value: float = 1.0
+    # Enough of a short statement, if the later one says that something changes: share of its
+    # weight, and the weight itself.
+    most_of_it: float = 0.55
+    most_weight: float = 1.4
+    short_words: int = 6
     # The second word of a pair that both have, such as "pull request", counts this much.
     second_of_pair: float = 0.5
     # Statements with more content words are texts, not statements.
@@ -140,6 +147,8 @@ class Statement(NamedTuple):
     text: str
     around: str = ""
     refers_back: bool = False
+    # Whether it says that something changes, whatever that is.
+    says_change: bool = False
 
 
 class WordWeights:
@@ -174,7 +183,14 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
         return 0.0
     shared = _shared(own, around, told)
     strength = _weight(shared, told, weights)
-    shorter = min(weights.total(told.set), weights.total(all_words))
+    whole = weights.total(told.set)
+    names_subject = next((w for w in told.stems if not is_value(w)), "") in shared
+    if names_subject and sets_other_measure(f"{later.text} {later.around}", earlier):
+        strength += _LIMITS.other_value
+    is_short = names_subject and later.says_change and len(told.set) <= _LIMITS.short_words
+    if is_short and strength >= max(_LIMITS.most_weight, _LIMITS.most_of_it * whole):
+        return strength
+    shorter = min(whole, weights.total(all_words))
     if not shorter or strength < _LIMITS.share * shorter:
         return 0.0
     if strength >= _LIMITS.strong:
@@ -303,6 +319,26 @@ def _sets_other_value(later: str, earlier: str) -> bool:
     )
 
 
+def covers(later: str, earlier: str) -> bool:
+    """Whether a statement has most words of a short one, and not all: something else is said."""
+    told, own = statement_words(earlier), statement_words(later)
+    shared = _shared(own, _NOTHING, told)
+    is_most = len(shared) >= _LIMITS.most_of_it * len(told.set)
+    return len(told.set) <= _LIMITS.short_words and is_most and not told.set <= own.set
+
+
+def new_values(later: str, earlier: str) -> frozenset[str]:
+    """The values of a statement that another does not have."""
+    return frozenset(value for value, _ in _measures(later) - _measures(earlier))
+
+
+def sets_other_measure(later: str, earlier: str) -> bool:
+    """Whether both statements have a value of the same unit, and not the same."""
+    ours, theirs = _measures(later), _measures(earlier)
+    units = {unit for _, unit in ours - theirs if unit}
+    return any(unit in units for _, unit in theirs)
+
+
 def _form(value: str) -> str:
     return re.sub(r"\d+", "0", value) if any(c.isdigit() for c in value) else "word"
 
@@ -328,8 +364,9 @@ _OVER_AFTER = re.compile(
     re.IGNORECASE,
 )
 _OVER_BEFORE = re.compile(
-    r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were) (?:obsolete|outdated|gone|dead|out|over|off "
-    r"limits|a mistake|dropped|history|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|"
+    r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were|can be) (?:obsolete|outdated|gone|dead|out|"
+    r"over|off limits|a mistake|dropped|history|overkill|removed|replaced|retired|deleted|shut "
+    r"down|switched off|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|"
     r"any ?more|nicht mehr|ya no)\b",
     re.IGNORECASE,
 )

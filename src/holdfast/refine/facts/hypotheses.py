@@ -133,6 +133,11 @@ _HINTS = (
 )  # fmt: skip
 
 
+def is_hedged(sentence: str) -> bool:
+    """Whether a sentence is worded as a guess, whatever it is about."""
+    return _HEDGE.search(plain(sentence)) is not None
+
+
 def may_mention_cause(text: str) -> bool:
     """Whether a text may contain a guess, a cause or a disproof; most do not."""
     low = text.lower()

@@ -86,6 +86,14 @@ _NORM = re.compile(
     r"son|debe|siempre|guardamos|usamos)\b|:\s",
     re.IGNORECASE,
 )
+# Says that something else holds from then on, whatever that is.
+_CHANGES = re.compile(
+    r"\b(?:switch(?:es|ed)?|mov(?:e|es|ed|ing)|migrat\w+|chang(?:e|es|ed)|bump(?:ed)?|rais(?:e|ed)|"
+    r"lower(?:ed)?|swap(?:ped)?|replac\w+|let['’]?s (?:go|use|take|have|make)|from now on|"
+    r"no longer|any ?more|instead|go(?:es)? back to|make it|now|it is\s*[.!]?$|won['’]?t|dead|"
+    r"overkill|ab (?:sofort|jetzt)|nicht mehr|désormais|finalement|ya no|mejor)\b|: \S+ please\b",
+    re.IGNORECASE,
+)
 # Whatever else is said, the earlier does not hold any more.
 _REPLACES_SURELY = re.compile(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
@@ -163,6 +171,11 @@ def part_sentences(text: str) -> list[str]:
 def refers_back(text: str) -> bool:
     """Whether a statement refers to something that was laid down before."""
     return bool(_REFERS_BACK.search(plain(text)))
+
+
+def says_change(text: str) -> bool:
+    """Whether a text says that something else holds from then on."""
+    return bool(_CHANGES.search(plain(text)))
 
 
 def says_surely(text: str) -> bool:

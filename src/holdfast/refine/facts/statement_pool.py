@@ -21,12 +21,15 @@ from holdfast.refine.facts.amendments import (
     Statement,
     WordWeights,
     amendment_strength,
+    covers,
     gives_up,
     names_the_change,
+    new_values,
     own_strength,
     says_enough,
     says_enough_in_part,
     says_surely_what,
+    sets_other_measure,
     statement_words,
 )
 from holdfast.refine.facts.plain_statements import (
@@ -35,6 +38,7 @@ from holdfast.refine.facts.plain_statements import (
     part_sentences,
     refers_back,
     reported_changes,
+    says_change,
     says_surely,
 )
 
@@ -94,7 +98,9 @@ class StatementPool:
         if hypotheses.disproves(claim.text):
             return None  # somebody says that it is wrong: that goes to review
         context = self._context_of(claim)
-        later = Statement(claim.text, _around(claim, context), refers_back(claim.text))
+        around = _around(claim, context)
+        changes = claim.by_person and (says_change(claim.text) or says_change(around))
+        later = Statement(claim.text, around, refers_back(claim.text), changes)
         scored = [
             (amendment_strength(later, earlier.text, self._weights), earlier.time, earlier)
             for earlier in self._near(later)
@@ -110,7 +116,7 @@ class StatementPool:
         return Amendment(earlier, shown, in_part, tuple(same))
 
     def _near(self, later: Statement) -> list[Claim]:
-        """The statements that share the most words with a later one, and two at least."""
+        """The statements that share the most words with a later one."""
         found = statement_words(later.text).set | statement_words(later.around).set
         counts: Counter[str] = Counter()
         claims: dict[str, Claim] = {}
@@ -118,8 +124,8 @@ class StatementPool:
             for claim in self._by_word.get(word, ()):
                 counts[claim.id] += 1
                 claims[claim.id] = claim
-        ranked = counts.most_common(_MOST_COMPARED)
-        return [claims[id] for id, shared in ranked if shared > 1]
+        ranked = sorted(counts, key=lambda id: (-counts[id], id))
+        return [claims[id] for id in ranked[:_MOST_COMPARED]]
 
     def _changes(self, claim: Claim, earlier: Claim, context: ExchangeContext) -> bool:
         """Whether a statement says what it changes of an earlier one on the same subject."""
@@ -130,6 +136,13 @@ class StatementPool:
             return True
         if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
             return not self._repeats(claim, earlier)
+        if sets_other_measure(" ".join((claim.text, *told)), earlier.text):
+            return True
+        if _is_bare(claim) and _answers(context.before, earlier.text):
+            return bool(new_values(context.summary, earlier.text))
+        says_so = says_change(claim.text) or any(map(says_change, told))
+        if says_so and covers(" ".join((claim.text, *told)), earlier.text):
+            return True
         return any(
             says_enough_in_part(own_strength(sentence, earlier.text, self._weights))
             for sentence in part_sentences(claim.text)
@@ -167,8 +180,16 @@ def _around(claim: Claim, context: ExchangeContext) -> str:
     if not claim.by_person:
         return context.asked
     told = sentences(context.summary)[:_SUMMARY_SENTENCES]
-    is_bare = len(statement_words(claim.text).set) <= _FEW_WORDS
-    return " ".join((*told, context.before if is_bare else ""))
+    return " ".join((*told, context.before if _is_bare(claim) else ""))
+
+
+def _is_bare(claim: Claim) -> bool:
+    return len(statement_words(claim.text).set) <= _FEW_WORDS
+
+
+def _answers(asked: str, earlier: str) -> bool:
+    """Whether a reply is about an earlier statement: what was said before it states that again."""
+    return bool(asked) and statement_words(earlier).set <= statement_words(asked).set
 
 
 def _say_the_same(one: Claim, other: Claim) -> bool:

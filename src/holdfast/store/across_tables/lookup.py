@@ -83,7 +83,7 @@ class RecordReader:
 
     def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
         """Records whose id is, or starts with, `id`; `kind` "" means all kinds."""
-        if kind in forge.NUMBERED and id.isdigit():
+        if kind in forge.NUMBERED and forge.is_number(id):
             return [*self._forge.by_number(bank, kind, int(id), limit)]
         where, values = self._db.in_bank(bank)
         found: list[Record] = []

@@ -7,18 +7,21 @@ import re
 import psycopg
 
 from holdfast.errors import (
+    HoldfastError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
     StoreFullError,
     StoreUnavailableError,
 )
+from holdfast.store.sql.connection import number_too_large
 
 # The transaction conflicted with another one, and the server rolled it back.
 _CONFLICT = ("40001", "40P01")
 # Lost or refused connections, servers that stop or start, too many clients, too little memory; and
 # a server that became read-only because another one took its place.
 _UNAVAILABLE = ("08", "57P", "53300", "53200", "25006")
+_NUMBER_OUT_OF_RANGE = "22003"
 _LOCKED = ("55P03", *_CONFLICT)
 # Why a server refuses a login. It sends no code before that.
 _REFUSED = re.compile(
@@ -45,10 +48,12 @@ def reason(error: psycopg.Error) -> str:
     return error.diag.message_primary or str(error).strip().split("\n")[0] or "the connection ended"
 
 
-def store_error(error: psycopg.Error, place: str) -> StoreError:
+def store_error(error: psycopg.Error, place: str) -> HoldfastError:
     """The error as one that a person can act on. None contains a password."""
     code = error.sqlstate or ""
     why = reason(error)
+    if code == _NUMBER_OUT_OF_RANGE:
+        return number_too_large()
     if code.startswith("53100"):
         return StoreFullError(
             f"No room left on the disk of {place}.",

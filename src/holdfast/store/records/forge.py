@@ -93,6 +93,13 @@ FINDABLE: dict[str, tuple[str, str, Made]] = {
 }
 
 NUMBERED = ("pull", "issue")
+# The largest number that a column holds.
+_MAX_NUMBER = 2**63 - 1
+
+
+def is_number(name: str) -> bool:
+    """Whether a pull or an issue can have this number."""
+    return name.isdecimal() and len(name) <= len(str(_MAX_NUMBER)) and int(name) <= _MAX_NUMBER
 
 
 def _word(record: Thread | Remark) -> str:
@@ -128,7 +135,9 @@ class ForgeReader:
         return [one for word in NUMBERED for one in self.by_number(bank, word, number)]
 
     def by_number(self, bank: str | None, word: str, number: int, limit: int = 5) -> list[Thread]:
-        """The pulls, or the issues, of a number."""
+        """The pulls, or the issues, of a number. None has one that a column cannot hold."""
+        if number > _MAX_NUMBER:
+            return []
         where, values = self._db.in_bank(bank)
         return self._threads(
             word, f"{where} AND number = ? ORDER BY id LIMIT ?", *values, number, limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from holdfast.errors import InputError
 from holdfast.store.sql.dialect import Dialect
 
 Row = tuple[Any, ...]
@@ -39,3 +40,8 @@ class Connection(Protocol):
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values."""
         ...
+
+
+def number_too_large() -> InputError:
+    """The error for a number that no column and no limit of a query can hold."""
+    return InputError("A number is too large.", "Give one below 9,000,000,000,000,000,000.")

@@ -14,12 +14,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import StoreBusyError, StoreCorruptError, StoreError, StoreFullError
+from holdfast.errors import (
+    HoldfastError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+)
 from holdfast.store.across_tables.overview import TableSize
-from holdfast.store.sql.connection import Row
+from holdfast.store.sql.connection import Row, number_too_large
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.dialect import SQLITE
 
+# OverflowError: a number that has more than 64 bits.
+_FAILED = (sqlite3.DatabaseError, OverflowError)
 # How long a writer waits for another one before it gives up.
 BUSY_S = 30.0
 _RETRY_S = 0.01
@@ -123,7 +131,7 @@ def translated(path: Path) -> Generator[None]:
     """Raise SQLite's errors as ours."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except _FAILED as error:
         raise store_error(error, path) from error
 
 
@@ -139,13 +147,13 @@ class SqliteConnection:
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         try:
             return self.raw.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except _FAILED as error:
             raise store_error(error, self._path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         try:
             return self.raw.execute(sql, values).fetchone()
-        except sqlite3.DatabaseError as error:
+        except _FAILED as error:
             raise store_error(error, self._path) from error
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
@@ -155,7 +163,7 @@ class SqliteConnection:
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         try:
             return self.raw.execute(sql, values).rowcount
-        except sqlite3.DatabaseError as error:
+        except _FAILED as error:
             raise store_error(error, self._path) from error
 
     def set_visible_banks(self, banks: Sequence[str] | None) -> None:
@@ -164,7 +172,7 @@ class SqliteConnection:
     def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self.raw.executemany(sql, rows)
-        except sqlite3.DatabaseError as error:
+        except _FAILED as error:
             raise store_error(error, self._path) from error
 
 
@@ -188,8 +196,10 @@ def _code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 
 
-def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def store_error(error: sqlite3.DatabaseError | OverflowError, path: Path) -> HoldfastError:
     """SQLite's error as one that a person can act on."""
+    if isinstance(error, OverflowError):
+        return number_too_large()
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(

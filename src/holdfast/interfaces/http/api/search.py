@@ -21,6 +21,7 @@ from holdfast.interfaces.http.api.requests import (
     Limit,
     QueryText,
     RequestBody,
+    SentText,
     json_response,
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
@@ -38,7 +39,6 @@ from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.research.history.expertise import Expert
 
 router = ApiRouter(tags=["questions"])
-_TEXT = Field(min_length=1, max_length=4000)
 _RecallHit = open_model(
     "RecallHit",
     "One found record; `bank`, `corrected`, `since` and others only where there is more to say.",
@@ -70,9 +70,7 @@ _Recall = open_model(
 class Question(RequestBody):
     """A question, and how it is asked."""
 
-    question: str = Field(
-        min_length=1, max_length=4000, examples=["Why do we retry in the client?"]
-    )
+    question: SentText = Field(examples=["Why do we retry in the client?"])
     bank: str = Field("all", max_length=200)
     layers: list[Layer] = Field([], max_length=8)
     budget: Budget = Budget.MID
@@ -206,7 +204,7 @@ def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) 
 class ReflectRequest(RequestBody):
     """What to think about."""
 
-    query: str = _TEXT
+    query: SentText
     bank: str = Field(min_length=1, max_length=200)
     store: bool = Field(True, description="Whether what it comes to believe is kept.")
 

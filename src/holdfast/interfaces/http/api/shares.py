@@ -35,7 +35,7 @@ class ShareBatch(RequestBody):
 class SharedQuestion(RequestBody):
     """A question of another memory's."""
 
-    question: str = Field(min_length=1, max_length=4000, examples=["Why do we retry?"])
+    question: SentText = Field(examples=["Why do we retry?"])
     bank: _Bank
     limit: int = Field(10, ge=1, le=50)
 

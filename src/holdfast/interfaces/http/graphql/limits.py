@@ -42,7 +42,7 @@ _DEFAULT_LIMITS = {
 }
 # Assumed where the limit is a variable: the largest page.
 _UNKNOWN_LIMIT = 200
-# A limit with more digits counts as unknown; it is clamped to the largest page anyway.
+# A limit with more digits counts as unknown; it is refused when it is read.
 _MAX_LIMIT_DIGITS = 6
 # A field that searches with models or changes something takes the single engine thread.
 _ENGINE_COST = 200

@@ -20,7 +20,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.search.hit_view import endings
 from holdfast.app.views.decision_log import channel_of
-from holdfast.errors import ForbiddenError, HoldfastError, InputError, StoreError
+from holdfast.errors import ForbiddenError, HoldfastError, InputError, StoreError, require_words
 from holdfast.interfaces.http.api.listing import (
     Page,
     concepts_page,
@@ -55,7 +55,9 @@ from holdfast.interfaces.http.graphql.types import (
     Record,
     Session,
     bank_node,
-    clamp_limit,
+    check_first,
+    check_limit,
+    check_number,
     make_node,
     read_sessions,
 )
@@ -103,8 +105,8 @@ class Query:
 
         def load(memory: Holdfast) -> list[Message]:
             one = find_session(memory, session)
-            rest = memory.reader.turns.stream(one.bank, one.id, max(0, first))
-            return [make_node(Message, "turn", turn) for turn in islice(rest, clamp_limit(limit))]
+            rest = memory.reader.turns.stream(one.bank, one.id, check_first(first))
+            return [make_node(Message, "turn", turn) for turn in islice(rest, check_limit(limit))]
 
         return await info.context.read(load)
 
@@ -137,7 +139,7 @@ class Query:
 
         def load(memory: Holdfast) -> Page[Json]:
             names = memory.context.bank_names()
-            page, more = concepts_page(memory, bank, clamp_limit(limit), cursor)
+            page, more = concepts_page(memory, bank, check_limit(limit), cursor)
             endings = RecordEndings(memory.reader)
             shown = [json_shapes.concept_json(one, names, endings.of(one)) for one in page]
             return [{"ended": [], **one} for one in shown], more
@@ -156,7 +158,7 @@ class Query:
     ) -> NodePage[Fact]:
         """Those in force, the latest first; with `all` also those that ended."""
         return await info.context.read_page(
-            Fact, "fact", lambda m: facts_page(m, bank, kind, all, clamp_limit(limit), cursor)
+            Fact, "fact", lambda m: facts_page(m, bank, kind, all, check_limit(limit), cursor)
         )
 
     @strawberry.field
@@ -165,7 +167,7 @@ class Query:
     ) -> NodePage[Entity]:
         """Who and what is involved; those in most records first."""
         return await info.context.read_page(
-            Entity, "entity", lambda m: entities_page(m, bank, kind, clamp_limit(limit), cursor)
+            Entity, "entity", lambda m: entities_page(m, bank, kind, check_limit(limit), cursor)
         )
 
     @strawberry.field
@@ -181,11 +183,11 @@ class Query:
         """The records that speak of a query, best first; or an abstention."""
         plan = RecallPlan(
             tuple(_read_enum(Layer, name) for name in layers or ()),
-            clamp_limit(limit),
+            check_limit(limit),
             _read_enum(Budget, budget),
         )
         found = await info.context.run(
-            lambda memory: memory.search.recall_with_plan(query, bank, plan)
+            lambda memory: memory.search.recall_with_plan(require_words(query, "query"), bank, plan)
         )
         hits, misses = (
             [make_node(Hit, "", hit, ended=endings(hit)) for hit in some]
@@ -207,7 +209,7 @@ class Query:
         """The log: who changed what, the latest first."""
 
         def load(memory: Holdfast) -> Page[Json]:
-            page, more = decisions_page(memory, bank, clamp_limit(limit), cursor)
+            page, more = decisions_page(memory, bank, check_limit(limit), cursor)
             return [one.to_json() for one in page], more
 
         return await info.context.read_page(Decision, "", load)
@@ -222,7 +224,7 @@ class Mutation:
         self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
     ) -> MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one."""
-        options = AskOptions(_require_text(question), bank)
+        options = AskOptions(question, bank)
         answer_ = await info.context.run_with_model(
             lambda m: m.answers.investigate(options, session).answer()
         )
@@ -232,7 +234,7 @@ class Mutation:
     @strawberry.mutation
     async def remember(self, info: GraphInfo, text: str, bank: str) -> Memory:
         """Keep a text, with the secrets out."""
-        stored = await info.context.run(lambda m: m.remember(_require_text(text), bank, author()))
+        stored = await info.context.run(lambda m: m.remember(text, bank, author()))
         return make_node(Memory, "memory", stored)
 
     @strawberry.mutation
@@ -248,14 +250,14 @@ class Mutation:
     ) -> Memory:
         """Keep a text as a memory of a network; an opinion needs a confidence."""
         stored = await info.context.run(
-            lambda m: m.retain(_require_text(text), network, confidence, where, why, bank, author())
+            lambda m: m.retain(text, network, confidence, where, why, bank, author())
         )
         return make_node(Memory, "memory", stored)
 
     @strawberry.mutation
     async def correct(self, info: GraphInfo, id: str, text: str) -> Decision:
         """Say a record anew."""
-        return await _decide(info, lambda m: m.correct(id, _require_text(text), who=author()))
+        return await _decide(info, lambda m: m.correct(id, text, who=author()))
 
     @strawberry.mutation
     async def forget(self, info: GraphInfo, id: str) -> Decision:
@@ -289,7 +291,9 @@ class Mutation:
     @strawberry.mutation
     async def undo(self, info: GraphInfo, count: int = 1, bank: str = "all") -> list[Decision]:
         """Take back the latest decisions."""
-        undone = await info.context.run(lambda m: m.undo(max(1, min(count, 100)), bank, author()))
+        undone = await info.context.run(
+            lambda m: m.undo(check_number("count", count, 1, 100), bank, author())
+        )
         return [_decision_node(one) for one in undone]
 
 
@@ -297,7 +301,7 @@ async def _read_latest(
     info: GraphInfo, node: type[T], kind: str, bank: str, limit: int, cursor: str
 ) -> NodePage[T]:
     return await info.context.read_page(
-        node, kind, lambda m: latest_records(m, kind, bank, clamp_limit(limit), cursor)
+        node, kind, lambda m: latest_records(m, kind, bank, check_limit(limit), cursor)
     )
 
 
@@ -307,12 +311,6 @@ async def _decide(info: GraphInfo, task: Callable[[Holdfast], Curation]) -> Deci
 
 def _decision_node(entry: Curation) -> Decision:
     return make_node(Decision, "", entry, channel=channel_of(entry), before="", after="")
-
-
-def _require_text(text: str) -> str:
-    if not text.strip():
-        raise InputError("There are no words in it.", "Say something.")
-    return text
 
 
 def _read_enum(among: type[EnumT], name: str) -> EnumT:

@@ -15,6 +15,7 @@ import strawberry
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
+from holdfast.errors import InputError
 from holdfast.interfaces.http.api.listing import Page, exchanges_page, sessions_page
 from holdfast.interfaces.http.api.requests import MAX_PAGE_SIZE, write_cursor
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -25,6 +26,8 @@ from holdfast.model.uris import uri as uri_of
 T = TypeVar("T")
 # Tasks of one request that wait in the pool at a time; more would crowd out other requests.
 _MAX_CONCURRENT_READS = 8
+# The largest Int of GraphQL.
+_MAX_INT = 2**31 - 1
 
 
 @strawberry.type
@@ -100,9 +103,21 @@ def make_node(kind: type[T], word: str, record: object, **more: Any) -> T:
     return kind(**{name: value for name, value in fields.items() if name in names})
 
 
-def clamp_limit(limit: int) -> int:
-    """A limit between 1 and the largest page."""
-    return max(1, min(limit, MAX_PAGE_SIZE))
+def check_number(name: str, value: int, least: int, most: int) -> int:
+    """An argument; raises `InputError` if it is out of its range."""
+    if not least <= value <= most:
+        raise InputError(f"{name} is {value}.", f"Give a number from {least} to {most:,}.")
+    return value
+
+
+def check_limit(limit: int) -> int:
+    """How many items are asked for: at least 1, at most the largest page."""
+    return check_number("limit", limit, 1, MAX_PAGE_SIZE)
+
+
+def check_first(first: int) -> int:
+    """The place from which messages are asked for."""
+    return check_number("first", first, 0, _MAX_INT)
 
 
 @node(
@@ -131,7 +146,7 @@ class Exchange:
     async def messages(self, info: GraphInfo, limit: int = 100) -> list[Message]:
         """The messages that it is made of."""
         bank, session, last = self.bank, str(self.session), self.last_seq
-        max_items = min(last, self.first_seq + clamp_limit(limit) - 1)
+        max_items = min(last, self.first_seq + check_limit(limit) - 1)
         found = await info.context.read(
             lambda memory: memory.reader.turns.of_session(bank, session, self.first_seq, max_items)
         )
@@ -157,8 +172,8 @@ class Session:
         """From a place on, in their order."""
 
         def load(memory: Holdfast) -> Page[records.Turn]:
-            max_items = clamp_limit(limit)
-            rest = memory.reader.turns.stream(self.bank, str(self.id), max(0, first))
+            max_items = check_limit(limit)
+            rest = memory.reader.turns.stream(self.bank, str(self.id), check_first(first))
             turns = list(islice(rest, max_items + 1))
             more = write_cursor(turns[max_items].seq) if len(turns) > max_items else None
             return turns[:max_items], more
@@ -170,7 +185,7 @@ class Session:
         self, info: GraphInfo, limit: int = 50, cursor: str = ""
     ) -> NodePage[Exchange]:
         """In their order."""
-        max_items = clamp_limit(limit)
+        max_items = check_limit(limit)
         return await info.context.read_page(
             Exchange,
             "exchange",
@@ -216,7 +231,7 @@ def bank_node(record: bank.Bank) -> Bank:
 async def read_sessions(info: GraphInfo, bank: str, limit: int, cursor: str) -> NodePage[Session]:
     """A page of sessions, the latest first."""
     return await info.context.read_page(
-        Session, "session", lambda memory: sessions_page(memory, bank, clamp_limit(limit), cursor)
+        Session, "session", lambda memory: sessions_page(memory, bank, check_limit(limit), cursor)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
@@ -82,9 +84,10 @@ def _months(given: str | None) -> int | None:
         return None
     if given == "all":
         return 0
-    if not given.isdigit() or not int(given):
-        raise InputError(f"{given!r} is no retention.", "Give a number of months, or `all`.")
-    return int(given)
+    try:
+        return options.positive(given)
+    except ArgumentTypeError as error:
+        raise InputError(f"The retention {error}.", "Give a number of months, or `all`.") from error
 
 
 def _list(screen: Screen, banks: list[Bank], as_json: bool) -> None:

@@ -35,7 +35,7 @@ EXAMPLES = """\
 def configure(parser: Parser) -> None:
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--week", action="store_true", help="the last seven days (default)")
-    span.add_argument("--days", type=options.positive, metavar="N", help="the last N days")
+    span.add_argument("--days", type=options.days, metavar="N", help="the last N days")
     span.add_argument("--since", metavar="DATE", default="", help="from this day or month on")
     parser.option("--until", "DATE", "with --since: up to the end of it (now)")
     options.add_limit(parser, 15, "of each part (default: {default})")

@@ -36,7 +36,7 @@ def configure(parser: Parser) -> None:
         "N",
         f"how far to look back (default: {DEFAULT_DAYS})",
         DEFAULT_DAYS,
-        options.positive,
+        options.days,
     )
     parser.flag("--measure", "also ask what your own history should have led to")
     options.add(parser, "bank_or_all", "json")
