@@ -21,6 +21,7 @@ from bench import (
     scale,
     serve_load,
     servers,
+    small_banks,
     startup,
     storm,
 )

@@ -47,6 +47,11 @@ class ModelReflectionLimits(NamedTuple):
 
 _LIMITS = ModelReflectionLimits()
 _CITATION = regex(r" ?\[(\d{1,9})\]")
+# Citations behind the end of a sentence, which would be taken for the start of the next.
+_TRAILING_CITATIONS = regex(
+    r"(?<=[^\s.!?…])([.!?…]{1,9}[\"'”’)*_`]{0,9})[ \t]{0,9}((?:\[\d{1,9}\][ \t]{0,9}){1,40})(?=\s|$)",
+    re.MULTILINE,
+)
 
 _TASK = """\
 You think about a question for the memory of a project. Each record begins with a line of its
@@ -154,6 +159,7 @@ def check_reflection(
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
     text = _CITATION.sub(_keep_if_shown(len(hits)), clean_text(model_answer.answer))
+    text = _TRAILING_CITATIONS.sub(lambda m: f" {m.group(2).rstrip()}{m.group(1)} ", text)
     answer = redactor.redact(evidence.supported_sentences(text, SUMMARY_SHARE)).text
     if not answer:
         problem = "By rules alone: nothing in the model's answer was borne out by the records."

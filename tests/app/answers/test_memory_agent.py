@@ -283,7 +283,10 @@ def test_a_question_is_answered_by_the_model_unless_that_is_turned_off(
         sentences = {"sentences": [{"text": TRUE, "cites": [cited]}]}
         service.answer = lambda body: completion(("answer", sentences))
         with Holdfast(replace(memory.settings, models=models)) as asked:
-            assert asked.ask(QUESTION, "all").answer == f"{TRUE} [1]"
+            *_, last = asked.answers.investigate(AskOptions(QUESTION, "all"))
+            assert last.answer and last.answer.answer == f"{TRUE} [1]"
+            assert last.text == f"Confidence {last.answer.confidence.value}, 1 record cited."
+            assert last.uris == (cited,)
             for quiet in ({"model": False}, {"as_of": "2027-01-01"}, {"budget": "low"}):
                 assert asked.ask(QUESTION, "all", **quiet).cost.tokens == 0  # type: ignore[arg-type]
         off = replace(memory.settings, models=replace(models, agent="none"))

@@ -21,6 +21,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelError, NewerSchemaError
 from holdfast.inference import packaged
+from holdfast.interfaces.cli.commands.servers.worker import describe_outcome
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings
 from tests.support.installed_home import make_home, make_old
@@ -226,6 +227,43 @@ def test_a_worker_in_a_thread_can_be_asked_to_stop(settings: Settings) -> None:
     told.set()
     thread.join(60)
     assert not thread.is_alive() and outcomes[0].failed == ()
+    text, status = describe_outcome(outcomes[0])
+    assert text.startswith("Stopped after ") and status == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text", "status"),
+    [
+        (WorkerOutcome(None), "Another worker is at it", 0),
+        (WorkerOutcome(1, ("embed",), stopped=True), "Not done: embed.", 1),
+        (WorkerOutcome(0, stopped=True), "Stopped after 0 passes.", 1),
+        (WorkerOutcome(1, more=True), "There is more to do after 1 pass.", 0),
+        (WorkerOutcome(2), "Everything is done (2 passes).", 0),
+    ],
+)
+def test_a_worker_says_that_all_is_done_only_if_it_is(
+    outcome: WorkerOutcome, text: str, status: int
+) -> None:
+    found, given = describe_outcome(outcome)
+    assert found.startswith(text) and given == status
+
+
+def test_a_single_pass_that_leaves_work_says_so(settings: Settings) -> None:
+    def leave_some(made: WorkerPass) -> str:
+        made.run_again = True
+        return ""
+
+    step = Step("some", leave_some)
+    assert run_worker(settings, QUICK._replace(once=True), (step,)) == WorkerOutcome(1, more=True)
+
+
+def test_every_step_says_in_words_what_it_did(settings: Settings, tmp_path: Path) -> None:
+    bug_hunt().write(tmp_path / "claude" / "projects")
+    lines: dict[str, str] = {}
+    run_worker(settings, BY_HAND._replace(on_step_done=lines.__setitem__))
+    assert {"ingest", "know", "brief"} <= set(lines)
+    assert lines["know"].startswith("brought up to date: facts, patterns, memories")
+    assert not [text for text in lines.values() if set(text) & set("[]{}'")]
 
 
 def test_an_event_that_cannot_be_processed_does_not_keep_the_worker_running(

@@ -66,9 +66,15 @@ def test_injections_are_counted_by_outcome(memory: Holdfast) -> None:
     worth = gather_usage(memory, "all", 30, now=NOW)
     assert worth.total == OutcomeCounts(7, used=3, ignored=1, wrong=1, lost=1, unjudged=1)
     assert worth.uses == {"cited": 1, "file": 1, "wording": 1}
-    assert worth.told == 3 and worth.tokens == 5 * 100
+    assert worth.told == 3 and worth.tokens == 6 * 100
     assert worth.kinds["goal"].injected + worth.kinds["start"].injected == 7
     assert gather_usage(memory, "all", 365, now=NOW).total.injected == 8
+    memory.close()
+
+
+def test_the_tokens_of_a_session_that_goes_on_are_counted(memory: Holdfast) -> None:
+    put(memory, injection(1, arrived=None), injection(2, arrived=False))
+    assert gather_usage(memory, "all", 30, now=NOW).tokens == 100
     memory.close()
 
 

@@ -19,6 +19,7 @@ NASTY = (
     'x" UNION SELECT * FROM bank; --" NEAR("a b", 5) OR turn:* AND (((NOT ^',
     "%_*?[a-z]{9999}\\ $1 {{7*7}} ${jndi:ldap://x}",
     "../../../../etc/passwd\x00.json",
+    "99999999999999999999",
     "half \ud800 a character, \u202e turned, \ufeff",
     "(" * 3_000 + "a+" * 400 + ")" * 3_000,
 )
@@ -32,6 +33,8 @@ NONSENSE = (
     b'"\\ud800"',
     b"{} trailing",
 )
+# Beyond a page, 32 bits, 64 bits, and any float.
+NUMBERS = (-5, 2**31, 99999999999999999999, 10**400)
 ERASES = ("purge", "scrub", "undo", "fix")
 
 
@@ -68,6 +71,8 @@ def bad_calls(operation: Operation, world: World) -> Iterator[Call]:
     usual = list(own_calls(operation, world.own, OWN))[-1]
     for place in operation.parameters:
         kinds = json.dumps(place.schema)
+        if "integer" in kinds and place.where != "header":
+            yield from (Call(operation, {**usual.values, place.name: one}) for one in NUMBERS)
         if "string" not in kinds or place.where == "header":
             continue
         for number, words in enumerate(NASTY):

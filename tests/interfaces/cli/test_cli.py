@@ -6,27 +6,22 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.interfaces.cli.main import COMMANDS, make_parser, overview
+from tests.support.command_line import run_command
 from tests.support.transcripts import Script, bug_hunt
 
 
-def holdfast(home: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
-    env = {**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "claude")}
-    return subprocess.run(
-        [sys.executable, "-c", main, *arguments],
-        env={**env, **more.pop("env", {})},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        **more,
-    )
+def holdfast(
+    home: Path, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    places = {"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "claude")}
+    return run_command([*arguments], {**os.environ, **places, **(env or {})}, cwd)
 
 
 @pytest.fixture(scope="module")

@@ -117,6 +117,30 @@ def test_an_empty_variable_does_not_mean_the_current_folder(tmp_path: Path) -> N
     assert done.returncode == 2 and "the path is empty" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("show pull/99999999999999999999", "There is no record"),
+        ("show #99999999999999999999", "There is no record"),
+        ("show pull/²", "There is no record"),
+        ("recall x --limit 99999999999999999999", "--limit: must be 1,000,000,000 or less"),
+        (f"recall x --limit {'9' * 5000}", "--limit: '999"),
+        ("timeline --before 99999999999999999999", "--before: must be 1,000,000,000 or less"),
+        ("worth --days 999999", "--days: must be 36,500 or less"),
+        ("digest --days 999999", "--days: must be 36,500 or less"),
+        (f"bank set --retention {'9' * 5000} --yes", "The retention '999"),
+        ("timeline 10000-01-01", "'10000-01-01' is not a date."),
+        ("find --since 10000-01-01", "'10000-01-01' is not a date."),
+        ("ask when --as-of 10000-01-01", "'10000-01-01' is not a date."),
+    ],
+)
+def test_a_number_or_date_out_of_range_is_refused(tmp_path: Path, command: str, words: str) -> None:
+    holdfast(tmp_path, "ingest", str(bug_hunt().write(tmp_path / "p")))
+    done = holdfast(tmp_path, *command.split(), "--bank", "all")
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+    assert len(done.stderr) < 400
+
+
 def test_a_file_belongs_to_one_bank_only(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     assert holdfast(tmp_path, "ingest", str(path), "--bank", "one").returncode == 0

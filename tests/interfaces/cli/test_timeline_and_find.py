@@ -44,7 +44,7 @@ def test_timeline_prints_the_documented_json(home: Path) -> None:
     assert [event["kind"] for event in found["events"]] == ["digest", "exchange", "commit"]
     event = found["events"][1]
     assert set(event) == {
-        "uri", "kind", "time", "title", "note", "session", "bank", "anchor",
+        "uri", "kind", "time", "title", "note", "session", "bank", "anchor", "ended",
     }  # fmt: skip
     assert (event["note"], event["session"], event["bank"]) == ("bugfix", HUNT, "proj")
     assert event["anchor"] is False
@@ -86,7 +86,7 @@ def test_find_prints_the_documented_json(home: Path) -> None:
     assert found["filter"]["since"] == "2026-09-01T00:00:00.000Z" and found["more"] is False
     fix = next(one for one in found["findings"] if one["kind"] == "exchange")
     assert set(fix) == {
-        "uri", "kind", "time", "type", "title", "files", "files_read", "session", "bank",
+        "uri", "kind", "time", "type", "title", "files", "files_read", "session", "bank", "ended",
     }  # fmt: skip
     assert (fix["type"], fix["files"], fix["session"]) == ("bugfix", ["src/importer.py"], HUNT)
     assert fix["bank"] == "proj"

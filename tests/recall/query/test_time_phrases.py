@@ -223,10 +223,29 @@ def test_a_range_is_parsed_and_a_landmark_is_looked_up(query: str, start: str, e
         "since 2026-03-05Tnoon",
         "since 9999 weeks",
         "February 30, 2025",
+        "10000-13-01",
+        "12345-02",
+        "call 555-12345-67",
     ],
 )
 def test_text_that_only_resembles_a_time_is_not_parsed(query: str) -> None:
     assert read(query) is None
+
+
+@pytest.mark.parametrize("far", ["2200-01-01", "9999-12-31", "10000-01-01", "123456789-02-29"])
+def test_a_day_after_all_records_bounds_a_range(far: str) -> None:
+    since, before, on = (read(f"what was done {word} {far}") for word in ("since", "before", "on"))
+    assert since and before and on
+    assert not since.contains("2199-12-30T00:00:00.000Z") and since.only_time
+    assert before.contains("2199-12-30T00:00:00.000Z")
+    assert not on.contains("2199-12-30T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("far", ["1969-12-31", "0001-01-01"])
+def test_a_day_before_all_records_bounds_a_range(far: str) -> None:
+    since, before = (read(f"what was done {word} {far}") for word in ("since", "before"))
+    assert since and since.contains("1970-01-02T00:00:00.000Z")
+    assert before and not before.contains("1970-01-01T00:00:00.000Z")
 
 
 def test_the_time_phrase_is_separated_from_the_rest_of_the_query() -> None:

@@ -21,7 +21,12 @@ from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
 from holdfast.research.answering.answer import AskRequest
-from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
+from holdfast.research.answering.engine import (
+    EFFORTS,
+    InvestigationInputs,
+    done_event,
+    investigate,
+)
 from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader
@@ -106,7 +111,7 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
             if _wants_model(context.settings, options, id):
                 answer = yield from _by_model(context, options, answer, plan.providers)
             from_git = history is not None and event.answer is history.found
-            event = event._replace(answer=_with_notes(context, search, answer, id, plan, from_git))
+            event = done_event(_with_notes(context, search, answer, id, plan, from_git))
         yield event
 
 

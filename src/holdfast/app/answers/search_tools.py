@@ -223,7 +223,10 @@ class SearchTools(ReadOnlyMemory):
         days = given.get("days", DEFAULT_DAYS)
         if since or not days:
             return _TimeSpan(since, until)
-        start = datetime.fromisoformat(until or self._now()) - timedelta(days=days)
+        try:
+            start = datetime.fromisoformat(until or self._now()) - timedelta(days=days)
+        except OverflowError:  # before the first year of the calendar
+            return _TimeSpan("", until)
         return _TimeSpan(format_time(start), until, "days" not in given)
 
 

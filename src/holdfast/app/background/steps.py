@@ -46,6 +46,16 @@ _LEFTOVERS_KEPT_S = _DAY_S
 # events are not held up.
 _EMBED_TURNS_S = 20.0
 _EMBED_ALL_S = 60.0
+# What a stage makes. Its own count is of banks, sessions or records, which is of no use to people.
+_STAGE_RESULTS = {
+    "facts": "facts",
+    "patterns": "patterns",
+    "retain": "memories",
+    "reflect": "opinions",
+    "concepts": "concepts",
+    "entities": "entities",
+    "authorship": "authors of commits",
+}
 
 
 def drain(worker_pass: WorkerPass) -> str:
@@ -196,8 +206,12 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
     on_progress = worker_pass.reporter("knowing")
     done = stages.update_stages(store, worker_pass.now, on_progress)
     proposed = worker_pass.memory.rules.sync_all(on_progress)
-    counts = {**done, "rules proposed": proposed}
-    return ", ".join([*retention, *(f"{count} {name}" for name, count in counts.items() if count)])
+    updated = ", ".join(_STAGE_RESULTS[name] for name, count in done.items() if count)
+    return join_counts(
+        *((True, line) for line in retention),
+        (updated, f"brought up to date: {updated}"),
+        (proposed, f"rules proposed: {proposed}"),
+    )
 
 
 def advise_on_reviews(worker_pass: WorkerPass) -> str:

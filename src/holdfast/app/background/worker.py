@@ -58,10 +58,13 @@ class WorkerOptions(NamedTuple):
 
 
 class WorkerOutcome(NamedTuple):
-    """How many passes were made (None if another worker held the lease), and what failed."""
+    """How many passes were made (None if another worker held the lease), what failed, whether it
+    was told to stop, and whether a single pass left work for the next."""
 
     passes: int | None
     failed: tuple[str, ...] = ()
+    stopped: bool = False
+    more: bool = False
 
 
 def run_worker(
@@ -130,6 +133,7 @@ class Worker:
             # The last worker was killed: it may have taken events and not read their transcripts.
             self._queue.reset()
         passes = 0
+        stopped = more = False
         try:
             while True:
                 self._sleep(self._options.start_delay_s)
@@ -138,6 +142,7 @@ class Worker:
                 if self._options.once or not (more or self._more_events_arrive(lease)):
                     break
         except StopError:
+            stopped = True
             self._queue.reset()
         except NewerSchemaError as error:
             self._log.write(f"left: {error.full_text}")
@@ -146,7 +151,7 @@ class Worker:
         finally:
             if self._memory is not None:
                 self._memory.close()
-        return WorkerOutcome(passes, tuple(self._failed))
+        return WorkerOutcome(passes, tuple(self._failed), stopped, more)
 
     def _more_events_arrive(self, lease: Lease) -> bool:
         """Wait a moment for new events. Then let hooks start another worker, and check again."""

@@ -121,7 +121,7 @@ def gather_usage(
         total=count_outcomes(known),
         kinds={kind: count_outcomes(i for i in known if i.kind.value == kind) for kind in kinds},
         uses=dict(Counter(one.use.value for one in known if _outcome(one) == "used")),
-        tokens=sum(one.characters for one in known if one.arrived) // _CHARACTERS_PER_TOKEN,
+        tokens=_tokens(known),
         corrections=_corrections(memory, id, since),
         spent=_spending(memory, since),
         failure=last,
@@ -129,6 +129,13 @@ def gather_usage(
         latest=tuple(known[:_MAX_LISTED]),
         own=_evaluate_own(memory, id) if measure else None,
     )
+
+
+def _tokens(injections: Iterable[Injection]) -> int:
+    """About how many tokens the texts have, without those that are known not to have arrived: what
+    a session that goes on was told is not settled yet."""
+    counts = (one.characters for one in injections if one.arrived is not False)
+    return -(-sum(counts) // _CHARACTERS_PER_TOKEN)
 
 
 def count_outcomes(injections: Iterable[Injection]) -> OutcomeCounts:

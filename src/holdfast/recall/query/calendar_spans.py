@@ -76,6 +76,12 @@ def date(year: int, month: int, number: int) -> Span | None:
     return day(found) if found < start.end else None
 
 
+def far_day(year: int) -> Span:
+    """The first or the last day that a range can name, for a day in a year before or after all of
+    them: as no record is from such a time, "since" and "before" it mean the same."""
+    return day(datetime(FIRST_YEAR, 1, 1) if year < FIRST_YEAR else datetime(LAST_YEAR, 12, 31))
+
+
 def months(year: int, month: int, count: int) -> Span | None:
     """So many whole months, starting with this one."""
     if not (FIRST_YEAR <= year < LAST_YEAR and 1 <= month <= 12):

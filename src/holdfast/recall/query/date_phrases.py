@@ -20,6 +20,8 @@ from holdfast.language import STOPWORDS
 from holdfast.recall.query.calendar_spans import (
     CALENDAR,
     DAY,
+    FIRST_YEAR,
+    LAST_YEAR,
     SEASONS,
     UNITS,
     Span,
@@ -27,6 +29,7 @@ from holdfast.recall.query.calendar_spans import (
     containing,
     date,
     day,
+    far_day,
     midnight,
     months,
     part_of,
@@ -37,7 +40,7 @@ from holdfast.recall.query.calendar_spans import (
 from holdfast.regex import regex
 
 _PIECE = regex(r"mid-(?=\w)|[–—]|[^\s–—]+", re.IGNORECASE)
-_NUMERIC = regex(r"(\d{4})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
+_NUMERIC = regex(r"(\d{4,9})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
 _CLOCK = regex(r"\d\d?:\d\d")
 _ORDINAL = regex(r"([0-3]?\d)(st|nd|rd|th)?")
 _QUARTER = regex(r"q([1-4])(?:[-/]?(20\d\d))?|(20\d\d)[-/]?q([1-4])")
@@ -315,8 +318,12 @@ class DateReader:
             return None
         year, _, month, number, one, sign, two, late_year = match.groups()
         if year:
-            span = date(int(year), int(month), int(number)) if number else None
-            return _at(span if number else months(int(year), int(month), 1), at + 1)
+            if not number:
+                return _at(months(int(year), int(month), 1), at + 1)
+            # The month and the day are checked in a leap year.
+            is_far = not FIRST_YEAR <= int(year) < LAST_YEAR and date(2000, int(month), int(number))
+            span = far_day(int(year)) if is_far else date(int(year), int(month), int(number))
+            return _at(span, at + 1)
         orders = ((two, one),) if sign == "." else dict.fromkeys(((one, two), (two, one)))
         spans = [date(int(late_year), int(m), int(d)) for m, d in orders]
         past = [span for span in spans if span and span.start <= self.now]

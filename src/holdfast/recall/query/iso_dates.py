@@ -15,6 +15,8 @@ _ISO = regex(
     r"(\d{4}-\d{2})(-\d{2})?(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)(Z|[+-]\d{2}:?\d{2})?)?",
     re.I,
 )
+# Also of a year beyond 9999, which no calendar of ours has. An id starts with eight digits or more.
+_DATE_LIKE = regex(r"\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ].*)?)?$|\d{5,7}-\d{2}-\d{2}(?:[T ].*)?$")
 
 
 class IsoSpan(NamedTuple):
@@ -31,7 +33,7 @@ class IsoSpan(NamedTuple):
 
 def looks_like_date(text: str) -> bool:
     """Whether a text is meant as a date, valid or not; ids of records never look like one."""
-    return re.match(r"\d{4}-\d{1,2}(?:-\d{1,2}(?:[T ].*)?)?$", text.strip()) is not None
+    return _DATE_LIKE.match(text.strip()) is not None
 
 
 def read_iso_span(text: str) -> IsoSpan:

@@ -30,6 +30,7 @@ from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
 from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.plain_statements import find_plain_statements, reported_changes
 
 
@@ -113,6 +114,8 @@ def _person_claims(x: Exchange, turn: Turn) -> Iterator[Claim]:
         if is_firm and not any(s in text or text in s for s in directives):
             yield _claim(x, turn, ClaimKind.DECISION, text, True)
     for statement in find_plain_statements(turn.text):
+        if all(map(is_for_the_moment, sentences(statement))):
+            continue
         yield _claim(x, turn, ClaimKind.STATEMENT, statement, True)
     disproofs = [s for s in _sentences(turn) if hypotheses.disproves(s)]
     for sentence in disproofs:

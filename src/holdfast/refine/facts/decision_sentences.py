@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, plain, sentences
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 # The strength from which a sentence counts as a decision: one explicit phrase, or an order that
@@ -119,7 +120,8 @@ def _may_settle(text: str, by_person: bool) -> bool:
 
 
 def _strength(sentence: str, by_person: bool) -> float:
-    """The strength of a sentence; 0 if it settles nothing, as questions and reports of work."""
+    """The strength of a sentence; 0 if it settles nothing, as questions, reports of work and orders
+    for the moment."""
     if not _MIN_SENTENCE_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS:
         return 0.0
     if sentence.rstrip().endswith(("?", ":")):
@@ -132,6 +134,8 @@ def _strength(sentence: str, by_person: bool) -> float:
         (_WEIGHTS.rejects, _REJECTS.search(sentence)),
     )
     strength = sum(points for points, found in hints if found)
+    if strength and is_for_the_moment(sentence):
+        return 0.0
     if not strength or (not by_person and not hints[0][1] and strength < MIN_STRENGTH):
         return 0.0
     strength += _WEIGHTS.by_person if by_person else 0.0

@@ -30,7 +30,9 @@ _STATEMENTS = ("fact", "memory")
 _GUESSES = (ClaimKind.HYPOTHESIS, ClaimKind.FINDING)
 
 
-_NOWHERE = ("", 0, 0)
+# A session, and the first and the last turn in it.
+Place = tuple[str, int, int]
+_NOWHERE: Place = ("", 0, 0)
 
 
 class _Version(NamedTuple):
@@ -104,8 +106,11 @@ def ended_memories(
     return found
 
 
-def ended_in_texts(states: Iterable[CurationState]) -> list[EndedStatement]:
-    """The decisions that the corrected words of a text replace."""
+def ended_in_texts(
+    states: Iterable[CurationState], place_of: Callable[[CurationState], Place]
+) -> list[EndedStatement]:
+    """The decisions that the corrected words of a text replace; `place_of` says where the text
+    is."""
     found: list[EndedStatement] = []
     for state in states:
         if state.kind not in CORRECTED_TEXTS or not state.text or state.is_hidden:
@@ -115,9 +120,7 @@ def ended_in_texts(states: Iterable[CurationState]) -> list[EndedStatement]:
             if _decides(old) and not any(_same(old, new) for new in now):
                 found.append(
                     EndedStatement(
-                        state.session,
-                        0,
-                        0,
+                        *place_of(state),
                         old,
                         "",
                         state.time,
@@ -157,7 +160,7 @@ def ended_claims(
     return found
 
 
-def _place(claim: Claim) -> tuple[str, int, int]:
+def _place(claim: Claim) -> Place:
     """The session of a claim and its turn, as the first and last of a range. A remembered text has
     none."""
     return (claim.session, claim.seq, claim.seq) if claim.exchange else _NOWHERE

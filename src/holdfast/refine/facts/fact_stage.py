@@ -16,7 +16,7 @@ from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
 from holdfast.model.ledgers.injections import RecordUse
-from holdfast.model.records import Exchange
+from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
 from holdfast.model.uris import uri
 from holdfast.refine.core.curated_records import remembered_by_people
@@ -25,6 +25,7 @@ from holdfast.refine.core.statement_similarity import jaccard, statement_feature
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.ended_statements import (
     CORRECTED_TEXTS,
+    Place,
     StatementLog,
     claims_that_ended,
     end_repetitions,
@@ -121,9 +122,12 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         *ended_claims(builder.forgotten_claims, log),
         *ended_memories(log, _memory_texts(writer, bank, decisions)),
         *ended_in_texts(
-            state
-            for kind in CORRECTED_TEXTS
-            for state in writer.curation.states_of_kind(bank, kind)
+            (
+                state
+                for kind in CORRECTED_TEXTS
+                for state in writer.curation.states_of_kind(bank, kind)
+            ),
+            lambda state: _place_of(writer, state),
         ),
     ]
     end_repetitions(drafts, ended)
@@ -157,6 +161,16 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         sorted(builder.dropped.items()),
         sorted(set(widen_to_exchanges(ended, contexts.exchanges))),
     )
+
+
+def _place_of(writer: Writer, state: CurationState) -> Place:
+    """Where a turn or an exchange is in its session; of anything else, the session alone."""
+    for record in writer.records.find(state.bank, state.kind, state.id, 1):
+        if isinstance(record, Turn):
+            return record.session, record.seq, record.seq
+        if isinstance(record, Exchange):
+            return record.session, record.first_seq, record.last_seq
+    return state.session, 0, 0
 
 
 def _memory_texts(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.language import plain
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import statement_features, tokens
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import typed_text
 
 
@@ -100,7 +101,7 @@ def junk_reason(claim: Claim) -> JunkReason | None:
     min_chars = _LIMITS.min_chars if text.isascii() else _LIMITS.min_chars_non_ascii
     if len(text) < min_chars or len(stems) < _LIMITS.min_stems:
         return JunkReason.SHORT
-    if _ONE_OFF.search(text):
+    if _ONE_OFF.search(text) or is_for_the_moment(text):
         return JunkReason.ONE_OFF
     if _SMALL_TALK.search(text) or text.rstrip().endswith(("?", "？")):
         return JunkReason.TALK

@@ -52,10 +52,11 @@ _ONE_OFF = re.compile(
 # Talk about the work at hand: reports, guesses, links and files. It says nothing about how things
 # are to be from then on.
 _TALK = re.compile(
-    r"https?://|@\w|[{}<>|\\]|^[\[`]|\[\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
+    r"https?://|@\w|[{}<>|\\]|^[\[`]|[\[(]\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
     r"looks? like|currently|somehow|investigate|not found|error:|(?:is|are) not \w+ing|"
     r"that['’]?s (?:actually )?(?:not|wrong)|look(?:ing)? (?:at|into)|find (?:a|out|the)|"
-    r"make sure|ensure|i (?:thought|think|guess|see|"
+    r"make sure|ensure|makes sense|wondering|worried|helped|i['’](?:m|ve|d)|"
+    r"i (?:have|need|want|thought|think|guess|see|"
     r"saw|got|tried|did|had|just|was)|this (?:branch|pr|issue|bug|file|error|comment|change|task)|"
     r"(?:is|are|was|were|keeps?|still|suddenly) (?:\w+ )?(?:failing|broken|wrong|crashing|stuck|"
     r"missing|slow|flaky|hanging)|crash(?:es|ed)|fail(?:s|ed) (?:with|on|at|because)|"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from holdfast.language import STOPWORDS, is_chatter, plain, stem, words
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 
 # Length of a sentence that may be retained. Longer ones are enumerations or narration, shorter ones
 # need their context.
@@ -94,7 +95,9 @@ def _is_passing(sentence: str) -> bool:
 
 def is_lasting_rule(sentence: str) -> bool:
     """Whether a sentence states a rule or a decision for good, not an order for now."""
-    is_rule = _RULE.search(plain(sentence)) and not _is_passing(sentence)
+    is_rule = _RULE.search(plain(sentence)) and not (
+        _is_passing(sentence) or is_for_the_moment(sentence)
+    )
     return bool(is_rule) and is_worth_retaining(sentence)
 
 

@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 _MIN_CHARS = 12
@@ -163,7 +164,9 @@ def _convention(sentence: str) -> Convention | None:
         return None
     if words.rstrip().endswith("?") or _QUESTION.match(words):
         return Convention(sentence, quotable=False) if _WHY_NOT.match(words) else None
-    if _MOMENTARY.search(words) or _DESCRIBES.search(words) or _OWN_WORK.match(words):
+    if _MOMENTARY.search(words) or is_for_the_moment(words):
+        return None
+    if _DESCRIBES.search(words) or _OWN_WORK.match(words):
         return None
     decides = _DECIDES.search(words) is not None
     general, orders = _GENERAL.search(words), _ORDERS.match(words)

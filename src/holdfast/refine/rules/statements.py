@@ -16,6 +16,7 @@ from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
+from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.rules.conventions import Convention, find_conventions
 from holdfast.store.knowledge.rules import Statement
@@ -90,6 +91,7 @@ def _other_rules(known: Sequence[Convention], claims: Iterable[Claim]) -> list[C
         for claim in claims
         if claim.by_person and claim.kind in _RULE_CLAIMS and len(claim.text) <= _MAX_CLAIM_CHARS
         if not any(claim.text in one or one in claim.text for one in texts)
+        if junk_reason(claim) not in (JunkReason.ONE_OFF, JunkReason.SHORT)
     ]
 
 

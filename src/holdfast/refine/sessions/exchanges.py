@@ -28,6 +28,7 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.keywords import extract_keywords
 from holdfast.refine.core.memory_calls import without_memory_calls, without_retold
 from holdfast.refine.core.passages import tool_status
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 
 
 class ExchangeLimits(NamedTuple):
@@ -293,6 +294,6 @@ def _details(request: str, turns: Sequence[Turn], reply: str, modified: Sequence
 
 
 def _states_decision(request: str, facts: Sequence[str]) -> bool:
-    if any(map(states_decision, sentences(request[: LIMITS.decision_characters]))):
-        return True
-    return not signals.is_question(request) and any(map(states_decision, facts))
+    stated = sentences(request[: LIMITS.decision_characters])
+    stated += [] if signals.is_question(request) else facts
+    return any(states_decision(one) and not is_for_the_moment(one) for one in stated)

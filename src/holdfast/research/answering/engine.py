@@ -112,7 +112,7 @@ def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
     from_history = history.answer() if history else None
     if from_history is not None:
         yield _reading_event(from_history, 1)
-        yield _done_event(from_history)
+        yield done_event(from_history)
         return
     yield ResearchEvent(ResearchStage.SEARCHING, "Asking memory.", query=question)
     found = evidence_in(inputs.reader, inputs.request.bank, inputs.search(question))
@@ -127,7 +127,7 @@ def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
         yield ResearchEvent(
             ResearchStage.SYNTHESISING, f"After {further.round} rounds.", further.round
         )
-    yield _done_event(answer)
+    yield done_event(answer)
 
 
 def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResult) -> bool:
@@ -287,7 +287,7 @@ class _FurtherRounds:
 def _found_event(hits: Sequence[Hit], round: int, query: str) -> ResearchEvent:
     uris = tuple(hit.uri for hit in hits[: _ROUND.uris_in_event])
     return ResearchEvent(
-        ResearchStage.FOUND, f"{len(hits)} records.", round, query, len(hits), uris
+        ResearchStage.FOUND, f"{_records(len(hits))}.", round, query, len(hits), uris
     )
 
 
@@ -298,7 +298,8 @@ def _reading_event(answer: Answer, round: int) -> ResearchEvent:
     )
 
 
-def _done_event(answer: Answer) -> ResearchEvent:
+def done_event(answer: Answer) -> ResearchEvent:
+    """The last step of an investigation: the answer, with its own figures in words."""
     return ResearchEvent(ResearchStage.DONE, _summary(answer), answer=answer, uris=_cited(answer))
 
 
@@ -309,4 +310,8 @@ def _cited(answer: Answer) -> tuple[str, ...]:
 def _summary(answer: Answer) -> str:
     if answer.abstained:
         return "Nothing in memory speaks of this."
-    return f"Confidence {answer.confidence.value}, {len(answer.citations)} records cited."
+    return f"Confidence {answer.confidence.value}, {_records(len(answer.citations))} cited."
+
+
+def _records(count: int) -> str:
+    return f"{count} record{'' if count == 1 else 's'}"

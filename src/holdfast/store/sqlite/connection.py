@@ -132,7 +132,7 @@ def translated(path: Path) -> Generator[None]:
     try:
         yield
     except _FAILED as error:
-        raise store_error(error, path) from error
+        raise _our_error(error, path) from error
 
 
 class SqliteConnection:
@@ -148,13 +148,13 @@ class SqliteConnection:
         try:
             return self.raw.execute(sql, values).fetchall()
         except _FAILED as error:
-            raise store_error(error, self._path) from error
+            raise _our_error(error, self._path) from error
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         try:
             return self.raw.execute(sql, values).fetchone()
         except _FAILED as error:
-            raise store_error(error, self._path) from error
+            raise _our_error(error, self._path) from error
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
         with translated(self._path):
@@ -164,7 +164,7 @@ class SqliteConnection:
         try:
             return self.raw.execute(sql, values).rowcount
         except _FAILED as error:
-            raise store_error(error, self._path) from error
+            raise _our_error(error, self._path) from error
 
     def set_visible_banks(self, banks: Sequence[str] | None) -> None:
         """SQLite cannot hide rows of a bank; the statements do."""
@@ -173,7 +173,7 @@ class SqliteConnection:
         try:
             self.raw.executemany(sql, rows)
         except _FAILED as error:
-            raise store_error(error, self._path) from error
+            raise _our_error(error, self._path) from error
 
 
 def generation(raw: sqlite3.Connection) -> str:
@@ -196,10 +196,12 @@ def _code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 
 
-def store_error(error: sqlite3.DatabaseError | OverflowError, path: Path) -> HoldfastError:
+def _our_error(error: sqlite3.DatabaseError | OverflowError, path: Path) -> HoldfastError:
+    return number_too_large() if isinstance(error, OverflowError) else store_error(error, path)
+
+
+def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     """SQLite's error as one that a person can act on."""
-    if isinstance(error, OverflowError):
-        return number_too_large()
     code = _code(error)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusyError(

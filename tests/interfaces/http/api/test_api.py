@@ -154,6 +154,13 @@ def test_every_error_has_one_form(server: Server, path: str, status: int, code: 
     )
 
 
+@pytest.mark.parametrize("path", ["/ask", "/research", "/reflect", "/shares/recall"])
+def test_a_blank_question_is_refused(server: Server, path: str) -> None:
+    field = "query" if path == "/reflect" else "question"
+    got = send(server, path, {field: " \n\t", "bank": "all"})
+    assert got.status == 422 and json.loads(got.text)["error"]["code"] == "bad_form"
+
+
 def test_a_body_must_be_json_that_fits_the_schema(server: Server) -> None:
     with_token = {"Authorization": f"Bearer {server.token}"}
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):

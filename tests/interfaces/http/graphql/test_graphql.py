@@ -98,6 +98,20 @@ def test_only_one_json_query_per_request_is_accepted(server: Server) -> None:
         ('{ session(id: "nowhere") { id } }', "bad_input"),
         ('{ search(query: "x", layers: ["none"]) { bank } }', "bad_input"),
         ('mutation { remember(text: " ", bank: "b") { uri } }', "bad_input"),
+        ('mutation { searchMemory(question: " ") { answer } }', "bad_input"),
+        ('{ search(query: " ") { bank } }', "bad_input"),
+        ('{ search(query: "x", limit: -5) { bank } }', "bad_input"),
+        ("{ banks { sessions(limit: 0) { items { id } } } }", "bad_input"),
+        ("{ sessions(limit: 201) { items { id } } }", "bad_input"),
+        *(
+            (f"{{ {field}(limit: -5) {{ items {{ __typename }} }} }}", "bad_input")
+            for field in "exchanges memories commits concepts facts entities decisions".split()
+        ),
+        ("{ sessions(limit: 1) { items { exchanges(limit: -5) { cursor } } } }", "bad_input"),
+        ("{ sessions(limit: 1) { items { messages(first: -5) { cursor } } } }", "bad_input"),
+        ("{ exchanges(limit: 1) { items { messages(limit: -5) { seq } } } }", "bad_input"),
+        ("mutation { undo(count: -5) { action } }", "bad_input"),
+        ("mutation { undo(count: 101) { action } }", "bad_input"),
         (
             "{ sessions(limit: 200) { items { exchanges(limit: 200) { items { id } } } } }",
             "bad_input",

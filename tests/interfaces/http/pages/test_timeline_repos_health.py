@@ -162,6 +162,9 @@ def test_experts_on_a_file_are_shown_with_evidence(browser_session: BrowserSessi
 def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
     for path in ("/repos?commit=ffffffffff", "/repos?pull=99", "/repos?issue=1", "/repos?bank=no"):
         assert server.ask(path).status == 404, path
+    for number in ("9223372036854775808", "99999999999999999999", "9" * 5000, "%C2%B2"):
+        for kind in ("pull", "issue"):
+            assert server.ask(f"/repos?{kind}={number}").status == 404, (kind, number)
     assert "No commit fits" in server.ask("/repos?author=nobody%25").text
     for path in ("/timeline?span=2026-13", "/timeline?span=2026-02-30", "/timeline?after=x"):
         assert server.ask(path).status == 400, path

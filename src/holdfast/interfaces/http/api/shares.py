@@ -15,7 +15,13 @@ from holdfast.app.server.shared_records import (
     recall_shared,
     receive,
 )
-from holdfast.interfaces.http.api.requests import ApiRouter, Json, RequestBody, author
+from holdfast.interfaces.http.api.requests import (
+    ApiRouter,
+    Json,
+    RequestBody,
+    SentText,
+    author,
+)
 from holdfast.interfaces.http.api.schema import open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.app.background.worker import WorkerOptions, log_error, lower_priority, run_worker
+from holdfast.app.background.worker import (
+    WorkerOptions,
+    WorkerOutcome,
+    log_error,
+    lower_priority,
+    run_worker,
+)
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
@@ -58,14 +64,21 @@ def _by_hand(screen: Screen, once: bool) -> int:
     manner = WorkerOptions(
         once=once, start_delay_s=0, linger_s=0, on_step_done=print_step, on_progress=show_progress
     )
-    outcome = run_worker(load_settings(), manner)
+    text, status = describe_outcome(run_worker(load_settings(), manner))
+    screen.line(text)
+    return status
+
+
+def describe_outcome(outcome: WorkerOutcome) -> tuple[str, int]:
+    """What a run came to, for people, and the exit status."""
     if outcome.passes is None:
-        screen.line("Another worker is at it; nothing to do here.")
-        return 0
+        return "Another worker is at it; nothing to do here.", 0
     if outcome.failed:
-        screen.line(
-            f"Not done: {', '.join(outcome.failed)}. `holdfast doctor` looks for the cause."
-        )
-        return 1
-    screen.line(f"Everything is done ({number(outcome.passes, 'pass', 'passes')}).")
-    return 0
+        failed = ", ".join(outcome.failed)
+        return f"Not done: {failed}. `holdfast doctor` looks for the cause.", 1
+    passes = number(outcome.passes, "pass", "passes")
+    if outcome.stopped:
+        return f"Stopped after {passes}. The next `holdfast worker` does the rest.", 1
+    if outcome.more:
+        return f"There is more to do after {passes}. `holdfast worker` does the rest.", 0
+    return f"Everything is done ({passes}).", 0
