@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.inference.chat import Question
@@ -166,6 +168,36 @@ def test_a_model_gets_delimited_records_and_is_limited_to_them(tmp_path: Path) -
             check_reflection(nothing, hits, bank, told, "played", Redactor(())).answer
             == told.answer
         )
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("It is printed in Oslo. [1]", "It is printed in Oslo [1]."),
+        ("It is printed in Oslo.[1][2]", "It is printed in Oslo [1][2]."),
+        (
+            "It is printed in Oslo. [1] The ferry timetable is printed! [2]",
+            "It is printed in Oslo [1]. The ferry timetable is printed [2]!",
+        ),
+        ("It is printed in Oslo. [99]", "It is printed in Oslo."),
+        ("It is printed in Oslo. [1] Zebras fly at night. [2]", "It is printed in Oslo [1]."),
+        ("It is printed, e.g. [1] in Oslo.", "It is printed, e.g. [1] in Oslo."),
+    ],
+)
+def test_a_citation_behind_the_full_stop_stays_with_its_sentence(
+    tmp_path: Path, said: str, answer: str
+) -> None:
+    with open_dated_memory(tmp_path) as memory:
+        harbour(memory)
+        found = memory.recall("where is the ferry timetable printed")
+        told = memory.reflect("where is the ferry timetable printed", store=False)
+        hits = shown_hits(found)[:2]
+        assert len(hits) == 2
+        thought = read_model_reflection(json.dumps({"answer": said, "claims": []}))
+        kept = check_reflection(
+            thought, hits, memory.banks.get("proj"), told, "played", Redactor(())
+        )
+        assert kept.answer.split("\n\n")[0] == answer
 
 
 def test_opinions_rest_on_original_records_only(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ _LIMITS = ModelReflectionLimits()
 _CITATION = regex(r" ?\[(\d{1,9})\]")
 # Citations behind the end of a sentence, which would be taken for the start of the next.
 _TRAILING_CITATIONS = regex(
-    r"(?<=[^\s.!?…])([.!?…]{1,9}[\"'”’)*_`]{0,9})[ \t]{0,9}((?:\[\d{1,9}\][ \t]{0,9}){1,40})(?=\s|$)",
+    r"(?<=[^\s.!?…])([.!?…]{1,9}[\"'”’)*_`]{0,9})[ \t]{0,9}"
+    r"((?:\[\d{1,9}\][ \t]{0,9}){1,40})(?=$|[^a-z\s])",
     re.MULTILINE,
 )
 

@@ -14,7 +14,8 @@ from holdfast.language import plain
 
 _LASTS = re.compile(
     r"\b(?:always|never(?! ?mind)|from (?:now|today|here|this point) on(?:wards?)?|going forward|"
-    r"(?:as of|starting|effective) (?:now|today|tomorrow)|in (?:the )?future|every|each|whenever|as a rule|by default|by convention|no longer|"
+    r"(?:as of|starting|effective) (?:now|today|tomorrow)|"
+    r"in (?:the )?future|every|each|whenever|as a rule|by default|by convention|no longer|"
     r"any ?more|we(?:['’]ve| have)? (?:just )?(?:decided|agreed|settled)|"
     r"(?:was|is|been) (?:decided|agreed)|remember (?:that|to)|"
     r"(?:the|our|new|house|project|team) (?:rule|convention|policy))\b|"
