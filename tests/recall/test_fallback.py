@@ -158,6 +158,22 @@ def test_line_numbers_are_right_after_a_very_long_line(tmp_path: Path, grep: str
         assert ask(memory, f"what was {CODE}?").hits[0].source.line == line_with(path, CODE)
 
 
+def test_one_rare_word_of_a_question_in_tool_output_is_no_find(tmp_path: Path, grep: str) -> None:
+    line = "deploy.md:3: kubernetes kubernetes kubernetes"
+    with open_with_sessions(tmp_path, build(line)) as memory:
+        assert ask(memory, "When did we move to kubernetes?").abstained
+        assert ask(memory, "kubernetes in deploy").hits
+
+
+def test_what_memory_answered_is_not_found_in_the_transcript(tmp_path: Path, grep: str) -> None:
+    script = talk(1, "2026-09-19", "Build it.", "Let me ask memory.")
+    script.tool("mcp__holdfast__memory", f"Not known.\nNearest: {CODE}\nNote", question="why")
+    script.tool("Bash", f"Not known.\nNearest: {CODE}\nNote", command="holdfast ask why")
+    script.assistant("Built.")
+    with open_with_sessions(tmp_path, script) as memory:
+        assert ask(memory, f"what was {CODE}?").abstained
+
+
 def test_a_missing_transcript_is_not_an_error(tmp_path: Path, grep: str) -> None:
     with open_with_sessions(tmp_path, build(f"fatal {CODE}")) as memory:
         shutil.rmtree(tmp_path / "p")

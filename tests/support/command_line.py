@@ -40,15 +40,15 @@ def read(run: Run, *arguments: str) -> Any:
 
 
 def run_command(
-    arguments: list[str], env: Mapping[str, str], cwd: Path | None = None
+    arguments: list[str], env: Mapping[str, str], cwd: Path | None = None, given: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in this process as if it were one of its own: with an environment, in a folder,
-    with nothing to read. Returns what it printed and its exit status."""
+    with `given` on its standard input. Returns what it printed and its exit status."""
     out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
         _environment(env),
         chdir(cwd or Path.cwd()),
-        _nothing_to_read(),
+        _standard_input(given),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -76,9 +76,9 @@ def _environment(env: Mapping[str, str]) -> Generator[None]:
 
 
 @contextmanager
-def _nothing_to_read() -> Generator[None]:
+def _standard_input(text: str) -> Generator[None]:
     before = sys.stdin
-    with Path(os.devnull).open() as sys.stdin:
+    with TextIOWrapper(BytesIO(text.encode()), "utf-8") as sys.stdin:
         try:
             yield
         finally:

@@ -18,6 +18,7 @@ from holdfast.app.core.token import read_or_make_token
 from holdfast.app.memory import Holdfast
 from holdfast.model.team import SharedRecord
 from holdfast.settings import load_settings
+from tests.support.command_line import run_command
 from tests.support.http.server import MAIN, Server, serving
 from tests.support.ports import free_port
 
@@ -41,16 +42,8 @@ class Laptop:
         return f"holdfast://memory/{self.memory.remember(text, BANK).id}"
 
     def run(self, *arguments: str, given: str = "", **more: str) -> tuple[int, str, str]:
-        """Run a command as a process of its own."""
-        done = subprocess.run(
-            [*MAIN, *arguments],
-            env={**self.env, **more},
-            cwd=self.folder,
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        """Run a command."""
+        done = run_command([*arguments], {**self.env, **more}, self.folder, given)
         return done.returncode, done.stdout, done.stderr
 
     def json(self, *arguments: str, **more: str) -> Any:

@@ -27,7 +27,7 @@ from holdfast.brief.frame import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import EndedSentence, Fact, FactKind, Memory, Network, Rule
+from holdfast.model.knowledge import EndedSentence, EndReason, Fact, FactKind, Memory, Network, Rule
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -363,6 +363,9 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Par
         if len(parts) == most:
             break
         if not isinstance(record, Exchange) or not _is_worth_listing(reader, record):
+            continue
+        endings = ended.find(record.title, record.started, record.session, record.first_seq)
+        if any(one.reason is EndReason.FORGOTTEN for one in endings):
             continue
         day = format_day(record.started)
         date = day if day != last_day else " " * len(day)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.command_line import run_command
 from tests.support.github_server import REPO, Fault, GitHubServer, serving, sha
 
 
@@ -33,10 +33,7 @@ def run(home: Path, forge: GitHubServer, *arguments: str) -> subprocess.Complete
         "CLAUDE_CONFIG_DIR": str(home / "claude"), "HOLDFAST_EMBEDDER": "none",
         "HOLDFAST_FORGE_URL": forge.url, "GITHUB_TOKEN": "t0ken",
     }  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "holdfast", *arguments],
-        env=environment, cwd=home, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return run_command([*arguments], environment, home)
 
 
 def test_a_forge_can_be_counted_read_and_shown(tmp_path: Path, forge: GitHubServer) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -103,10 +105,16 @@ def test_a_modified_packaged_model_is_refused(home: Path, tmp_path: Path) -> Non
         last = file.read(1)[0]
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last ^ 1]))
-    env = {"PYTHONPATH": str(tmp_path)}
-    done = holdfast(home, "recall", "retry wrapper", "--bank", "all", "--budget", "mid", env=env)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "HOLDFAST_HOME": str(home)}
+    env["CLAUDE_CONFIG_DIR"] = str(home / "claude")
+
+    def run_copy(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "holdfast", *arguments]
+        return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+
+    done = run_copy("recall", "retry wrapper", "--bank", "all", "--budget", "mid")
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     assert "semantic failed: " in said and str(model) in said and "retry wrapper" in said
-    read = holdfast(home, "ingest", env=env)
+    read = run_copy("ingest")
     assert read.returncode == 0 and "not prepared for search by meaning" in read.stderr

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.command_line import run_command
 from tests.support.http.server import MAIN, HttpResponse, Server, make_home, read_startup_message
 
 # The words of one bank are in no other.
@@ -47,15 +48,15 @@ class Team(NamedTuple):
         return json.loads(self.ask("/graphql", key, {"query": query}).text)
 
 
-def cli(env: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def cli(env: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """One command."""
-    return subprocess.run([*MAIN, *arguments], env=dict(env), capture_output=True, check=False)
+    return run_command([*arguments], env)
 
 
 def new_key(env: Mapping[str, str], *arguments: str) -> str:
     """A key, as it is shown."""
     made = cli(env, "key", "new", "--json", *arguments)
-    assert made.returncode == 0, made.stderr.decode()
+    assert made.returncode == 0, made.stderr
     return json.loads(made.stdout)["key"]
 
 
@@ -64,7 +65,7 @@ def two_banks(folder: Path) -> dict[str, str]:
     env = make_home(folder)
     for bank, text in ((OURS, OUR_WORDS), (THEIRS, THEIR_WORDS)):
         made = cli(env, "remember", text, "--bank", bank)
-        assert made.returncode == 0, made.stderr.decode()
+        assert made.returncode == 0, made.stderr
     return env
 
 

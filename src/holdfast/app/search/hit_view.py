@@ -23,6 +23,8 @@ Json = dict[str, Any]
 UNDATED = "undated"
 # What is shown of the words that hold in the place of others; `instead` names the record.
 _MAX_NOW_CHARACTERS = 200
+# Enough of a sentence to find it in the text that is shown with it.
+_MAX_QUOTED_CHARACTERS = 80
 # What a hit says of itself beyond its text, in the order in which it is shown. Most hits have
 # nothing to say here.
 _REMARKS = (
@@ -68,25 +70,30 @@ def short_text(short: Json) -> str:
     """The result of `short_json` as text."""
     since = f" (code since then: {short['since']})" if "since" in short else ""
     head = f"{short['time'][:10]} {short['kind']}, {short['trust']}: {short['uri']}{since}"
-    return "\n".join((head, *_lines(short["time"], short.get("ended", ())), short["text"]))
+    is_whole = short.get("status") in ENDED_STATUSES
+    lines = _lines(short["time"], short.get("ended", ()), is_whole)
+    return "\n".join((head, *lines, short["text"]))
 
 
 def endings(hit: Hit) -> list[str]:
     """What of a hit is history, a line for each: when it was said, how it ended, what holds now."""
-    return ended_lines(hit.time, hit.ended)
+    return _lines(hit.time, to_jsonable(hit.ended), hit.status in ENDED_STATUSES)
 
 
 def ended_lines(time: str, ended: Sequence[EndedSentence]) -> list[str]:
-    """The same for a record of a time."""
-    return _lines(time, to_jsonable(ended))
+    """The same for a record of a time, in the words of which other things may hold."""
+    return _lines(time, to_jsonable(ended), is_whole=False)
 
 
-def _lines(time: str, ended: Sequence[Json]) -> list[str]:
+def _lines(time: str, ended: Sequence[Json], is_whole: bool) -> list[str]:
+    """A line for each end; it quotes the sentence unless the whole record has ended."""
     said = f"said on {time[:10]}, " if time and time != UNDATED else ""
     lines: dict[str, None] = {}
     for one in ended:
         who = f" by {one['who']}" if one["who"] else ""
-        line = f"Does not hold any more: {said}{one['reason']} on {one['ended'][:10]}{who}."
+        words = "" if is_whole else f"“{cut(one['sentence'], _MAX_QUOTED_CHARACTERS)}”, "
+        end = f"{said}{one['reason']} on {one['ended'][:10]}{who}."
+        line = f"Does not hold any more: {words}{end}"
         now = f" Now: {cut(one['now'], _MAX_NOW_CHARACTERS)}" if one["now"] else ""
         lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
     return list(lines)

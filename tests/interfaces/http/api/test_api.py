@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.http.server import MAIN, HttpResponse, Server
+from tests.support.command_line import run_command
+from tests.support.http.server import HttpResponse, Server
 
 JSON = {"Content-Type": "application/json"}
 
@@ -31,10 +31,8 @@ def send(
 
 
 def cli(server: Server, *words: str) -> Any:
-    run = subprocess.run(
-        [*MAIN, *words], env=dict(server.env), cwd=Path(server.env["HOME"]), capture_output=True
-    )
-    assert run.returncode == 0, run.stderr.decode()
+    run = run_command([*words], server.env, Path(server.env["HOME"]))
+    assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
 

@@ -160,15 +160,15 @@ def test_running_requests_are_finished_on_shutdown(
 def test_serving_beyond_this_machine_needs_a_key_and_tls(tmp_path: Path) -> None:
     env = empty_home(tmp_path)
     bare = cli(env, "serve", "--host", "0.0.0.0", "--port", "0")
-    assert bare.returncode == 2 and b"TLS" in bare.stderr
+    assert bare.returncode == 2 and "TLS" in bare.stderr
     keyless = cli(env, "serve", "--host", "0.0.0.0", "--port", "0", "--insecure")
-    assert keyless.returncode == 2 and b"holdfast key new" in keyless.stderr
+    assert keyless.returncode == 2 and "holdfast key new" in keyless.stderr
     beyond = cli(env, "serve", "--port", "80000")
-    assert beyond.returncode == 2 and b"no port 80000" in beyond.stderr
+    assert beyond.returncode == 2 and "no port 80000" in beyond.stderr
     half = cli(env, "serve", "--tls-cert", "cert.pem")
-    assert half.returncode == 2 and b"--tls-key" in half.stderr
+    assert half.returncode == 2 and "--tls-key" in half.stderr
     none = cli(env, "serve", "--tls-cert", "/none.pem", "--tls-key", "/none.pem")
-    assert none.returncode == 2 and b"certificate" in none.stderr
+    assert none.returncode == 2 and "certificate" in none.stderr
 
 
 def test_serving_without_a_key_prints_how_to_make_one(tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""What the templates say about figures: only what is known, in words that a person reads."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+
+from holdfast.app.search.audit import AuditReport
+from holdfast.interfaces.http.pages.review import STALE, TABS
+from holdfast.interfaces.ui.render import Pages
+
+UNTOLD = "nothing can be told"
+AS_IT_IS = "All that is known of code speaks of code as it is."
+
+
+@pytest.mark.parametrize(
+    ("report", "told", "not_told"),
+    [
+        (AuditReport(), UNTOLD, AS_IT_IS),
+        (AuditReport(unknown=3), UNTOLD, AS_IT_IS),
+        (AuditReport(unknown=3, histories=1), UNTOLD, AS_IT_IS),
+        (AuditReport(about_no_file=3, histories=1), UNTOLD, AS_IT_IS),
+        (AuditReport(fresh=2, unknown=1, histories=1), "1 record speaks of other files", AS_IT_IS),
+        (AuditReport(fresh=2, histories=1), AS_IT_IS, UNTOLD),
+    ],
+)
+def test_code_is_said_to_be_as_it_was_only_where_a_history_tells(
+    report: AuditReport, told: str, not_told: str
+) -> None:
+    look = SimpleNamespace(queue=None, audit=report, refusals=())
+    page = Pages().render("review.html", tab=STALE, tabs=TABS, counts={}, look=look, note="")
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page)))
+    assert told in text and not_told not in text
