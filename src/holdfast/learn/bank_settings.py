@@ -120,7 +120,7 @@ def _aliases(writer: Writer, bank: Bank, changes: BankChanges) -> tuple[str, ...
             other = writer.banks.get(owner)
             raise InputError(
                 f"{name!r} is a name of the bank {other.name if other else owner} already.",
-                "Choose another, or take it from that one first (--drop-alias).",
+                "Choose another, or take it from that one first.",
             )
         aliases[alias] = None
     for name in changes.dropped_aliases:

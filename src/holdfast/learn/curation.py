@@ -391,12 +391,12 @@ def _check_confidence(network: Network, confidence: float | None) -> None:
         if confidence is None or not 0 <= confidence <= 1:
             raise InputError(
                 "An opinion needs a confidence from 0 to 1.",
-                "Say how sure you are, e.g. --confidence 0.8.",
+                "Say how sure you are: a confidence from 0 to 1, such as 0.8.",
             )
     elif confidence is not None:
         raise InputError(
             f"A memory of the network {network.value} has no confidence.",
-            "Only opinions have: --network opinion.",
+            "Only memories of the network `opinion` have one.",
         )
 
 

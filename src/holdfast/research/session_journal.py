@@ -109,7 +109,7 @@ class ResearchSessions:
             ) from None
         except OSError:
             if follow:
-                raise InputError(f"{id} cannot be written.", "Ask without --session.") from None
+                raise InputError(f"{id} cannot be written.", "Ask without a session.") from None
             return None
 
     def ids(self) -> list[str]:

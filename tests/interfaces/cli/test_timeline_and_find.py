@@ -115,7 +115,7 @@ def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["find"], "Give at least one of --file"),
+        (["find"], "Give at least one of file"),
         (["find", "--type", "poem"], "cannot be 'poem'"),
         (["find", "--since", "soon"], "'soon' is not a date"),
         (["timeline", "2026-02-30"], "'2026-02-30' is not a date"),

@@ -30,6 +30,19 @@ def _see(store: Store, stage: str = "facts", version: int = 1) -> None:
         store.progress.mark_seen(BANK, stage, version, change.number)
 
 
+def check_the_revision_of_a_bank_grows_with_every_change(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        revisions = [store.progress.revision(BANK)]
+        for session in (SESSION, "", SESSION):
+            store.progress.mark_changed(BANK, session)
+            revisions.append(store.progress.revision(BANK))
+        expect(revisions, sorted(set(revisions)), "revisions, one after the other")
+        before = store.progress.revision(OTHER)
+        store.progress.mark_changed(BANK, "")
+        expect(store.progress.revision(OTHER), before, "the revision of another bank")
+        expect(store.progress.revision("nobody"), 0, "the revision of a bank without changes")
+
+
 def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from holdfast.refine.core.banks import BankMaker
 
 ALL_BANKS = "all"
+# Said by every interface; not all of them have an argument for it.
+NAME_A_BANK = "Name it: on the command line with --bank NAME."
 # How many banks a message lists before it says "…".
 _MAX_LISTED_BANKS = 8
 
@@ -45,7 +47,8 @@ def current_folder() -> str:
         return os.getcwd()  # noqa: PTH109 - a string is wanted
     except FileNotFoundError as error:
         raise InputError(
-            "The current folder is not there any more.", "Go to another one, or name a --bank."
+            "The current folder is not there any more.",
+            "Go to another one, or name a bank: on the command line with --bank NAME.",
         ) from error
 
 
@@ -85,7 +88,8 @@ def missing_bank_hint(reader: Reader) -> str:
         return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
     return (
         f"This folder has no memory yet. There is one of {', '.join(names[:_MAX_LISTED_BANKS])}"
-        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}: use --bank NAME, or --bank all."
+        f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}: `holdfast ask QUESTION --bank NAME` "
+        "asks one of them, `--bank all` every one."
     )
 
 
@@ -145,7 +149,7 @@ class Context:
         """The id of a single bank, "" where the project has none yet; "all" is refused."""
         id = self.bank_id(bank)
         if id is None:
-            raise InputError("This is done in one bank.", "Name it: --bank NAME.")
+            raise InputError("This is done in one bank.", NAME_A_BANK)
         return id
 
     def ensure_bank(self, bank: str | None = None) -> str:
@@ -158,7 +162,7 @@ class Context:
         """The record of a single existing bank."""
         id = self.bank_id(bank)
         if id is None:
-            raise InputError("This is asked of one bank.", "Name it: --bank NAME.")
+            raise InputError("This is asked of one bank.", NAME_A_BANK)
         found = self.store.banks.get(id)
         if found is None:
             raise NotFoundError("This folder has no bank yet.", self.missing_bank_hint())

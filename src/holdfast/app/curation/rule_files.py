@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.app.core.context import Context
+from holdfast.app.core.context import NAME_A_BANK, Context
 from holdfast.app.search.rule_sync import sync_rules
 from holdfast.errors import InputError
 from holdfast.learn.agent_lessons import USER_PREFIX
@@ -33,7 +33,7 @@ class RuleFiles:
         id = self._context.bank_id(bank)
         if not id:
             if id is None:
-                raise InputError("Rules belong to one project.", "Name it: --bank NAME.")
+                raise InputError("Rules belong to one project.", NAME_A_BANK)
             raise InputError("This folder has no bank yet.", self._context.missing_bank_hint())
         return id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.app.core.context import current_folder
+from holdfast.app.core.context import NAME_A_BANK, current_folder
 from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
@@ -69,7 +69,7 @@ def _find_session(memory: Holdfast, what: str, bank: str | None) -> Session | No
 def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> Pack:
     id = memory.context.bank_id(bank)
     if id is None:
-        raise InputError("A topic is handed over of one bank.", "Name it: --bank NAME.")
+        raise InputError("A topic is handed over of one bank.", NAME_A_BANK)
     found = memory.search.recall_with_plan(topic, bank, _TOPIC_PLAN)
     if found.abstained or not found.hits:
         near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""

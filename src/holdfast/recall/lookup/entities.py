@@ -58,7 +58,7 @@ def find_entity(reader: Reader, bank: str | None, name: str) -> Entity:
     if not found:
         raise NotFoundError(
             f"Nothing is known that is called {name!r}.",
-            "`holdfast entities` lists what is; add --bank all to look in every bank.",
+            "`holdfast entities` lists what is, and with `--bank all` what is in every bank.",
         )
     if len(found) > 1:
         names = ", ".join(f"{k.name} ({uri('entity', k.id)})" for _, k in found[:8])

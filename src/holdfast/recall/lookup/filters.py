@@ -54,7 +54,7 @@ def make_filter(
     if not any(given):
         raise InputError(
             "There is nothing to find by.",
-            "Give at least one of --file, --concept, --type, --since, --until.",
+            "Give at least one of file, concept, type, since and until.",
         )
     return given._replace(
         since=read_iso_span(given.since).first if given.since else "",
