@@ -1,5 +1,5 @@
-"""What an error or a note tells to do can be done by whoever reads it: agents, browsers and programs
-get the same words as the command line, and have none of its options."""
+"""What an error or a note tells to do can be done by whoever reads it: agents, browsers and
+programs get the same words as the command line, and have none of its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import holdfast
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.server_spec import CallContext
-from holdfast.settings import Settings
+from holdfast.settings import load_settings
 
 SOURCE = Path(holdfast.__file__).parent
 # Packages whose texts reach every interface.
@@ -65,13 +65,13 @@ def test_an_option_is_named_together_with_its_command() -> None:
 def test_an_agent_in_a_folder_without_memory_gets_a_command_it_can_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
-    with Holdfast(settings) as memory:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    with Holdfast(load_settings()) as memory:
         memory.remember("Packages are installed with yarn.", "shop")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    engine = MainEngine(settings)
+    engine = MainEngine()
     try:
         told = str(engine.call(tool, TOOLS[tool], CallContext()))
     finally:

@@ -404,7 +404,8 @@ def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:
         who = decision.who
     day, about = format_day(item.time), "commit" if item.kind == "commit" else "in"
     title = f"- {day}, {about} {item.ended}{quote(item.title)} {trust_label(item.trust)}".rstrip()
-    lines.insert(0, f"- {day}, remembered" if item.kind == "memory" else title)
+    remembered = f"- {day}, {'noted, not decided' if item.is_note else 'remembered'}"
+    lines.insert(0, remembered if item.kind == "memory" else title)
     if entry.replaced is not None:
         before = entry.replaced
         lines.append(f"  This replaces {format_day(before.time)}: {quote(before.words)}")

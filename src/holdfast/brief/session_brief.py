@@ -52,6 +52,7 @@ class BriefLimits(NamedTuple):
     # No group of lines takes more than this share of the room before every group had its turn.
     group_share: float = 0.45
     decisions: int = 6
+    notes: int = 3
     opinions: int = 3
     # Opinions below this confidence are left out.
     min_confidence: float = 0.65
@@ -110,13 +111,14 @@ def session_brief(
     index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
     decisions = _decisions(reader, bank, memory_file)
-    if known is None or not (last_session or index or decisions):
+    notes = _notes(reader, bank, memory_file, ended)
+    if known is None or not (last_session or index or decisions or notes):
         return EMPTY_BRIEF
     head, foot = _Part((_HEAD.format(name=sanitize(known.name)),)), _Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     room = characters - head.size - foot.size - _LIMITS.frame_characters
     opinions = _opinions(reader, bank, ended)
-    groups = (_memory_file_parts(memory_file), last_session, decisions, opinions, index)
+    groups = (_memory_file_parts(memory_file), last_session, decisions, notes, opinions, index)
     chosen = _fit(groups, room)
     if not chosen:
         return EMPTY_BRIEF
@@ -305,9 +307,30 @@ def _decides_more(item: WorkItem, covered: frozenset[str]) -> bool:
 
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
-    """What people asked to remember, without opinions, which have their own part."""
-    remembered = reader.memories.remembered(bank, _LIMITS.records)
-    return [m for m in remembered if m.network is not Network.OPINION and not m.by_agent]
+    """What people asked to remember that holds here. The rest is in `_notes` and `_opinions`."""
+    return [m for m in reader.memories.remembered(bank, _LIMITS.records) if m.lays_down]
+
+
+def _notes(
+    reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
+) -> list[_Part]:
+    """The latest texts that agents asked to remember, or that say what happened or was observed."""
+    notes = [
+        m
+        for m in reader.memories.remembered(bank, _LIMITS.records)
+        if m.network is not Network.OPINION and not m.lays_down
+        if m.status not in ENDED_STATUSES and not ended.find(m.what, m.when)
+    ]
+    parts = [
+        _Part(
+            (f"- {format_day(m.when)} {sanitize(m.who)}: {trust_label(m.trust)}"
+             f"{quote(truncate(m.what, _LIMITS.fact_characters))} ({_short(uri('memory', m.id))})",),
+            (uri("memory", m.id),),
+        )
+        for m in notes[: _LIMITS.notes]
+    ]  # fmt: skip
+    title = "Noted here (kept by an agent, or what happened; no person laid it down)"
+    return _group(title, [_with_contradiction(part, memory_file) for part in parts])
 
 
 def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from holdfast.brief.frame import ended_label
-from holdfast.model.knowledge import EndReason, Fact, Memory
+from holdfast.model.knowledge import EndReason, Fact, Memory, Network
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
@@ -88,6 +88,8 @@ class WorkItem:
     is_conversation: bool = True
     # What is to be said before its title, if that does not hold any more.
     ended: str = ""
+    # A remembered text that lays nothing down: an agent kept it, or it says what happened.
+    is_note: bool = False
 
     @cached_property
     def uri(self) -> str:
@@ -165,12 +167,6 @@ class WorkItems:
         note = correction_note(self._reader, self._bank, kind, id)
         return f", corrected {note}" if note else ""
 
-    def _is_agents_own(self, memory: Memory) -> bool:
-        """Whether an agent asked to remember it and no person corrected it: such memories can be
-        found, but are not put into briefs."""
-        by_agent = memory.by_agent and not memory.evidence_for
-        return by_agent and not self._correction_suffix("memory", memory.id)
-
     def from_passage(self, passage: Passage) -> WorkItem | None:
         """The item that a passage belongs to; None for a digest and for opinions."""
         if passage.kind == "memory" and passage.role == _OPINION:
@@ -178,8 +174,6 @@ class WorkItems:
         if passage.kind in ("commit", "memory") and not passage.session:
             found = self._reader.records.find(self._bank, passage.kind, passage.id, limit=1)
             record = found[0] if found else None
-            if isinstance(record, Memory) and self._is_agents_own(record):
-                return None
         elif passage.kind == "exchange":
             within = self._session_exchanges(passage.session)
             record = next((x for x in within if x.id == passage.id), None)
@@ -328,15 +322,15 @@ def _speaker(turn: Turn, is_subagent: bool) -> str:
 
 def _from_memory(m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
     who = f"{m.who}, to be remembered{corrected}"
-    person = not m.by_agent or bool(corrected)
-    found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, person)
-    decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=person)
+    decides = m.lays_down or (m.network is Network.WORLD and bool(corrected))
+    found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, decides)
+    decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=decides)
 
     def read() -> Iterable[DecisionQuote]:
         if m.status not in _ENDED and not ended.find(m.what, m.when):
             yield decision
 
-    return WorkItem("memory", m.id, m.when, m.what, m.trust, read)
+    return WorkItem("memory", m.id, m.when, m.what, m.trust, read, is_note=not decides)
 
 
 def _from_commit(c: Commit, corrected: str, ended: EndedWords) -> WorkItem:
@@ -363,7 +357,9 @@ def normalise_path(file: str) -> str:
 def replaces(later: WorkItem, earlier: WorkItem) -> bool:
     """Whether the later item decides again what the earlier one decided, so that only the later is
     quoted: it says the same, or it changes a decision. Being about the same files or subject is not
-    enough: both may hold."""
+    enough: both may hold. A note changes no decision."""
+    if later.is_note and not earlier.is_note:
+        return False
     return any(
         _replaces(new.sentence, old.sentence) for new in _firm(later) for old in _firm(earlier)
     )

@@ -55,6 +55,12 @@ class Memory:
         """Whether an agent wrote it rather than a person."""
         return self.trust in (Trust.ASSISTANT, Trust.TOOL)
 
+    @property
+    def lays_down(self) -> bool:
+        """Whether a person asked to remember that something holds: what happened, was observed or
+        is an opinion lays nothing down, nor does what an agent keeps."""
+        return self.network is Network.WORLD and not self.by_agent
+
 
 class ConceptEvent(NamedTuple):
     """One event in the history of a concept: when, what, and why."""

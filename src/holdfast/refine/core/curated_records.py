@@ -25,11 +25,11 @@ def apply_decision(
 
 
 def remembered_by_people(writer: Writer, bank: str) -> Iterator[Memory]:
-    """The visible texts that people asked to remember, in their corrected words. An agent's text is
-    among them once a person has corrected it."""
+    """The visible texts by which people laid something down, in their corrected words. An agent's
+    text is among them once a person has corrected it; what happened or was observed is not."""
     for memory in writer.memories.remembered_uncurated(bank):
         known = writer.curation.state(bank, "memory", memory.id)
         current = apply_decision(known, memory, corrected_memory)
         is_agents = memory.by_agent and not (known and known.text)
-        if current is not None and not is_agents:
+        if current is not None and current.network is Network.WORLD and not is_agents:
             yield current
