@@ -308,23 +308,29 @@ def _decides_more(item: WorkItem, covered: frozenset[str]) -> bool:
 
 def _memories(reader: Reader, bank: str) -> Iterable[Memory]:
     """What people asked to remember that holds here. The rest is in `_notes` and `_opinions`."""
-    return [m for m in reader.memories.remembered(bank, _LIMITS.records) if m.lays_down]
+    remembered = reader.memories.remembered(bank, _LIMITS.records)
+    return [m for m in remembered if _lays_down(reader, m)]
 
 
-def _notes(
-    reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
-) -> list[_Part]:
+def _lays_down(reader: Reader, m: Memory) -> bool:
+    """Whether a person laid it down, by asking to remember it or by correcting an agent's text."""
+    is_agents = m.network is Network.WORLD and m.by_agent
+    return m.lays_down or (is_agents and bool(correction_note(reader, m.bank, "memory", m.id)))
+
+
+def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[_Part]:
     """The latest texts that agents asked to remember, or that say what happened or was observed."""
     notes = [
         m
         for m in reader.memories.remembered(bank, _LIMITS.records)
-        if m.network is not Network.OPINION and not m.lays_down
+        if m.network is not Network.OPINION and not _lays_down(reader, m)
         if m.status not in ENDED_STATUSES and not ended.find(m.what, m.when)
     ]
     parts = [
         _Part(
             (f"- {format_day(m.when)} {sanitize(m.who)}: {trust_label(m.trust)}"
-             f"{quote(truncate(m.what, _LIMITS.fact_characters))} ({_short(uri('memory', m.id))})",),
+             f"{quote(truncate(m.what, _LIMITS.fact_characters))} "
+             f"({_short(uri('memory', m.id))})",),
             (uri("memory", m.id),),
         )
         for m in notes[: _LIMITS.notes]

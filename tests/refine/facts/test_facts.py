@@ -313,3 +313,35 @@ def test_facts_without_new_evidence_rank_a_little_lower() -> None:
     half = decay("2026-01-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z")
     old = decay("2010-01-01T00:00:00.000Z", "2026-12-01T00:00:00.000Z")
     assert 1.0 > half > old == 0.85
+
+
+def test_what_a_fact_was_corrected_to_ranks_above_every_record_with_the_old_words(
+    tmp_path: Path,
+) -> None:
+    rule = "From now on we always grease the winch with tallow, never with oil."
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, rule)) as memory:
+        before = memory.recall("what do we grease the winch with").hits
+        assert "tallow" in before[0].text and not before[0].ended
+        fact = find_fact(memory, "tallow")
+        memory.correct(f"fact/{fact.id}", rule.replace("tallow", "lanolin"), who="ada")
+        first, *others = memory.recall("what do we grease the winch with").hits
+        assert (first.uri, first.status) == (f"holdfast://fact/{fact.id}", Status.VERIFIED)
+        old = [hit for hit in others if "tallow" in hit.text]
+        assert old and all(hit.status is Status.SUPERSEDED for hit in old)
+        (ended,) = old[0].ended
+        assert ended.label == "corrected on 2026-12-01 by ada"
+        assert (ended.instead, "lanolin" in ended.now) == (first.uri, True)
+        then = memory.ask("What do we grease the winch with?", as_of="2026-10-01T00:00:00Z")
+        assert "tallow" in then.answer and "any more" not in then.answer
+
+
+def test_a_forgotten_rule_that_is_stated_again_later_is_in_force_again(tmp_path: Path) -> None:
+    rule = "From now on we always grease the winch with tallow, never with oil."
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, rule)) as memory:
+        memory.forget(f"fact/{find_fact(memory, 'tallow').id}")
+        assert memory.browse.facts() == []
+        ingest_scripts(memory, [session_saying("2026-10-01", 2, rule)])
+        assert memory.browse.facts() == []
+        ingest_scripts(memory, [session_saying("2026-12-24", 3, rule)])
+        (fact,) = memory.browse.facts()
+        assert fact.validity.since.startswith("2026-12-24")

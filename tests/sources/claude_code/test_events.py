@@ -39,6 +39,13 @@ def test_machine_text_is_not_a_prompt(prompt: object, skip: SkipReason) -> None:
     assert content_of("UserPromptSubmit", prompt=prompt).skip is skip
 
 
+def test_the_report_in_a_notification_is_a_finding_of_the_agent() -> None:
+    prompt = "<task-notification>\n<result>It leaks.</result>\n</task-notification>"
+    turn = content_of("UserPromptSubmit", prompt=prompt).turn
+    assert turn is not None
+    assert (turn.role, turn.trust, turn.text) == (Role.ASSISTANT, Trust.ASSISTANT, "It leaks.")
+
+
 @pytest.mark.parametrize("prompt", ["/hey there", "/etc/hosts is wrong", "fix it"])
 def test_typed_text_is_a_prompt(prompt: str) -> None:
     turn = content_of("UserPromptSubmit", prompt=prompt).turn

@@ -1,7 +1,7 @@
 import pytest
 
 from holdfast.model.ledgers.lines import SkipReason
-from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_prompt
+from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_prompt, read_report
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,36 @@ def test_a_compaction_summary_is_not_a_prompt_even_if_unmarked() -> None:
     assert (
         read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is SkipReason.COMPACTION
     )
+
+
+def notified(*lines: str) -> str:
+    return "\n".join(
+        ("<task-notification>", "<task-id>1</task-id>", *lines, "</task-notification>")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "report"),
+    [
+        (
+            notified("<result>Two faults.\n\n- `a.py`</result>", "<usage>9</usage>"),
+            "Two faults.\n\n- `a.py`",
+        ),
+        (notified("<result>A.</result>") + "\n" + notified("<result>B.</result>"), "A.\n\nB."),
+        (notified("<result>It writes </result> itself.</result>"), "It writes </result> itself."),
+        ("<task-notification>\n<result>Cut off", "Cut off"),
+        (notified("<status>completed</status>", '<summary>Background command "x"</summary>'), ""),
+        (notified("<result>  </result>"), ""),
+        ("What is in <task-notification>? <result>x</result></task-notification>", ""),
+        ("<result>x</result>", ""),
+    ],
+)
+def test_the_report_in_a_notification_is_read_verbatim(text: str, report: str) -> None:
+    assert read_report(text) == report
+
+
+def test_a_notification_with_a_report_is_still_no_prompt() -> None:
+    assert read_prompt(notified("<result>Do it.</result>")).skip is SkipReason.MACHINE
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "<bash-input> </bash-input>"])

@@ -224,6 +224,26 @@ def test_a_queued_notification_is_not_a_prompt() -> None:
     assert outcome(by_mode) == outcome(by_text) == (LineOutcome.SKIPPED, SkipReason.MACHINE)
 
 
+REPORT = "<task-notification>\n<result>The lock is\nnever freed.</result>\n</task-notification>"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        user(REPORT),
+        user(REPORT, turnOrigin="task_notification"),
+        user([{"type": "text", "text": REPORT}]),
+        attachment("queued_command", prompt=REPORT, commandMode="task-notification"),
+        attachment("queued_command", prompt=[{"type": "text", "text": REPORT}]),
+    ],
+)
+def test_the_report_of_an_agent_in_the_background_is_its_finding(record: dict[str, Any]) -> None:
+    turn = only_turn(read_record(record, FILE))
+
+    assert (turn.role, turn.trust, turn.speaker) == (Role.ASSISTANT, Trust.ASSISTANT, "")
+    assert turn.text == "The lock is\nnever freed."
+
+
 def test_a_queued_command_with_an_image_keeps_its_text() -> None:
     blocks = [
         {"type": "text", "text": "Like this picture."},

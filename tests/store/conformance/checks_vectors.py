@@ -266,6 +266,10 @@ def check_turns_are_found_by_their_positions(make_store: MakeStore) -> None:
         expect(found, ["t2", "t3"], "turn_passages")
         expect(store.passages.of_turns(BANK, SESSION, []), [], "turn_passages of no place")
         expect(store.passages.of_turns(BANK, "s2", [1, 2]), [], "turn_passages of another session")
+        found = _ids(store.passages.of_records(BANK, "turn", ["t3", "t1", "x", "t3"]))
+        expect(found, ["t1", "t3"], "passages of records of a kind")
+        expect(store.passages.of_records(BANK, "turn", []), [], "passages of no record")
+        expect(store.passages.of_records(OTHER, "turn", ["t1"]), [], "passages of another bank")
 
 
 def check_the_turn_before_a_line_is_found(make_store: MakeStore) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import CurationState
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Network
 from holdfast.store.protocol import Writer
 
 _Record = TypeVar("_Record")

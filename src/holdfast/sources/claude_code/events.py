@@ -73,7 +73,10 @@ def refine_payload(
 
 
 def _prompt(payload: Record, time: str) -> EventContent:
-    prompt = prompts.read_typed(string(payload, "prompt"))
+    text = string(payload, "prompt")
+    prompt = prompts.read_typed(text)
+    if report := prompts.read_report(text):
+        return EventContent(DraftTurn((), time, Role.ASSISTANT, Trust.ASSISTANT, report))
     if prompt.skip is not None:
         return EventContent(skip=prompt.skip)
     trust = Trust.ASSISTANT if prompt.speaker or payload.get("agent_id") else Trust.USER

@@ -32,6 +32,7 @@ _BASH_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
 _TEAMMATE = re.compile(
     r"<teammate-message teammate_id=\"([^\"]*)\"[^>]*>\s*(.*?)\s*</teammate-message>", re.DOTALL
 )
+_NOTIFICATION = re.compile(r"<task-notification\b[^>]*>(.*?)(?:</task-notification>|\Z)", re.DOTALL)
 _REMEMBER = re.compile(r"<user-memory-input>(.*?)</user-memory-input>", re.DOTALL)
 
 # Commands that act on the program itself and say nothing about the project.
@@ -80,6 +81,20 @@ def read_prompt(text: str) -> Prompt:
     tag = None if is_plain else _TAG.match(words)
     reader = _TAG_READERS.get(tag.group(1)) if tag else None
     return reader(words) if reader else Prompt(words)
+
+
+def read_report(text: str) -> str:
+    """What agents in the background reported, of a message that only notifies of it; "" if it is
+    another message, or tells of a command or of an agent without a report."""
+    if not text.lstrip().startswith("<task-notification"):
+        return ""
+    reports: list[str] = []
+    for body in _NOTIFICATION.findall(text):
+        _, opened, rest = body.partition("<result>")
+        # To the last tag: a report may quote one.
+        report, closed, _ = rest.rpartition("</result>")
+        reports.append((report if closed else rest).strip() if opened else "")
+    return "\n\n".join(filter(None, reports))
 
 
 def read_typed(text: str) -> Prompt:

@@ -32,6 +32,7 @@ _EMPTY = SkipReason.EMPTY
 _TOOL_ROLE = Role.TOOL
 _ASSISTANT_ROLE = Role.ASSISTANT
 _BY_ASSISTANT = Trust.ASSISTANT
+_NO_PROMPT = prompts.Prompt("", skip=SkipReason.MACHINE)
 
 # Lines that begin with one of these hold no conversation and need not be parsed.
 _HOUSEKEEPING_STARTS = tuple(
@@ -257,10 +258,13 @@ def _user(record: Record, file: FileInfo) -> ParsedLine:
         elif kind == "image" and not machine:
             key = (ref, str(number), "[image]")
             turns.append(_prompt_turn(prompts.Prompt("[image]"), key, time, record))
-        elif kind == "text" and not machine:
-            prompt = prompts.read_prompt(string(block, "text"))
+        elif kind == "text":
+            text = string(block, "text")
+            prompt = prompts.read_prompt(text) if not machine else _NO_PROMPT
             if prompt.skip is None:
                 turns.append(_prompt_turn(prompt, (ref, str(number), prompt.text), time, record))
+            elif report := prompts.read_report(text):
+                turns.append(_report_turn(report, (ref, str(number), report), time))
             else:
                 skip = prompt.skip
     return _captured(record, file, turns, results, skip)
@@ -275,6 +279,11 @@ def _prompt_turn(
     return DraftTurn(key, time, Role.USER, trust, prompt.text, prompt.speaker)
 
 
+def _report_turn(report: str, key: tuple[str, ...], time: str) -> DraftTurn:
+    """What an agent in the background reported: its words, though the line is a user's."""
+    return DraftTurn(key, time, _ASSISTANT_ROLE, _BY_ASSISTANT, report)
+
+
 def _attachment(record: Record, file: FileInfo) -> ParsedLine:
     attachment = mapping(record.get("attachment"))
     kind = string(attachment, "type")
@@ -283,11 +292,14 @@ def _attachment(record: Record, file: FileInfo) -> ParsedLine:
     if kind != "queued_command":
         return skipped(SkipReason.HOUSEKEEPING)
     # Typed while the agent was busy: a person's text that appears nowhere else.
-    prompt = prompts.read_prompt(_prompt_text(attachment.get("prompt")))
-    if prompt.skip is not None or attachment.get("commandMode") == "task-notification":
+    text = _prompt_text(attachment.get("prompt"))
+    prompt, ref = prompts.read_prompt(text), string(record, "uuid") or _fallback_ref(record, file)
+    if report := prompts.read_report(text):
+        turn = _report_turn(report, (ref, "0", report), _time(record))
+    elif prompt.skip is not None or attachment.get("commandMode") == "task-notification":
         return skipped(prompt.skip or SkipReason.MACHINE)
-    ref = string(record, "uuid") or _fallback_ref(record, file)
-    turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
+    else:
+        turn = _prompt_turn(prompt, (ref, "0", prompt.text), _time(record), record)
     return _captured(record, file, [turn], [], SkipReason.EMPTY)
 
 
