@@ -14,7 +14,7 @@ from tests.support.transcripts import Script
 PAIRS = [
     pair
     for pair in read_pairs("tuning")
-    if pair.id in ("bugfix-tests", "new-dependencies", "screen-flags", "two-factor")
+    if pair.id in ("bugfix-tests", "new-dependencies", "screen-flags")
 ]
 
 
@@ -36,7 +36,7 @@ def test_an_answer_quotes_the_later_statement_first(tmp_path: Path, pair: Pair) 
 
 
 def test_a_later_statement_is_quoted_once(tmp_path: Path) -> None:
-    (pair,) = (pair for pair in PAIRS if pair.id == "two-factor")
+    (pair,) = (pair for pair in PAIRS if pair.id == "screen-flags")
     with open_filled(tmp_path, *scripts(pair)) as memory:
         lines = memory.ask(pair.question).answer.split("\n")
         quoted = [line.rpartition(" [")[0].lower() for line in lines]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
+from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.sources.claude_code.events import (
     AGENT,
