@@ -37,6 +37,7 @@ for module in (
     postgres,
     reranker,
     abstention,
+    small_banks,
     amendments,
     archaeology,
     concepts,

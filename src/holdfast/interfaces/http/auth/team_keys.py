@@ -24,7 +24,7 @@ from holdfast.principal import Principal
 
 # How long a revoked key still works; a reload is one query for all requests.
 RELOAD_INTERVAL_S = 1.0
-# The same when an unknown key is sent: bounds the queries that guessing keys can cause.
+# The least time between two reloads: bounds the queries that guessing keys can cause.
 _RELOAD_INTERVAL_UNKNOWN_S = 0.05
 # How exact the time of last use is; each save is a write to the database.
 SAVE_INTERVAL_S = 30.0
@@ -61,13 +61,15 @@ class TeamKeys(FormKeys):
         if not self._is_fresh(id, now):
             async with self._load_lock:
                 if not self._is_fresh(id, now):
+                    earliest = self._load_began + _RELOAD_INTERVAL_UNKNOWN_S
+                    await asyncio.sleep(max(0.0, earliest - time.monotonic()))
                     await self._reload()
         return not (self._store_failed and id and id not in self._keys)
 
     def _is_fresh(self, id: str, now: float) -> bool:
         """Whether the cached keys are recent enough for a request that came at `now`."""
         if id and id not in self._keys:
-            return self._load_ended > now - _RELOAD_INTERVAL_UNKNOWN_S
+            return self._load_ended >= now
         return self._load_began > now - RELOAD_INTERVAL_S
 
     async def _reload(self) -> None:
