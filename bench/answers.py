@@ -33,7 +33,8 @@ LIMITS = {
     "session start": 5,
     "goal brief, socket": 5,
     "goal brief, no server": 15,
-    "session start, brief out of date": 15,
+    # Only where a file or the bank changed since the worker's last pass: it makes the whole brief.
+    "session start, brief out of date": 25,
 }
 PROMPT = (
     "The totals on the harbour invoices are off by a cent when a discount is applied. Please fix "

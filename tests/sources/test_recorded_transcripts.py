@@ -165,6 +165,7 @@ def test_a_resumed_and_compacted_session_keeps_its_messages_and_not_the_summary(
     assert talk(refined) == [
         ("user", "go SCRIPT:par"),
         ("assistant", "Waiting for the background agent."),
+        ("assistant", "CHILD2-RESULT"),  # the report of an agent in the background
         ("assistant", "Finished all."),
         ("user", "next SCRIPT:two"),
         ("assistant", "Second prompt reply"),

@@ -28,6 +28,7 @@ from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import CauseDirection, Query, cause_direction, read_query
 from holdfast.recall.ranking import boosts, external_hits, hits
+from holdfast.recall.ranking.authority import put_authorities_first
 from holdfast.recall.ranking.fusion import (
     add_neighbour_scores,
     add_results,
@@ -268,16 +269,22 @@ def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
+    wanted = query.wanted(plan.thresholds)
+
+    def measure(candidate: Candidate) -> None:
+        measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
+
+    # What happened at a time is asked of those who were there.
+    if query.time_range is None and not query.asks_for_recent_work:
+        candidates = put_authorities_first(candidates, measure, plan.weights)
     compared = max(_MAX_MEASURED, plan.limit)
     candidates = put_what_holds_first(candidates, compared)
     accepts = _PlanFilter(store, plan).accepts
     candidates = put_later_statements_first(store, candidates, accepts, plan.as_of, compared)
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / plan.weights.highest)
-    wanted = query.wanted(plan.thresholds)
-    for candidate in candidates[: max(_MAX_MEASURED, plan.limit)]:
-        time_stems = query.time_stems_at(candidate.passage.time)
-        measure_relevance(candidate, wanted, time_stems)
+    for candidate in candidates[:compared]:
+        measure(candidate)
     return candidates
 
 

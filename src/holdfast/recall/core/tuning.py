@@ -102,6 +102,10 @@ class RankingWeights(NamedTuple):
     # Permanent facts and verified records gain this fraction, rules twice as much: enough to decide
     # near ties, too little to pass a much better match.
     authority: float = 0.03
+    # A rule, or what a person asked to remember, goes before records that were only said if it
+    # answers the query and is at least this fraction as relevant as they are. Set by hand, on no
+    # data set: below it, a rule that only touches the subject would pass a plain answer.
+    authority_relevance: float = 0.75
     # Of two decisions on one subject the later goes first if its score is at least `near_tie` of
     # the earlier's, and they share at least `same_subject` of the shorter one's words.
     near_tie: float = 0.85

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -157,6 +158,13 @@ def test_a_hostile_name_is_shown_as_text(
     assert page.locator("h1").inner_text().startswith(wanted)
     assert accessibility_problems(page) == [] and browser_session.problems == []
     assert "<script>alert" not in server.ask("/graph").text
+
+
+def test_neighbours_are_counted_in_words(server: Server) -> None:
+    page = server.ask("/graph?focus=src/tide.py&hops=2").text
+    found = re.findall(r"<summary>(\d+) (entity|entities), (\d) hops? away</summary>", page)
+    assert found and all((count == "1") == (noun == "entity") for count, noun, _ in found)
+    assert not re.search(r"<summary>\d+ \d", page)
 
 
 def test_an_unknown_name_is_reported(browser_session: BrowserSession, server: Server) -> None:
