@@ -34,9 +34,9 @@ browser:
 			echo "No Chromium to be had: the tests of the pages in a browser will be skipped."; \
 	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium)."; fi
 
-# Tests of one file share servers and memories, so a file stays with one worker.
-# `make test DIST=worksteal` lets a worker that has nothing left to do take over half a file.
-DIST ?= loadfile
+# Each worker begins with a half of the files of its own; one that has nothing left takes over half of what is left to another.
+# `make test DIST=loadfile` keeps all tests of a file with one worker.
+DIST ?= worksteal
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist $(DIST)
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
