@@ -46,6 +46,13 @@ class FileFreshness(NamedTuple):
             return f"{self.path} {change}"
         return ""
 
+    @property
+    def outcome(self) -> str:
+        """What became of the file, as text, also where nothing did or nothing is known."""
+        if self.freshness is Freshness.FRESH:
+            return f"{self.path} is as it was"
+        return self.description or f"{self.path} is in no history that was read"
+
 
 class CodeAnchor(NamedTuple):
     """Where in the history of the code a record belongs: the branch it was made on, the last

@@ -11,9 +11,26 @@ import pytest
 from holdfast.app.search.audit import AuditReport
 from holdfast.interfaces.http.pages.review import STALE, TABS
 from holdfast.interfaces.ui.render import Pages
+from holdfast.model.anchors import FileFreshness
+from holdfast.model.trust import Freshness
 
 UNTOLD = "nothing can be told"
 AS_IT_IS = "All that is known of code speaks of code as it is."
+
+
+@pytest.mark.parametrize(
+    ("freshness", "outcome"),
+    [
+        (Freshness.FRESH, "a.py is as it was"),
+        (Freshness.UNKNOWN, "a.py is in no history that was read"),
+        (Freshness.GONE, "a.py is gone"),
+        (Freshness.CHANGED, "a.py changed on disk since, not committed"),
+    ],
+)
+def test_a_file_without_a_history_is_not_said_to_be_as_it_was(
+    freshness: Freshness, outcome: str
+) -> None:
+    assert FileFreshness("a.py", freshness).outcome == outcome
 
 
 @pytest.mark.parametrize(
