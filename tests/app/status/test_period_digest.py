@@ -12,6 +12,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import as_markdown, digest, digest_json
 from holdfast.interfaces.cli.main import main
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
+from holdfast.model.trust import Trust
 from holdfast.settings import Settings
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
@@ -143,4 +144,18 @@ def test_text_from_memory_is_escaped(memory: Holdfast) -> None:
     memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
     page = as_markdown(digest(memory, "all", *ALWAYS))
     assert "\\# \\<b\\>Bold\\</b\\> \\[click\\](http://x) \\`rm\\`" in page
+    memory.close()
+
+
+def test_only_what_a_person_approved_or_asked_to_remember_is_decided(memory: Holdfast) -> None:
+    memory.teaching.learn("api", "Endpoints page by the walrus cursor.", by="agent")
+    memory.remember("The walrus gate opens at noon.")
+    memory.remember("An agent saw a walrus.", trust=Trust.ASSISTANT, who="agent")
+    memory.retain("Moved the walrus importer.", "experience")
+    waiting = memory.rules.proposals()
+    assert [one.text for one in waiting if "walrus" in one.text]
+    decided = texts(memory, "decided", *ALWAYS)
+    assert [line for line in decided if "walrus" in line] == [
+        "The walrus gate opens at noon. (remember)"
+    ]
     memory.close()

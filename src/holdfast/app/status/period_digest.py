@@ -33,7 +33,6 @@ _MAX_INJECTIONS = 100_000
 _MAX_ITEMS = 15
 _MAX_TEXT = 200
 _MAX_NOTE = 80
-_TAUGHT = (Action.REMEMBER, Action.TEACH, Action.APPROVE)
 _WRONG = "wrong"
 
 
@@ -193,10 +192,15 @@ def _disproved(period: BankPeriod) -> Iterator[Item]:
 
 
 def _taught(period: BankPeriod) -> Iterator[Item]:
-    """What people asked to remember, or taught and approved as a rule."""
-    for one in in_effect(period.memory.reader.curation.log(period.bank)):
-        was_taught = one.action in _TAUGHT and one.text
-        if was_taught and period.has(one.time) and period.is_shown(one.target):
+    """What people asked to remember, or approved as a rule. A rule that was only proposed waits."""
+    reader = period.memory.reader
+    for memory in reader.memories.remembered(period.bank, _MAX_RECORDS):
+        if memory.lays_down and memory.status not in ENDED_STATUSES and period.has(memory.when):
+            name = uri("memory", memory.id)
+            yield period.item(memory.when, memory.what, name, Action.REMEMBER.value)
+    for one in in_effect(reader.curation.log(period.bank)):
+        is_approved = one.action is Action.APPROVE and one.text
+        if is_approved and period.has(one.time) and period.is_shown(one.target):
             yield period.item(one.time, one.text, _target(one.target), one.action.value)
 
 
