@@ -239,6 +239,18 @@ def test_a_refusal_keeps_the_persons_reason() -> None:
     assert result("No", error=True, toolDenialKind="hook").result == "No"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Claude requested permissions to write to /home/dev/a.json, but you haven't granted it yet.",
+        "The following parts require approval: echo 1",
+        "This command requires approval",
+    ],
+)
+def test_a_permission_that_nobody_was_asked_for_is_not_rejected_by_the_user(text: str) -> None:
+    assert result(text, error=True, toolDenialKind="user-rejected").result == text
+
+
 def test_a_persons_answer_to_a_question_is_kept() -> None:
     found = result('User has answered: "A?"="yes"', {"answers": {"A?": "yes"}})
 

@@ -227,7 +227,7 @@ def _outcome(status: str, result: object) -> tuple[bool, str]:
     if ok:
         text = _SHELL_TAIL.sub("", _SHELL_HEAD.sub("", text))
     elif status == "cancelled":
-        text = text or "cancelled by the user"
+        text = text or "cancelled"
     return ok, text
 
 

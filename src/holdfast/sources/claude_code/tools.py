@@ -67,6 +67,8 @@ ANSWERED_FROM_MEMORY = "answered from memory"
 ANSWERED_WITH_EXTERNAL_TEXT = "answered from memory, with text from outside"
 _NUMBERED = re.compile(r"\s*\d+[\t→]")
 _REJECTED = "The user doesn't want to proceed with this tool use."
+# Where nobody was there to be asked, Claude Code writes the denial kind of a person's refusal, too.
+_NOBODY_ASKED = re.compile(r"haven['’]t granted|requested permissions?\b|requires? approval")
 _FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
 
 
@@ -285,7 +287,8 @@ def _content_text(content: object) -> str:
 
 def _error(text: str, record: Record) -> str:
     denied = string(record, "toolDenialKind")
-    if text.startswith(_REJECTED) or denied.startswith("user"):
+    is_refused = denied.startswith("user") and not _NOBODY_ASKED.search(text)
+    if text.startswith(_REJECTED) or is_refused:
         feedback = _FEEDBACK.search(text)
         reason = f": {clip(feedback.group(1), LIMITS.error_chars)}" if feedback else ""
         return f"rejected by the user{reason}"
