@@ -242,7 +242,7 @@ def test_a_refusal_keeps_the_persons_reason() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Claude requested permissions to write to /home/dev/a.json, but you haven't granted it yet.",
+        "Claude requested permissions to write to /home/a.json, but you haven't granted it yet.",
         "The following parts require approval: echo 1",
         "This command requires approval",
     ],

@@ -215,6 +215,26 @@ def commit_message(turn: Turn) -> str:
     return ""
 
 
+# At the end of a reply: the work goes on, or waits for somebody.
+_WAITS = re.compile(
+    r"(?:\b(?:is|are|am|still|now) (?:waiting|awaiting)\b|['’](?:m|re) a?waiting\b|"
+    r"^a?waiting\b|"
+    r"\b(?:is|are|still) (?:still )?running in the background|"
+    r"\b(?:shall|should) i (?:proceed|go ahead|continue)\b|"
+    r"\bi(?:['’]ll| will) (?:report|continue|proceed|finish|commit|push|go on)\b.{0,60}"
+    r"\b(?:once|when|as soon as|after)\b)",
+    re.IGNORECASE,
+)
+_CLOSING_SENTENCES = 2
+_MAX_CLOSING_CHARS = 600
+
+
+def _waits(reply: str) -> bool:
+    """Whether a reply ends with what it waits for."""
+    closing = sentences(reply[-_MAX_CLOSING_CHARS:])[-_CLOSING_SENTENCES:]
+    return any(_WAITS.search(plain(sentence)) for sentence in closing)
+
+
 def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
     """How turns ended, by their tool calls and the last turn. `changed`: they changed files."""
     if any(is_interruption(turn) for turn in turns[-2:]):
@@ -224,6 +244,8 @@ def infer_outcome(turns: Sequence[Turn], changed: bool) -> Outcome:
         return Outcome.FAILED
     replied = bool(turns) and turns[-1].role is Role.ASSISTANT
     if changed:
+        if replied and _waits(turns[-1].text):
+            return Outcome.OPEN
         ended_with_tool = bool(turns) and turns[-1].tool is not None
         return Outcome.DONE if replied or ended_with_tool else Outcome.OPEN
     return Outcome.ANSWERED if replied else Outcome.OPEN
