@@ -8,13 +8,14 @@ budget; if none does, it abstains. All numbers that decide the ranking are in `c
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from time import monotonic
 from typing import NamedTuple
 
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
-from holdfast.recall.core.candidates import Candidate, Pool, passage_key
+from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Fusion, RecallPlan
 from holdfast.recall.core.relevance import (
@@ -222,7 +223,8 @@ def _add_causes(
     plan: RecallPlan,
     direction: CauseDirection,
 ) -> tuple[list[Candidate], RetrieverReport]:
-    """Add the records along causal links, each ranked just below the one that led to it."""
+    """Add the records along causal links, each ranked just below the one that led to it, and below
+    the records that answer the query at least as well as the start of the chain."""
     from holdfast.recall.ranking.causes import follow_causes
 
     started = monotonic()
@@ -230,13 +232,15 @@ def _add_causes(
     start, steps = follow_causes(store, candidates, query.text, direction, hops)
     by_key = {candidate.key: candidate for candidate in candidates}
     found, filter = 0, _PlanFilter(store, plan)
+    least = _least_answering(candidates, start, {passage_key(step.passage) for step in steps})
     for step in steps:
         if start is None or not filter.accepts(step.passage):
             continue
         candidate = by_key.setdefault(passage_key(step.passage), Candidate(step.passage))
         candidate.notes[direction.value] = step.hop
         candidate.notes["link"] = round(step.weight, 4)
-        below_start = start.score * plan.weights.causal_step**step.hop
+        highest = start.score if not step.hop else min(start.score, least)
+        below_start = highest * plan.weights.causal_step**step.hop
         candidate.score = max(candidate.score, below_start)
         time_stems = query.time_stems_at(candidate.passage.time)
         measure_relevance(candidate, query.wanted(plan.thresholds), time_stems)
@@ -244,6 +248,23 @@ def _add_causes(
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
     return ranked, RetrieverReport("causal", ms, found)
+
+
+def _least_answering(
+    candidates: Sequence[Candidate], start: Candidate | None, chain: Collection[PassageKey]
+) -> float:
+    """The least score of the records beside a chain that answer the query as well as its start."""
+    if start is None or "relevance" not in start.notes:
+        return math.inf
+    return min(
+        (
+            c.score
+            for c in candidates
+            if c is not start and c.key not in chain and "relevance" in c.notes
+            if answers(c.notes) and c.notes["relevance"] >= start.notes["relevance"]
+        ),
+        default=math.inf,
+    )
 
 
 def _best_coverage(query: Query, result: RetrieverResult) -> float:

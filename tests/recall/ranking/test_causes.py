@@ -92,6 +92,22 @@ def test_an_answer_gives_the_causal_chain_with_a_citation_for_every_step(tmp_pat
         assert any("No single record" in caveat for caveat in answer.caveats)
 
 
+def test_a_link_of_a_chain_does_not_outrank_a_record_that_answers_the_question(
+    tmp_path: Path,
+) -> None:
+    plain_answer = (
+        "2026-03-14",
+        "Thanks, that explains it.",
+        "For the record: AuthProvider was moved since the legal team asked for one login.",
+    )
+    with chained(tmp_path, plain_answer) as memory:
+        plan = RecallPlan(budget=Budget.HIGH)
+        found = memory.search.recall_with_plan("Why was AuthProvider moved?", "shop", plan).hits
+        links = [n for n, hit in enumerate(found) if hit.why.get("caused_by", 0) > 0]
+        answering = [n for n, hit in enumerate(found) if "legal team" in hit.text]
+        assert links and answering and answering[0] < links[0]
+
+
 def test_a_question_for_effects_follows_the_links_in_the_other_direction(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         found = memory.search.recall_with_plan(

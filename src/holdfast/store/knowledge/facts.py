@@ -151,9 +151,9 @@ def _ended_row(bank: str, position: int, ended: EndedStatement) -> rows.Row:
 
 
 def _ended_statement_of(row: rows.Row) -> EndedStatement:
-    session, first, last, text, said, ended, reason, *rest, everywhere = row
-    return EndedStatement(
-        session, first, last, text, said, ended, EndReason(reason), *rest, bool(everywhere)
+    *said, reason, who, record, instead, now, everywhere = row
+    return EndedStatement._make(
+        (*said, EndReason(reason), who, record, instead, now, bool(everywhere))
     )
 
 

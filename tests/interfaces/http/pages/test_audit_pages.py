@@ -35,7 +35,7 @@ PAGES_ELSEWHERE = {
 
 
 def _pages(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]]:
-    visit = place.visit
+    visit = place.submit_form
 
     def on(path: str, said: str, **more: str) -> Callable[[], None]:
         def done() -> None:
