@@ -31,7 +31,7 @@ _FILTERS: dict[str, Any] = {
     "count": formatting.count,
     "day": formatting.day,
     "diff": prose.diff,
-    "ended_lines": lambda ended, time: ended_lines(time, ended),
+    "ended_lines": ended_lines,
     "endings": endings,
     "folded": prose.folded,
     "highlight": prose.highlight,
