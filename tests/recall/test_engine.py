@@ -205,7 +205,7 @@ def test_a_relative_time_is_not_cached_across_days(tmp_path: Path) -> None:
 
 
 AWKWARD = (
-    "", " ", "\n\t", "🙂", "🙂🔥", "数据库为什么慢？", "لماذا فشل النشر؟", "почему упал импорт?",
+    "🙂", "🙂🔥", "数据库为什么慢？", "لماذا فشل النشر؟", "почему упал импорт?",
     '"; DROP TABLE passage; --', "' OR 1=1 --", "NEAR(a b)", "NEAR(a b, 5)", "a AND", "OR", "NOT",
     "*", "^x", "x*", "body:x", "{body context}: x", '"unclosed', "`unclosed", "((a)", "a\0b", "\0",
     '"cookies \0 session"', '"cookies \ud800 session"', "src/\ud800.py", "-", "--", "%_\\",
@@ -215,14 +215,14 @@ AWKWARD = (
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("query", AWKWARD)
-def test_an_empty_query_is_an_error(shop: Holdfast, query: str, budget: Budget) -> None:
+def test_awkward_queries_are_answered_or_abstained_from(shop: Holdfast, query: str, budget: Budget) -> None:
     found = shop.recall(query, "shop", budget=budget)
     assert found.query == query and found.abstained is not bool(found.hits)
     assert all(0 <= hit.score <= 1 for hit in found.hits)
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("piece", ["session cookies ", "x", "a.b/c_d ", "日本 ", '"', "🙂", "\n"])
+@pytest.mark.parametrize("piece", ["session cookies ", "x", "a.b/c_d ", "日本 ", '"', "🙂"])
 def test_a_query_of_one_megabyte_is_answered(shop: Holdfast, piece: str, budget: Budget) -> None:
     query = piece * (1_000_000 // len(piece.encode()))
     found = shop.recall(query, "shop", budget=budget)

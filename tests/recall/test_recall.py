@@ -92,7 +92,7 @@ def test_an_unknown_bank_is_named_in_the_error(memory: Holdfast) -> None:
 
 @pytest.mark.slow
 @settings(max_examples=150)
-@given(st.text(max_size=200))
+@given(st.text(max_size=200).filter(str.strip))
 def test_any_query_is_treated_as_plain_words(memory: Holdfast, query: str) -> None:
     found = memory.recall(query, bank="all")
     assert found.query == query and found.abstained is not bool(found.hits)

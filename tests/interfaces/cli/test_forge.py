@@ -22,7 +22,7 @@ def forge() -> Iterator[GitHubServer]:
         )
         made.pull(12, "Lift the crane", "Fixes #7", merged=sha("c"))
         made.review(12, "APPROVED", "The winch is sound.")
-        made.comment(41, 12, "Will this hold in a storm?")
+        made.comment(41, 12, "The winch will hold in a storm.")
         yield made
 
 
