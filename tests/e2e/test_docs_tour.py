@@ -7,6 +7,7 @@ from tools.run_tour import PAGE, newcomer, runner, told
 
 
 @pytest.mark.slow
+@pytest.mark.model
 def test_the_output_of_every_command_of_the_tour_is_up_to_date() -> None:
     text = PAGE.read_text("utf-8")
     with newcomer() as home:

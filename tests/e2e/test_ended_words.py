@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
@@ -283,6 +283,7 @@ def test_a_correction_of_any_record_ends_its_words_everywhere(kind: str) -> None
         st.tuples(st.sampled_from(STEPS), st.integers(0, len(TOPICS) - 1)), min_size=2, max_size=6
     )
 )
+@example([("supersede", 0), ("retire", 0)])
 def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, int]]) -> None:
     with world() as made:
         for step, topic in steps:

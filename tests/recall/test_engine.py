@@ -215,7 +215,9 @@ AWKWARD = (
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("query", AWKWARD)
-def test_awkward_queries_are_answered_or_abstained_from(shop: Holdfast, query: str, budget: Budget) -> None:
+def test_awkward_queries_are_answered_or_declined(
+    shop: Holdfast, query: str, budget: Budget
+) -> None:
     found = shop.recall(query, "shop", budget=budget)
     assert found.query == query and found.abstained is not bool(found.hits)
     assert all(0 <= hit.score <= 1 for hit in found.hits)

@@ -135,8 +135,12 @@ class Hit:
 
     @property
     def how_it_ended(self) -> str:
-        """How and when the last of its ended sentences ended; "" if all of it holds."""
-        return max(self.ended, key=lambda one: one.ended).label if self.ended else ""
+        """How and when the last of its ended sentences ended, or how the whole of it did; "" if all
+        of it holds."""
+        if self.ended:
+            return max(self.ended, key=lambda one: one.ended).label
+        wholly = {Status.SUPERSEDED: "superseded", Status.RETRACTED: "taken back"}
+        return wholly.get(self.status, "")
 
 
 class RetrieverReport(NamedTuple):

@@ -96,7 +96,7 @@ def a_day(shop: Shop) -> str:
     forge.file(12, "crane.py")
     forge.review(12, "APPROVED", "The winch is sound.")
     forge.beside(31, 12, "crane.py", "Grease the pulley here.")
-    forge.comment(41, 12, "Will this hold in a storm?")
+    forge.comment(41, 12, "It will hold in a storm.")
     forge.comment(42, 12, "Coverage 93%", by="codecov[bot]", kind="Bot")
     return merge
 
@@ -112,7 +112,7 @@ def test_a_discussion_is_read_with_authors_and_trust(shop: Shop) -> None:
     assert said == {
         "The winch is sound.": (Trust.TEAM, False, "approved"),
         "Grease the pulley here.": (Trust.TEAM, False, ""),
-        "Will this hold in a storm?": (Trust.EXTERNAL, False, ""),
+        "It will hold in a storm.": (Trust.EXTERNAL, False, ""),
         "Coverage 93%": (Trust.EXTERNAL, True, ""),
     }
     (issue,) = shop.memory.reader.records.find(shop.bank, "issue", "7")
@@ -126,7 +126,7 @@ def test_threads_are_found_by_recall_ask_find_and_show(shop: Shop) -> None:
     m = shop.memory
     best = m.recall("grease the pulley").hits[0]
     assert best.kind == "remark" and best.layer == "team" and best.trust is Trust.TEAM
-    answer = m.ask("Will the winch hold in a storm?")
+    answer = m.ask("Will it hold in a storm?")
     urls = [citation.browse_url for citation in answer.citations]
     assert "https://github.com/acme/shop/pull/12#issuecomment-41" in urls
     assert m.show("pull/12").above == ("holdfast://issue/7@127.0.0.1.acme.shop",)

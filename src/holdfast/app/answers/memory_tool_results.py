@@ -19,6 +19,8 @@ from holdfast.store.protocol import Reader
 
 def hit_result(reader: Reader, hit: Hit) -> Object:
     """A hit as JSON."""
+    how = hit.how_it_ended
+    ended = endings(hit) or ([f"Does not hold any more: {how}."] if how else [])
     where = {"sessionId": hit.session, "lineNumber": hit.source.line, "path": hit.source.path}
     notable = {
         "status": remarks(hit).get("status"),
@@ -32,7 +34,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
         "id": _result_id(hit, metadata),
         "uri": hit.uri,
         "content": cut(hit.text, MAX_RECORD_CHARS),
-        **({"ended": endings(hit)} if hit.ended else {}),
+        **({"ended": ended} if ended else {}),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,
         "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),
