@@ -261,8 +261,10 @@ def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozense
         if f.kind is FactKind.RULE
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
-    told = [name for fact in (*in_force, *ended) for name in (uri("fact", fact.id), *fact.evidence)]
-    return parts, frozenset(told)
+    mentioned = [
+        name for fact in (*in_force, *ended) for name in (uri("fact", fact.id), *fact.evidence)
+    ]
+    return parts, frozenset(mentioned)
 
 
 def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:

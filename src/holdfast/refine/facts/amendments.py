@@ -176,18 +176,18 @@ class WordWeights:
 def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> float:
     """How surely the later statement is about the earlier: the weight of the words that both have,
     or 0 if that is too little."""
-    own, told = statement_words(later.text), statement_words(earlier)
+    own, older = statement_words(later.text), statement_words(earlier)
     around = statement_words(later.around)
     all_words = own.set | around.set
-    if len(told.stems) > _LIMITS.max_words or _is_elsewhere(own, told):
+    if len(older.stems) > _LIMITS.max_words or _is_elsewhere(own, older):
         return 0.0
-    shared = _shared(own, around, told)
-    strength = _weight(shared, told, weights)
-    whole = weights.total(told.set)
-    names_subject = next((w for w in told.stems if not is_value(w)), "") in shared
+    shared = _shared(own, around, older)
+    strength = _weight(shared, older, weights)
+    whole = weights.total(older.set)
+    names_subject = next((w for w in older.stems if not is_value(w)), "") in shared
     if names_subject and sets_other_measure(f"{later.text} {later.around}", earlier):
         strength += _LIMITS.other_value
-    is_short = names_subject and later.says_change and len(told.set) <= _LIMITS.short_words
+    is_short = names_subject and later.says_change and len(older.set) <= _LIMITS.short_words
     if is_short and strength >= max(_LIMITS.most_weight, _LIMITS.most_of_it * whole):
         return strength
     shorter = min(whole, weights.total(all_words))
@@ -195,11 +195,11 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
         return 0.0
     if strength >= _LIMITS.strong:
         return strength
-    subject = told.stems[: _LIMITS.subject_words]
+    subject = older.stems[: _LIMITS.subject_words]
     if any(word in all_words and word not in shared for word in subject):
         return 0.0
     is_about = later.refers_back or bool(shared & {*subject})
-    by_itself = _weight(shared & own.set, told, weights)
+    by_itself = _weight(shared & own.set, older, weights)
     return strength if is_about and says_enough(by_itself) else 0.0
 
 
@@ -208,11 +208,11 @@ def _is_elsewhere(one: StatementWords, other: StatementWords) -> bool:
     return any(ours and theirs and not ours & theirs for ours, theirs in places)
 
 
-def _shared(own: StatementWords, around: StatementWords, told: StatementWords) -> frozenset[str]:
+def _shared(own: StatementWords, around: StatementWords, older: StatementWords) -> frozenset[str]:
     """The words of both statements that name the same thing in both."""
-    shared = (own.set | around.set) & told.set
+    shared = (own.set | around.set) & older.set
     near = own if own.before else around
-    return frozenset(word for word in shared if not _differs(word, near, told))
+    return frozenset(word for word in shared if not _differs(word, near, older))
 
 
 def _differs(word: str, one: StatementWords, other: StatementWords) -> bool:
@@ -238,13 +238,13 @@ def _differ(
     return bool(ours and theirs) and not ours & other.set and not theirs & one.set
 
 
-def _weight(shared: frozenset[str], told: StatementWords, weights: WordWeights) -> float:
+def _weight(shared: frozenset[str], older: StatementWords, weights: WordWeights) -> float:
     """The weight of shared words; the second of two that stand together counts less."""
     total = 0.0
     last = ""
-    for word in dict.fromkeys(told.stems):
+    for word in dict.fromkeys(older.stems):
         if word in shared:
-            is_second = (last, word) in told.before
+            is_second = (last, word) in older.before
             total += weights.of(word) * (_LIMITS.second_of_pair if is_second else 1.0)
             last = "" if is_second else word
         else:
@@ -263,8 +263,8 @@ def amends(later: str, earlier: str) -> bool:
 
 def own_strength(text: str, earlier: str, weights: WordWeights) -> float:
     """The weight of the words that two statements share, whatever was said around them."""
-    own, told = statement_words(text), statement_words(earlier)
-    return _weight(_shared(own, _NOTHING, told), told, weights)
+    own, older = statement_words(text), statement_words(earlier)
+    return _weight(_shared(own, _NOTHING, older), older, weights)
 
 
 def says_enough(strength: float) -> bool:
@@ -285,8 +285,8 @@ def says_enough_in_part(strength: float) -> bool:
 def names_the_change(later: str, earlier: str) -> bool:
     """Whether a statement names what it changes of another: it gives up words of it, accepts what
     it rejects or the other way round, or sets another value."""
-    told = statement_words(earlier).set
-    if _given_up(plain(later)) & told:
+    older = statement_words(earlier).set
+    if _given_up(plain(later)) & older:
         return True
     one, other = statement_features(later), statement_features(earlier)
     if one.rejected & other.accepted or other.rejected & one.accepted:
@@ -321,10 +321,10 @@ def _sets_other_value(later: str, earlier: str) -> bool:
 
 def covers(later: str, earlier: str) -> bool:
     """Whether a statement has most words of a short one, and not all: something else is said."""
-    told, own = statement_words(earlier), statement_words(later)
-    shared = _shared(own, _NOTHING, told)
-    is_most = len(shared) >= _LIMITS.most_of_it * len(told.set)
-    return len(told.set) <= _LIMITS.short_words and is_most and not told.set <= own.set
+    older, own = statement_words(earlier), statement_words(later)
+    shared = _shared(own, _NOTHING, older)
+    is_most = len(shared) >= _LIMITS.most_of_it * len(older.set)
+    return len(older.set) <= _LIMITS.short_words and is_most and not older.set <= own.set
 
 
 def new_values(later: str, earlier: str) -> frozenset[str]:

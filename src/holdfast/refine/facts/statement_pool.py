@@ -131,17 +131,17 @@ class StatementPool:
         """Whether a statement says what it changes of an earlier one on the same subject."""
         if not claim.by_person:
             return self._is_reported(claim, earlier, context)
-        told = sentences(context.summary)[:_SUMMARY_SENTENCES]
-        if any(gives_up(sentence, earlier.text) for sentence in told):
+        summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
+        if any(gives_up(sentence, earlier.text) for sentence in summary):
             return True
         if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
             return not self._repeats(claim, earlier)
-        if sets_other_measure(" ".join((claim.text, *told)), earlier.text):
+        if sets_other_measure(" ".join((claim.text, *summary)), earlier.text):
             return True
         if _is_bare(claim) and _answers(context.before, earlier.text):
             return bool(new_values(context.summary, earlier.text))
-        says_so = says_change(claim.text) or any(map(says_change, told))
-        if says_so and covers(" ".join((claim.text, *told)), earlier.text):
+        says_so = says_change(claim.text) or any(map(says_change, summary))
+        if says_so and covers(" ".join((claim.text, *summary)), earlier.text):
             return True
         return any(
             says_enough_in_part(own_strength(sentence, earlier.text, self._weights))
@@ -166,11 +166,11 @@ class StatementPool:
         """The statement; in the words of the summary where its own do not tell what it is about."""
         if says_enough(own_strength(claim.text, earlier.text, self._weights)):
             return claim
-        told = sentences(context.summary)
-        scores = [own_strength(sentence, earlier.text, self._weights) for sentence in told]
+        summary = sentences(context.summary)
+        scores = [own_strength(sentence, earlier.text, self._weights) for sentence in summary]
         if not scores or not says_enough(max(scores)):
             return claim
-        text = told[scores.index(max(scores))]
+        text = summary[scores.index(max(scores))]
         return replace(claim, text=text, trust=least_trusted((claim.trust, Trust.ASSISTANT)))
 
 
@@ -179,8 +179,8 @@ def _around(claim: Claim, context: ExchangeContext) -> str:
     was said before, if the statement itself says hardly anything."""
     if not claim.by_person:
         return context.asked
-    told = sentences(context.summary)[:_SUMMARY_SENTENCES]
-    return " ".join((*told, context.before if _is_bare(claim) else ""))
+    summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
+    return " ".join((*summary, context.before if _is_bare(claim) else ""))
 
 
 def _is_bare(claim: Claim) -> bool:
