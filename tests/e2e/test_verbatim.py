@@ -109,8 +109,9 @@ def fill(memory: Holdfast, root: Path) -> str:
         git(root, "commit", "-q", "--allow-empty", "-m", message, "-m", reason)
     memory.ingest(memory.ingestion.find(list(sessions(root))))
     memory.ingestion.ingest_git(root)
-    for n in many:
+    for n in many[::2]:
         memory.remember(f"Bramble needs {told(n)} in every harbour of colour {n}.")
+    for n in many[1::2]:
         memory.retain(f"Bramble {n} is worth {told(n)} to us.", Network.OPINION, 0.9)
     memory.teaching.learn("care", f"Store every Bramble beside {told(0)}.", by=AGENT)
     asked = memory.ask("Why was Bramble slow?")

@@ -20,11 +20,12 @@ from typing import NamedTuple
 import orjson
 
 from holdfast.capture.redact import Redactor
-from holdfast.language import STOPWORDS, words
+from holdfast.language import STOPWORDS, content_stems, words
 from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.recall.query.query import Query
@@ -251,20 +252,29 @@ def _ripgrep(tool: str, path: Path, needle: str, deadline: float) -> Iterator[tu
 
 
 def suggestions(reader: Reader, bank: str | None, query: Query) -> tuple[str, ...]:
-    """Words of this bank that are spelled like those of the query, and its most frequent words."""
+    """Words of this bank that are spelled like those of the query, and its most frequent words
+    without those that only ended statements have."""
     recent = reader.passages.recent(bank, "exchange", _RECENT_EXCHANGES)
     recent = recent + reader.passages.recent(bank, "digest", _RECENT_SESSIONS)
-    counted: Counter[str] = Counter()
+    ended = {
+        name: read_ended_words(reader, name, [p.session for p in recent if p.bank == name])
+        for name in {p.bank for p in recent}
+    }
+    all_words: Counter[str] = Counter()
+    current: Counter[str] = Counter()
     for passage in recent:
         title = passage.body.partition("\n")[0].removeprefix("Request: ")
         content = [w for w in words(title) if len(w) > 3 and w not in STOPWORDS]
-        counted.update(list(dict.fromkeys(content)))
-    vocabulary = [word for word, _ in counted.most_common(_MAX_VOCABULARY)]
+        all_words.update(set(content))
+        seq = WHOLE_SESSION if passage.kind == "digest" else passage.seq
+        if not ended[passage.bank].find(title, passage.time, passage.session, seq):
+            current.update([w for w in dict.fromkeys(content) if content_stems(w)])
+    vocabulary = [word for word, _ in all_words.most_common(_MAX_VOCABULARY)]
     meant = [
         close
         for word in query.terms.words
-        if word not in counted
+        if word not in all_words
         for close in get_close_matches(word, vocabulary, n=2, cutoff=_MIN_SPELLING_SIMILARITY)
     ]
-    topics = [word for word, count in counted.most_common(_MAX_TOPICS) if count > 1]
+    topics = [word for word, count in current.most_common(_MAX_TOPICS) if count > 1]
     return tuple(dict.fromkeys((*meant, *topics)))[:_MAX_SUGGESTIONS]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from holdfast.recall.core.relevance import (
     worth_showing,
 )
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
-from tests.support.recall_bank import BUDGETS, make_shop
+from tests.support.recall_bank import BUDGETS, make_shop, open_with_sessions, talk
 
 WEIGHT = st.dictionaries(st.sampled_from(["cach", "retri", "row", "importer"]), st.floats(0.1, 9))
 TEXT = st.lists(st.sampled_from("caching retries rows importer the of 日本".split())).map(" ".join)
@@ -136,6 +137,19 @@ def test_suggestions_come_from_words_of_this_bank_only(shop: Holdfast) -> None:
     assert ours and set(ours) <= said
     assert "llamas" not in ours and set(theirs) == {"llamas", "shear", "feed"}
     assert shop.recall("lamas", "shop").suggestions == ours
+
+
+def test_suggestions_leave_out_what_was_corrected_and_words_that_frame(tmp_path: Path) -> None:
+    said = "From now on we always deploy with fluxor, we decided."
+    scripts = [talk(day, f"2026-09-{day:02}", said, "Noted.") for day in (1, 2)]
+    with open_with_sessions(tmp_path, *scripts) as memory:
+        before = memory.recall("zymurgy", "shop").suggestions
+        assert "fluxor" in before and "deploy" in before
+        assert not {"always", "decided"} & {*before}
+        (fact,) = memory.browse.facts("shop")
+        memory.correct(f"fact/{fact.id}", said.replace("fluxor", "argonaut"), who="ada")
+        assert "fluxor" not in memory.recall("zymurgy", "shop").suggestions
+        assert memory.recall("fluxxor", "shop").suggestions[0] == "fluxor"
 
 
 def turns_of(memory: Holdfast, bank: str) -> list[str]:

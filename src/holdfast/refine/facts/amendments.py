@@ -105,11 +105,8 @@ class StatementWords(NamedTuple):
     stems: tuple[str, ...]
     before: frozenset[tuple[str, str]]
     places: tuple[frozenset[str], ...]
-
-    @property
-    def set(self) -> frozenset[str]:
-        """The words without their order."""
-        return frozenset(self.stems)
+    # The words without their order.
+    set: frozenset[str]
 
 
 @lru_cache(maxsize=5000)
@@ -126,7 +123,7 @@ def statement_words(text: str) -> StatementWords:
     }
     low = {word for word, _ in found}
     places = tuple(group & low for group in _PLACES)
-    return StatementWords(tuple(content), frozenset(pairs), places)
+    return StatementWords(tuple(content), frozenset(pairs), places, frozenset(content))
 
 
 def _stem(word: str) -> str:
@@ -160,13 +157,17 @@ class WordWeights:
         self._total = len(seen)
         # Both of two statements have the words they share.
         self._highest = self._rarity(2)
+        self._known = {word: self._weight(word) for word in self._count}
 
     def _rarity(self, count: int) -> float:
         return math.log(1 + (self._total + 1) / (count + 1))
 
+    def _weight(self, word: str) -> float:
+        return min(1.0, self._rarity(max(2, self._count[word])) / self._highest)
+
     def of(self, word: str) -> float:
         """The weight of a word, from 0 to 1."""
-        return min(1.0, self._rarity(max(2, self._count[word])) / self._highest)
+        return self._known.get(word, 1.0)
 
     def total(self, found: Iterable[str]) -> float:
         """The weight of some words."""
@@ -343,6 +344,7 @@ def _form(value: str) -> str:
     return re.sub(r"\d+", "0", value) if any(c.isdigit() for c in value) else "word"
 
 
+@lru_cache(maxsize=5000)
 def _measures(text: str) -> frozenset[tuple[str, str]]:
     """The values of a statement, each with the word after it, such as `minutes`; "" if none is."""
     split = [_NUMBERS.get(word, word) for word in words(plain(text).translate(_SPLIT))]
