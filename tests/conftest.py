@@ -21,12 +21,13 @@ SLOW_SHOWN = 10
 _NOT_QUICK = {"slow", "model", *MAY_START}
 WATCH = NeedsWatch()
 
-# A law holds or it does not. By default Hypothesis fails where one example takes more than 200 ms,
-# or making examples a second, which a busy machine decides.
-settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any-machine")
+# A property holds or it does not. By default Hypothesis fails where one example takes more than
+# 200 ms, or making examples a second, which a busy machine decides; and it tries other examples in
+# every run. `--hypothesis-profile=search` looks for new counterexamples.
+_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("search", _ANY_MACHINE)
+settings.register_profile("same-examples", _ANY_MACHINE, derandomize=True)
+settings.load_profile("same-examples")
 
 # The tests start hundreds of processes. Where the environment keeps Python from writing down what
 # it compiled, each of them would compile the whole package anew, for longer than it then works.

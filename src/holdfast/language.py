@@ -19,10 +19,11 @@ _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
 _LINK = regex(r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)")
 # Bold print. Neither a power (`1024**3`), nor arguments (`**options`), nor a glob (`**/*.py`), nor
-# a mask (`***`); and `__init__` is always a name.
-BOLD = r"(?<![\w*])\*\*(?=[\w\"'“‘`(\[])[^*\n]+?(?<=[^\s*])\*\*(?![\w*])"
+# a mask (`***`), nor asterisks in quotes ('**'); and `__init__` is always a name.
+_EMPHASISED = r"(?=[\"'“‘`(\[]*\w)[^*\n]+?(?<=[^\s*])(?<!\s[\"'`])"
+BOLD = rf"(?<![\w*])\*\*{_EMPHASISED}\*\*(?![\w*])"
 _EMPHASIS = regex(BOLD)
-_LIGHT_EMPHASIS = regex(r"(?<![\w*])\*(?=[\w\"'“‘`(\[])([^*\n]+?)(?<=\S)\*(?![\w*])")
+_LIGHT_EMPHASIS = regex(rf"(?<![\w*])\*({_EMPHASISED})\*(?![\w*])")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TAG = regex(r"(`[^`\n]*`)|(?<!\w)</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")

@@ -49,7 +49,15 @@ def test_a_token_of_code_is_shown_as_it_was_written(
 
 
 @pytest.mark.parametrize(
-    "text", ["1024**3 and 2**4", "__init__.py and __version__", "a mask *** here", "*args, **kw"]
+    "text",
+    [
+        "1024**3 and 2**4",
+        "__init__.py and __version__",
+        "a mask *** here",
+        "*args, **kw",
+        "split at '**' or at '**'",
+        'pass **kw and join by "**"',
+    ],
 )
 def test_powers_names_and_masks_are_not_taken_for_emphasis(text: str) -> None:
     assert shown(prose(text)) == shown(inline(text)) == text
