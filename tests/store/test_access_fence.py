@@ -23,6 +23,7 @@ from holdfast.store.sql import rows
 from holdfast.store.sqlite.read_only import SqliteReadStore
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.samples import BANK, NOON, OTHER, prepared
+from tests.support.empty_memory import put_empty_memory
 
 ARGUMENTS: dict[str, Any] = {
     "kind": "",  # any
@@ -69,7 +70,7 @@ def method_of(store: Store, key: str) -> Any:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     def make() -> Store:
-        return SqliteStore(tmp_path / "home" / "memory.db")
+        return SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))
 
     with prepared(make) as made:
         yield made

@@ -10,6 +10,7 @@ from holdfast.store.postgres.store import PostgresStore
 from holdfast.store.protocol import Store
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.suite import CHECKS, MakeStore
+from tests.support.empty_memory import put_empty_memory
 from tests.support.postgres_server import Server
 
 NAMES = [check.__name__ for check in CHECKS]
@@ -23,7 +24,7 @@ def test_the_sqlite_store_passes_every_conformance_check(
     with ExitStack() as opened:
 
         def make_store() -> Store:
-            store = SqliteStore(tmp_path / "home" / "memory.db")
+            store = SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))
             opened.callback(store.close)
             return store
 

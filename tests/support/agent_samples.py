@@ -13,6 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.records import Session, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "agents"
 NOW = "2026-07-01T00:00:00.000Z"
@@ -30,7 +31,8 @@ def copy(name: str, to: Path) -> Path:
 
 def open_memory(home: Path) -> Holdfast:
     """A memory of its own, whose user has no agents."""
-    return Holdfast(Settings(home / "holdfast", home / "claude"), lambda: NOW)
+    settings = Settings(home / "holdfast", home / "claude")
+    return Holdfast(with_empty_memory(settings), lambda: NOW)
 
 
 class SampleReading(NamedTuple):

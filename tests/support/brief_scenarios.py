@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 NOW = "2026-09-20T12:00:00.000Z"
@@ -355,7 +356,7 @@ def make_shop(folder: Path, embed: bool = False) -> Holdfast:
     farm = Talk("2026-09-11", (), ("We decided to shear llamas in May.", "In May, then."))
     _script(90, farm, "/home/dev/farm").write(folder / "p")
     settings = Settings(home=folder / "home", claude_dir=folder)
-    memory = Holdfast(settings, now=lambda: NOW)
+    memory = Holdfast(with_empty_memory(settings), now=lambda: NOW)
     memory.ingest(memory.ingestion.find([folder / "p"]))
     memory.ingestion.ingest_git(_repository(folder / "repo"), "shop")
     if embed:

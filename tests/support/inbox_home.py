@@ -17,6 +17,7 @@ from holdfast.refine.hooks.reconcile import ReconcileReport, reconcile
 from holdfast.refine.ingest.turns import PrivacyRules
 from holdfast.settings import Settings
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.empty_memory import put_empty_memory, with_empty_memory
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "hooks"
 SESSION = "11111111-0000-4000-8000-000000000001"
@@ -86,7 +87,7 @@ class Home:
         return drain(self.places, banks, self.rules, lambda: self.now, self.keep)
 
     def reconcile(self) -> ReconcileReport:
-        store = SqliteStore(self.settings.database, create=True)
+        store = SqliteStore(put_empty_memory(self.settings.database))
         try:
             banks = BankMaker(self.settings, lambda: self.now)
             return reconcile(store, banks, self.places, self.rules, lambda: self.now)
@@ -94,7 +95,7 @@ class Home:
             store.close()
 
     def open(self) -> Holdfast:
-        return Holdfast(self.settings, now=lambda: self.now)
+        return Holdfast(with_empty_memory(self.settings), now=lambda: self.now)
 
     def ingest(self, *paths: Path) -> None:
         with self.open() as memory:

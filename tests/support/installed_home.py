@@ -16,6 +16,7 @@ from holdfast.hosts.claude_code.detect import EVENT_NAMES
 from holdfast.hosts.claude_code.install import scripts
 from tests.support.command_line import run_command
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import WarmCommand, warm_interpreter
 
 MAIN = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
 
@@ -57,23 +58,11 @@ def run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess
     """Run a command; a worker in a process of its own, for it lowers its priority for good."""
     if arguments[0] != "worker":
         return run_command([*arguments], environment(home, **more))
-    return subprocess.run(
-        [sys.executable, "-c", MAIN, *arguments],
-        env=environment(home, **more),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-    )
+    return warm_interpreter().run(arguments, environment(home, **more))
 
 
-def start(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", MAIN, *arguments],
-        env=environment(home),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def start(home: Path, *arguments: str) -> WarmCommand:
+    return warm_interpreter().start(arguments, environment(home))
 
 
 def hook(home: Path, event: str, session: str, payload: object = None) -> None:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from tests.support.waiting import wait_until
 
 
-def kill_after(process: subprocess.Popen[Any], seconds: float) -> bool:
+class RunningProcess(Protocol):
+    """A `subprocess.Popen`, or what is used like one."""
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
+
+
+def kill_after(process: RunningProcess, seconds: float) -> bool:
     """Kill a process that is not done after so many seconds; whether it still ran."""
     try:
         process.wait(timeout=seconds)
@@ -20,7 +30,7 @@ def kill_after(process: subprocess.Popen[Any], seconds: float) -> bool:
     return False
 
 
-def kill_during_writes(process: subprocess.Popen[Any], database: Path, seconds: float) -> bool:
+def kill_during_writes(process: RunningProcess, database: Path, seconds: float) -> bool:
     """Kill a process so many seconds after it has begun to write to a database; whether it still
     ran. Before that it only starts, which takes longer the busier the machine is."""
     before = _written(database)

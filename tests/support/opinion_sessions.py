@@ -10,6 +10,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.opinions import Opinion
 from holdfast.refine.memories.stances import target_key
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -32,7 +33,8 @@ def open_dated_memory(
     home: Path, clock: Callable[[], str] | None = None, bank: str = "proj"
 ) -> Holdfast:
     """A memory with a clock of its own."""
-    return Holdfast(Settings(home=home, claude_dir=home / "claude", bank=bank), clock or Clock())
+    settings = Settings(home=home, claude_dir=home / "claude", bank=bank)
+    return Holdfast(with_empty_memory(settings), clock or Clock())
 
 
 def session_on_day(number: int, *said: str, cwd: str = "/home/dev/proj") -> Script:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from typing import Any
 from tests.support.installed_home import MAIN
 from tests.support.model_service import serve_in_thread
 from tests.support.transcripts import Script, bug_hunt
+from tests.support.warm_commands import warm_interpreter
 
 Json = dict[str, Any]
 TITLE = "Nightly import loaded rows twice because of the retry wrapper"
@@ -93,9 +93,7 @@ class User:
         return [sys.executable, "-c", MAIN, *arguments]
 
     def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            self.command(*arguments), env=self.env, capture_output=True, text=True, timeout=300
-        )
+        done = warm_interpreter().run(arguments, self.env)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 

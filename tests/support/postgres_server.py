@@ -253,7 +253,8 @@ class Server:
 
     def _make(self, name: str, template: str) -> str:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            words = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+            # By default every block goes through the log, which takes three times the processor.
+            words = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
             connection.execute(words.format(sql.Identifier(name), sql.Identifier(template)))
         return name
 

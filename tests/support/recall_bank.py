@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Budget
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 NOW = "2026-09-20T12:00:00.000Z"  # a Sunday
@@ -86,7 +87,8 @@ def talk(number: int, day: str, *said: str, cwd: str = "/home/dev/shop") -> Scri
 
 def open_home(folder: Path, now: str = NOW) -> Holdfast:
     """A memory in a folder, at a fixed moment."""
-    return Holdfast(Settings(home=folder / "home", claude_dir=folder), now=lambda: now)
+    settings = Settings(home=folder / "home", claude_dir=folder)
+    return Holdfast(with_empty_memory(settings), now=lambda: now)
 
 
 def open_with_sessions(folder: Path, *scripts: Script) -> Holdfast:

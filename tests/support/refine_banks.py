@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Fact
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 NOW = "2026-12-01T12:00:00.000Z"
@@ -32,21 +33,30 @@ def session_saying(day: str, number: int, *texts: str) -> Script:
 def open_memory(home: Path) -> Holdfast:
     """A memory in a folder."""
     settings = Settings(home=home, claude_dir=home / "claude", bank="proj")
-    return Holdfast(settings, now=lambda: NOW)
+    return Holdfast(with_empty_memory(settings), now=lambda: NOW)
 
 
-def ingest_scripts(memory: Holdfast, scripts: Sequence[Script]) -> None:
-    """Write sessions as transcripts and ingest them one after the other."""
+def ingest_scripts(memory: Holdfast, scripts: Sequence[Script], update_every: int = 1) -> None:
+    """Write sessions as transcripts and ingest them one after the other. What is derived from all
+    sessions is derived after every so many, and at the end."""
     folder = memory.settings.home / "claude" / "projects"
-    for script in scripts:
-        memory.ingest(memory.ingestion.find([script.write(folder)]))
+    for number, script in enumerate(scripts, 1):
+        inputs = memory.ingestion.find([script.write(folder)])
+        memory.ingestion.ingest(inputs, then_know=number % update_every == 0)
+    if len(scripts) % update_every:
+        memory.ingestion.update()
 
 
-def open_filled(home: Path, *scripts: Script) -> Holdfast:
-    """A memory that has read some sessions."""
+def open_filled(home: Path, *scripts: Script, update_every: int = 1) -> Holdfast:
+    """A memory that has read some sessions, as `ingest_scripts` reads them."""
     memory = open_memory(home)
-    ingest_scripts(memory, scripts)
+    ingest_scripts(memory, scripts, update_every)
     return memory
+
+
+def open_filled_at_once(home: Path, *scripts: Script) -> Holdfast:
+    """A memory that has read some sessions, and derived what all of them say once."""
+    return open_filled(home, *scripts, update_every=len(scripts))
 
 
 def find_fact(memory: Holdfast, words: str) -> Fact:

@@ -9,6 +9,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, Turn
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 SESSION = "33333333-0000-4000-8000-000000000001"
@@ -18,7 +19,7 @@ def open_memory(home: Path) -> Holdfast:
     """A memory whose clock advances one second per call."""
     ticks = count()
     return Holdfast(
-        Settings(home=home, claude_dir=home / "claude", bank="proj"),
+        with_empty_memory(Settings(home=home, claude_dir=home / "claude", bank="proj")),
         now=lambda: f"2026-11-01T00:00:{next(ticks) % 60:02}.000Z",
     )
 

@@ -19,6 +19,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 
 SESSIONS = Path(__file__).resolve().parents[2] / "examples" / "sessions"
 BANK = "tidewatch"
@@ -83,7 +84,7 @@ Rankings = dict[str, dict[str, Ranking]]
 def memory_of_sample_sessions(home: Path) -> Holdfast:
     """The sample sessions, read and embedded, in a memory whose clock stands still."""
     settings = Settings(home=home, claude_dir=home / "claude", bank=BANK)
-    memory = Holdfast(settings, now=lambda: NOW)
+    memory = Holdfast(with_empty_memory(settings), now=lambda: NOW)
     memory.ingest(memory.ingestion.find([SESSIONS]))
     missing = memory.ingestion.embed(threads=1)
     assert missing == 0, missing

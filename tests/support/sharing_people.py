@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -53,7 +54,7 @@ class Person:
         git(self.clone, "remote", "add", "origin", str(bare))
         home = folder / name / "home"
         settings = Settings(home, folder / name / "claude", bank="", embed_model="none")
-        self.memory = Holdfast(settings, clock)
+        self.memory = Holdfast(with_empty_memory(settings), clock)
 
     def at_home(self) -> Holdfast:
         """Return their memory, after changing into their clone."""

@@ -157,7 +157,8 @@ class RetrieverReport(NamedTuple):
 class RecallResult:
     """The result of a recall. It has `abstained` when no record reaches the relevance threshold;
     then `misses` are the nearest records below it, `fallbacks` the other searches that were tried,
-    and `suggestions` words of the bank to search for instead."""
+    and `suggestions` words of the bank to search for instead. `only_time`: the query asks for
+    whatever happened at a time."""
 
     query: str
     bank: str
@@ -167,6 +168,7 @@ class RecallResult:
     fallbacks: tuple[str, ...] = ()
     misses: tuple[Hit, ...] = ()
     suggestions: tuple[str, ...] = ()
+    only_time: bool = False
 
 
 class Confidence(StrEnum):

@@ -141,6 +141,7 @@ def recall(
         ),
         strategies=ranking.reports,
         misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
+        only_time=ranking.query.only_time,
     )
 
 

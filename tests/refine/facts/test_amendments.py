@@ -22,7 +22,7 @@ from holdfast.refine.facts.plain_statements import (
     may_be_amended,
     reported_changes,
 )
-from tests.support.refine_banks import open_filled, session_on
+from tests.support.refine_banks import open_filled_at_once, session_on
 from tests.support.transcripts import Script
 
 UNWEIGHTED = WordWeights(())
@@ -37,7 +37,7 @@ def script_of(conversation: Conversation) -> Script:
 
 def facts_of(tmp_path: Path, *pairs: Pair) -> list[Fact]:
     sides = [script_of(side) for pair in pairs for side in (pair.earlier, pair.later)]
-    with open_filled(tmp_path, *sides) as memory:
+    with open_filled_at_once(tmp_path, *sides) as memory:
         return memory.browse.facts(all=True)
 
 
@@ -117,12 +117,12 @@ def test_a_change_that_only_an_agent_proposes_amends_nothing(tmp_path: Path) -> 
 
 
 def test_statements_that_nobody_amends_are_no_facts(tmp_path: Path) -> None:
-    with open_filled(tmp_path, script_of(read_pairs("tuning")[0].earlier)) as memory:
+    with open_filled_at_once(tmp_path, script_of(read_pairs("tuning")[0].earlier)) as memory:
         (bank,) = memory.reader.banks.all()
         kinds = {claim.kind for claim in memory.reader.facts.claims(bank.id)}
         assert ClaimKind.STATEMENT in kinds
     plain = pair_of("invoices are archived after 90 days").earlier
-    with open_filled(tmp_path / "other", script_of(plain)) as memory:
+    with open_filled_at_once(tmp_path / "other", script_of(plain)) as memory:
         assert memory.browse.facts(all=True) == []
 
 

@@ -17,6 +17,7 @@ from tests.support.refine_banks import (
     find_fact,
     ingest_scripts,
     open_filled,
+    open_filled_at_once,
     open_memory,
     session_on,
     session_saying,
@@ -198,7 +199,8 @@ def test_any_order_of_reading_gives_the_same_facts_and_so_does_a_rebuild(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         scripts = family_sessions()
-        with open_filled(Path(folder), *(scripts[n] for n in order)) as memory:
+        read = [scripts[n] for n in order]
+        with open_filled(Path(folder), *read, update_every=4) as memory:
             assert in_order and known(memory) == in_order
             before = dump(memory.settings.database)
             memory.ingestion.rebuild()
@@ -217,7 +219,7 @@ def test_decisions_about_facts_survive_a_rebuild_and_undoing_them_restores_exact
 ) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_filled(Path(folder), *family_sessions()[:6]) as memory,
+        open_filled_at_once(Path(folder), *family_sessions()[:6]) as memory,
     ):
         first, before = known(memory), dump(memory.settings.database)
         assert first

@@ -1,22 +1,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import time
+import signal
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.support.killed_processes import kill_during_writes
 from tests.support.memory_dump import dump
 from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
-ROUNDS = 3
-KILLS = 5
+KILLS = 4
 # Of so many bytes in a call, eight short sessions are enough to be read by several processes.
 MANY = 140_000
 
@@ -36,8 +33,7 @@ def make_corpus(folder: Path, sessions: int, padding: int, turns: int = 4) -> No
 
 
 def command(folder: Path, workers: int) -> list[str]:
-    main = "import sys; from holdfast.interfaces.cli.main import main; sys.exit(main())"
-    return [sys.executable, "-c", main, "ingest", str(folder), "--workers", str(workers)]
+    return ["ingest", str(folder), "--workers", str(workers)]
 
 
 def environment(home: Path, model: str = "") -> dict[str, str]:
@@ -45,42 +41,37 @@ def environment(home: Path, model: str = "") -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def ingest(folder: Path, home: Path, workers: int, model: str = "") -> None:
-    subprocess.run(
-        command(folder, workers),
-        env=environment(home, model),
-        check=True,
-        capture_output=True,
-        timeout=120,
-    )
+def ingest(folder: Path, home: Path, workers: int, model: str = "") -> float:
+    """Read a folder; returns how much processor time it took, without that of the workers."""
+    process = warm_interpreter().start(command(folder, workers), environment(home, model))
+    assert process.wait(timeout=120) == 0
+    return process.cpu_s
 
 
 # Without a model the kills hit the reading and what follows from it; with one, mostly the model.
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("workers", "sessions", "padding", "model"), [(1, 10, 200, "none"), (2, 8, MANY, "")]
+    ("rounds", "workers", "turns", "padding", "model"),
+    [(2, 1, 4, 200, "none"), (1, 2, 2, 2 * MANY, "")],
 )
 def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
-    tmp_path: Path, workers: int, sessions: int, padding: int, model: str
+    tmp_path: Path, rounds: int, workers: int, turns: int, padding: int, model: str
 ) -> None:
     corpus = tmp_path / "corpus"
-    make_corpus(corpus, sessions, padding)
-    started = time.monotonic()
-    ingest(corpus, tmp_path / "calm", workers, model)
-    whole = time.monotonic() - started
+    make_corpus(corpus, 8, padding, turns)
+    whole = ingest(corpus, tmp_path / "calm", workers, model)
     calm = dump(tmp_path / "calm" / "memory.db")
     rng = seeded_random()
     landed = 0
-    for round in range(ROUNDS // workers):
+    for round in range(rounds):
         home = tmp_path / f"home{round}"
-        for _ in range(KILLS):
-            process = subprocess.Popen(
-                command(corpus, workers),
-                env=environment(home, model),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+        # What was done before a kill is kept, so that these reach every part of the run.
+        for part in rng.sample(range(KILLS), KILLS):
+            after = (part + rng.random()) / KILLS * whole / 2
+            process = warm_interpreter().start(
+                command(corpus, workers), environment(home, model), dies_after_s=after
             )
-            landed += kill_during_writes(process, home / "memory.db", rng.uniform(0, whole / 2))
+            landed += process.wait(timeout=120) == -signal.SIGPROF
         ingest(corpus, home, workers, model)
         assert dump(home / "memory.db") == calm
     assert landed >= 2, "the kills must have hit a running ingest"
@@ -89,33 +80,24 @@ def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
 @pytest.mark.slow
 def test_two_runs_at_once_do_no_harm(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
-    make_corpus(corpus, 8, 500)
+    make_corpus(corpus, 4, 500, turns=2)
     ingest(corpus, tmp_path / "calm", 1)
     home = tmp_path / "home"
-    both = [
-        subprocess.Popen(
-            command(corpus, 1),
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for _ in range(3)
-    ]
-    for process in both:
-        _, complaint = process.communicate(timeout=120)
-        assert process.returncode == 0, complaint.decode()
+    with (tmp_path / "errors").open("w+") as errors:
+        running = [
+            warm_interpreter().start(command(corpus, 1), environment(home), files=(errors, errors))
+            for _ in range(3)
+        ]
+        ended = [process.wait(timeout=120) for process in running]
+        errors.seek(0)
+        assert ended == [0, 0, 0], errors.read()
     assert dump(home / "memory.db") == dump(tmp_path / "calm" / "memory.db")
 
 
 def test_no_process_is_left_behind_when_ingest_is_killed(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     make_corpus(corpus, 10, MANY)
-    process = subprocess.Popen(
-        command(corpus, 2),
-        env=environment(tmp_path / "home"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = warm_interpreter().start(command(corpus, 2), environment(tmp_path / "home", "none"))
     family: list[psutil.Process] = []
 
     def has_children() -> bool:

@@ -15,6 +15,7 @@ from tests.support.waiting import TIMEOUT_S
 
 WIDE = (1280, 800)
 PHONE = (360, 740)
+_LAYOUT = "() => [matchMedia('(prefers-color-scheme: dark)').matches, innerWidth]"
 _ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _TIMEOUT_MS = TIMEOUT_S * 1000
@@ -37,47 +38,64 @@ def open_browser() -> Generator[Browser]:
 class BrowserSession:
     """A signed-in browser that opens any number of pages.
 
-    Requests to other addresses and errors of a page are collected in `problems`.
+    A window takes Chromium half a second of processor time, so those of one test are used again by
+    the next. Requests to other addresses and errors of a page are collected in `problems`.
     """
 
     def __init__(self, browser: Browser, server: Server) -> None:
         self.server = server
         self.problems: list[str] = []
         self._browser = browser
-        self._open: list[BrowserContext] = []
-        entering = browser.new_context()
-        entering.new_page().goto(server.enter)
-        self._state = entering.storage_state()
+        self._contexts: dict[bool, BrowserContext] = {}
+        self._shut: dict[bool, list[Page]] = {True: [], False: []}
+        self._open: list[tuple[bool, Page]] = []
+        page = self._window(True)
+        page.goto(server.enter)
+        self._shut[True].append(page)
+        self._state = page.context.storage_state()
         assert self._state.get("cookies"), "the sign-in link set no cookie"
-        entering.close()
 
     def open_page(
         self, path: str = "/", *, dark: bool = False, phone: bool = False, scripts: bool = True
     ) -> Page:
-        """Open a path of the server in a new browser context."""
-        width, height = PHONE if phone else WIDE
-        context = self._browser.new_context(
-            storage_state=self._state,
-            base_url=self.server.url,
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            java_script_enabled=scripts,
-        )
-        context.set_default_timeout(_TIMEOUT_MS)
-        self._open.append(context)
-        page = context.new_page()
+        """Open a path of the server in a window that no other page of this test has."""
+        shut = self._shut[scripts]
+        page = shut.pop() if shut else self._window(scripts)
+        self._open.append((scripts, page))
+        set_layout(page, dark=dark, phone=phone)
+        page.mouse.move(0, 0)  # what the last test pointed at is not under the pointer
+        if "#" in path:
+            page.goto("about:blank")  # an address that differs only behind # is not loaded again
+        page.goto(path)
+        return page
+
+    def shut(self, page: Page) -> None:
+        """Shut one page; its window may show another."""
+        scripts = next(scripts for scripts, one in self._open if one is page)
+        self._open.remove((scripts, page))
+        if not page.is_closed():
+            self._shut[scripts].append(page)
+
+    def close(self) -> None:
+        """Shut every page and forget the problems."""
+        for _, page in self._open[:]:
+            self.shut(page)
+        self.problems.clear()
+
+    def _window(self, scripts: bool) -> Page:
+        if scripts not in self._contexts:
+            self._contexts[scripts] = self._browser.new_context(
+                storage_state=self._state if self._contexts else None,
+                base_url=self.server.url,
+                java_script_enabled=scripts,
+            )
+            self._contexts[scripts].set_default_timeout(_TIMEOUT_MS)
+        page = self._contexts[scripts].new_page()
         page.on("console", lambda told: self._note(told.type == "error", told.text))
         page.on("pageerror", lambda error: self._note(True, str(error)))
         page.on("dialog", lambda dialog: self._note(True, f"dialog: {dialog.message}"))
         page.on("request", lambda asked: self._note(not self._ours(asked.url), asked.url))
-        page.goto(path)
         return page
-
-    def close(self) -> None:
-        """Close every page and forget the problems."""
-        while self._open:
-            self._open.pop().close()
-        self.problems.clear()
 
     def _ours(self, url: str) -> bool:
         return url.startswith((self.server.url + "/", "data:", "about:", "blob:"))
@@ -87,6 +105,13 @@ class BrowserSession:
             self.problems.append(what)
 
 
+def set_layout(page: Page, *, dark: bool = False, phone: bool = False) -> None:
+    """Show a page in light or dark mode, on a wide or a narrow screen."""
+    width, height = PHONE if phone else WIDE
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.set_viewport_size({"width": width, "height": height})
+
+
 def accessibility_problems(page: Page) -> list[str]:
     """Return the accessibility problems of a page; see accessible.js."""
     found: list[str] = page.evaluate(_ACCESSIBLE)
@@ -94,14 +119,18 @@ def accessibility_problems(page: Page) -> list[str]:
 
 
 def accessibility_problems_in_every_layout(browser_session: BrowserSession, path: str) -> list[str]:
-    """Return the problems of a path in light and dark mode, on a wide and a narrow screen."""
+    """Return the problems of a path in light and dark mode, on a wide and a narrow screen. The page
+    is loaded once: what differs is in its style sheet alone."""
     told: list[str] = []
+    page = browser_session.open_page(path)
     for dark in (False, True):
         for phone in (False, True):
-            page = browser_session.open_page(path, dark=dark, phone=phone)
+            set_layout(page, dark=dark, phone=phone)
+            size = page.evaluate(_LAYOUT)
+            assert size == [dark, (PHONE if phone else WIDE)[0]], f"the page is laid out as {size}"
             mark = f"{'dark' if dark else 'light'} {'phone' if phone else 'wide'}"
             told += [f"{mark}: {what}" for what in accessibility_problems(page)]
-            page.context.close()
+    browser_session.shut(page)
     return told
 
 

@@ -15,6 +15,9 @@ from email.message import Message
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support.command_line import run_command
+from tests.support.forked_commands import ForkedCommand
+
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "examples" / "sessions"
 MAIN = (sys.executable, "-m", "holdfast")
@@ -87,18 +90,23 @@ def make_home(folder: Path, *samples: Path) -> dict[str, str]:
     in a test run and then copied."""
     env = empty_home(folder)
     home = folder / "home"
-    if not samples and _SAMPLED:
-        shutil.copytree(_SAMPLED[0], home, dirs_exist_ok=True)
-        return env
-    paths = [str(path) for path in samples or (SAMPLES,)]
-    run = subprocess.run([*MAIN, "ingest", *paths], env=env, cwd=folder, capture_output=True)
-    assert run.returncode == 0, run.stderr.decode()
-    if not samples:
-        _SAMPLED.append(shutil.copytree(home, folder / "sampled"))
+    if SAMPLES in (samples or (SAMPLES,)):
+        if not _SAMPLED:
+            _ingest(env, folder, SAMPLES)
+            _SAMPLED.append(shutil.copytree(home, folder / "sampled"))
+        else:
+            shutil.copytree(_SAMPLED[0], home, dirs_exist_ok=True)
+    if more := [path for path in samples if path != SAMPLES]:
+        _ingest(env, folder, *more)
     return env
 
 
-def read_startup_message(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+def _ingest(env: Mapping[str, str], folder: Path, *paths: Path) -> None:
+    run = run_command(["ingest", *map(str, paths)], env, folder)
+    assert run.returncode == 0, run.stderr
+
+
+def read_startup_message(process: ForkedCommand | subprocess.Popen[bytes]) -> dict[str, Any]:
     """Wait for the JSON that a server prints when it is ready, and return it."""
     assert process.stdout is not None
     told = ""
@@ -112,8 +120,8 @@ def read_startup_message(process: subprocess.Popen[bytes]) -> dict[str, Any]:
 @contextmanager
 def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Server]:
     """Run a server over a memory."""
-    command = [*MAIN, "browse", "--no-open", "--port", "0", "--json", *options]
-    with subprocess.Popen(command, env=dict(env), cwd=folder, stdout=subprocess.PIPE) as process:
+    command = ["browse", "--no-open", "--port", "0", "--json", *options]
+    with ForkedCommand(command, env, folder) as process:
         try:
             found = read_startup_message(process)
             token = Path(found["token_file"]).read_text().strip()

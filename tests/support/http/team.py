@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.command_line import run_command
-from tests.support.http.server import MAIN, HttpResponse, Server, make_home, read_startup_message
+from tests.support.forked_commands import ForkedCommand
+from tests.support.http.server import HttpResponse, Server, make_home, read_startup_message
 
 # The words of one bank are in no other.
 OURS, THEIRS = "checkout", "payroll"
@@ -23,7 +24,7 @@ class Team(NamedTuple):
 
     url: str
     env: Mapping[str, str]
-    process: subprocess.Popen[bytes]
+    process: ForkedCommand
 
     def ask(
         self,
@@ -72,12 +73,10 @@ def two_banks(folder: Path) -> dict[str, str]:
 @contextmanager
 def team_serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Team]:
     """A server for as long as it is wanted."""
-    command = [*MAIN, "serve", "--port", "0", "--json", *options]
-    with subprocess.Popen(
-        command, env=dict(env), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    command = ["serve", "--port", "0", "--json", *options]
+    with ForkedCommand(command, env, folder, read_stderr=True) as process:
         try:
             yield Team(read_startup_message(process)["url"], env, process)
         finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.communicate(60)

@@ -49,6 +49,11 @@ def proper_names(query: str) -> list[str]:
     return [part for word in capital for part in words(word)]
 
 
+def names_something(query: str) -> bool:
+    """Whether a query has a word that can be looked for: "why why why" has none."""
+    return any(word not in STOPWORDS for word in words(query[:_MAX_CHARACTERS]))
+
+
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MAX_TERMS` words."""
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")

@@ -55,8 +55,8 @@ from holdfast.research.answering.quoting import (
     MAX_EXCERPT_CHARS,
     MAX_SENTENCE_CHARS,
     Quote,
+    quote_by_time,
     quote_causal_chain,
-    quote_digests_by_time,
 )
 from holdfast.store.protocol import Reader
 
@@ -139,7 +139,7 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     if found.abstained:
         return _abstain(reader, request, found)
     weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
-    by_time = quote_digests_by_time(found.hits)
+    by_time = quote_by_time(found.hits, found.only_time)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
     quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)

@@ -133,7 +133,8 @@ def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
 def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResult) -> bool:
     """Whether no further round is wanted: the answer is as sure as wanted and one record covers
     nearly all of the question, or more searches by words cannot help."""
-    not_by_words = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
+    by_time_or_cause = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
+    not_by_words = found.only_time or by_time_or_cause
     sure = at_least(answer.confidence, inputs.effort.wanted)
     best = max((hit.why.get("coverage_alone", 0.0) for hit in found.hits), default=0.0)
     whole = answer.confidence is Confidence.HIGH or best >= LIMITS.min_coverage

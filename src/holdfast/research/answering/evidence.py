@@ -16,36 +16,43 @@ from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.core.relevance import answers, combine, coverage, weigh_terms
 from holdfast.recall.core.statements import is_typed, statements, states
-from holdfast.recall.query.terms import read_terms
+from holdfast.recall.query.terms import names_something, read_terms
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.store.protocol import Reader
 
 # Of two records that share this much of the shorter one's words, one may repeat the other.
 _SAME_WORDS = 0.6
-# Sessions that are found by their time answer with what was asked in them.
-_BY_TIME = {"recent", "recent_sessions", "temporal"}
 
 
 def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> RecallResult:
-    """A result with only the hits that are evidence; it abstains if none of them answers."""
+    """A result with only the hits that are evidence; it abstains if none of them answers, or if
+    the question names nothing that could be answered."""
+    wants_time = found.only_time or any("recent" in hit.why for hit in found.hits)
+    if not wants_time and not names_something(found.query):
+        return replace(found, abstained=True, hits=(), misses=())
     stating = [(hit, statements(hit)) for hit in found.hits]
-    kept = [(hit, said) for hit, said in stating if said or hit.provider or _is_by_time(hit)]
+    by_time = {hit.uri for hit in found.hits if _is_by_time(hit, found.only_time)}
+    kept = [(hit, said) for hit, said in stating if said or hit.provider or hit.uri in by_time]
     typed = any(is_typed(hit) for hit, _ in kept)
     weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
-    if any(_answers(hit) for hit in hits):
+    if any(hit.uri in by_time or _answers(hit) for hit in hits):
         return replace(found, hits=tuple(hits))
     return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
 
 
-def _is_by_time(hit: Hit) -> bool:
-    return hit.kind == "digest" and bool(_BY_TIME & hit.why.keys())
+def _is_by_time(hit: Hit, only_time: bool) -> bool:
+    """Whether a session answers because of its time: the question asks for the latest work, or for
+    whatever happened then. Of a question that names something, a time is only a part."""
+    return hit.kind == "digest" and ("recent" in hit.why or (only_time and "temporal" in hit.why))
 
 
 def _answers(hit: Hit) -> bool:
-    """Whether a hit answers by itself. One without a measure was found by its time, by an exact
-    name or by somebody else's server, which decided that."""
-    return "needed" not in hit.why or _is_by_time(hit) or answers(hit.why)
+    """Whether a hit answers by itself. One without a measure was found by an exact name or by
+    somebody else's server, which decided that; a session of a time that was named is none."""
+    if "needed" in hit.why:
+        return answers(hit.why)
+    return "recent_sessions" not in hit.why
 
 
 def _measured(hit: Hit, said: Sequence[str], weights: Mapping[str, float]) -> Hit:

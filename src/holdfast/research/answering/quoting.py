@@ -64,13 +64,21 @@ class Quote(NamedTuple):
     lead: str = ""
 
 
-def quote_digests_by_time(hits: Sequence[Hit]) -> list[Quote]:
-    """The gist of digests that were found by their time, for a question about the latest work or
-    a day: request, result and next step, whichever words they share with the question."""
+def quote_by_time(hits: Sequence[Hit], only_time: bool) -> list[Quote]:
+    """What was found by its time, for a question about the latest work or a day: the gist of
+    digests (request, result and next step), whichever words they share with the question. A
+    question that asks for nothing but a time is answered by other records where there are none."""
     digests = [hit for hit in hits if hit.kind == "digest"]
     found = [hit for hit in digests if "recent" in hit.why]
-    found = found or [hit for hit in digests if _is_by_time_only(hit)]
-    return [Quote(hit, _gist(hit.text), 0.0, hit.score) for hit in found[:MAX_CITATIONS]]
+    found = found or [hit for hit in digests if only_time or _is_by_time_only(hit)]
+    if found or not only_time:
+        return [Quote(hit, _gist(hit.text), 0.0, hit.score) for hit in found[:MAX_CITATIONS]]
+    latest = sorted(hits, key=lambda hit: hit.time, reverse=True)[:MAX_CITATIONS]
+    return [Quote(hit, _first_sentence(hit), 0.0, hit.score) for hit in latest]
+
+
+def _first_sentence(hit: Hit) -> str:
+    return truncate((sentences(hit.text) or [collapse_spaces(hit.text)])[0], MAX_SENTENCE_CHARS)
 
 
 def quote_causal_chain(hits: Sequence[Hit], weights: Mapping[str, float]) -> list[Quote]:

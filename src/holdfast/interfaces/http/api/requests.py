@@ -86,8 +86,16 @@ _ERRORS = {
     502: "A model service did not answer as it should.",
     503: "Busy; ask again in a moment.",
 }
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Error, "description": text} for status, text in _ERRORS.items()
+Responses = dict[int | str, dict[str, Any]]
+# Of a model, the framework makes a validator for every status of every route: a third of the time
+# that a server takes to start. So only the routes of one router describe errors by the model, which
+# puts it into the OpenAPI description, and all others refer to it.
+ERRORS_BY_MODEL: Responses = {
+    status: {"description": text, "model": Error} for status, text in _ERRORS.items()
+}
+_ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+ERRORS: Responses = {
+    status: {"description": text, "content": _ERROR_CONTENT} for status, text in _ERRORS.items()
 }
 
 

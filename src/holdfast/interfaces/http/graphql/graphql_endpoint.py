@@ -10,14 +10,16 @@ from fastapi import APIRouter, Depends, Response
 from pydantic import Field
 
 from holdfast.interfaces.http.api.requests import (
-    ERRORS,
+    ERRORS_BY_MODEL,
     ApiRequestDep,
     RequestBody,
     check_write_request,
     json_response,
 )
 
-router = APIRouter(dependencies=[Depends(check_write_request)], responses=ERRORS, tags=["graphql"])
+router = APIRouter(
+    dependencies=[Depends(check_write_request)], responses=ERRORS_BY_MODEL, tags=["graphql"]
+)
 
 
 class GraphQuestion(RequestBody):

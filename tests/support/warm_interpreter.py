@@ -1,0 +1,138 @@
+"""The source of a Python that has imported the command line, and forks for each command it is sent.
+
+It runs as `python -c SOURCE FD`, so that a fork of it looks to Python like any other program.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import resource
+import selectors
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any
+
+from holdfast.interfaces.cli.main import main
+
+# What commands import when they need it. Nothing here starts a thread, which a fork would lose.
+PACKAGES = ("app", "brief", "capture", "hosts", "learn", "recall", "refine", "sources", "spend")
+PACKAGES_BELOW = ("store.sqlite", "store.across_tables", "interfaces.cli")
+# Dask, psycopg and FastAPI take longer than all the rest, and few commands use them.
+LEFT_OUT = ("dask", ".scripts.", "evaluation", ".servers", "app.server", "migrate", "upgrade")
+MOST_BYTES = 1 << 20
+STREAMS = 4
+READY = b"ready"
+
+
+def import_all() -> None:
+    """Import the modules that commands use."""
+    for package in (*PACKAGES, *PACKAGES_BELOW):
+        top = importlib.import_module(f"holdfast.{package}")
+        for found in pkgutil.walk_packages(top.__path__, f"{top.__name__}."):
+            if not any(part in found.name for part in LEFT_OUT):
+                importlib.import_module(found.name)
+    gc.collect()
+    gc.freeze()
+
+
+def serve(requests: socket.socket) -> dict[str, Any] | None:
+    """Fork for each request. Returns the request in the child, and None here at the end. The last
+    of the four open files of a request is told the child's id, and its status when it has ended."""
+    woken, wake = socket.socketpair()
+    for end in (woken, wake):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(wake.fileno())
+    running: dict[int, int] = {}
+    requests.send(READY)
+    with selectors.DefaultSelector() as selector:
+        selector.register(requests, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while True:
+            ready = {key.fileobj for key, _ in selector.select()}
+            if woken in ready:
+                woken.recv(4096)
+                report_ended(running)
+            if requests not in ready:
+                continue
+            files = array.array("i")
+            space = socket.CMSG_SPACE(STREAMS * files.itemsize)
+            data, messages, *_ = requests.recvmsg(MOST_BYTES, space)
+            if not data:
+                return None
+            files.frombytes(messages[0][2])
+            child = os.fork()
+            if child == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for open_file in (*running.values(), requests.fileno()):
+                    os.close(open_file)
+                requests.detach()
+                return {**json.loads(data), "files": list(files)}
+            for stream in files[:-1]:
+                os.close(stream)
+            running[child] = files[-1]
+            os.write(files[-1], b"%d\n" % child)
+
+
+def report_ended(running: dict[int, int]) -> None:
+    """Tell of every child that has ended how it did."""
+    for child in list(running):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            told = running.pop(child)
+            with suppress(BrokenPipeError):  # nobody waits for it
+                os.write(told, b"%d\n" % os.waitstatus_to_exitcode(status))
+            os.close(told)
+
+
+def run(request: dict[str, Any]) -> int:
+    """Run the command of a request, in its environment and with its files."""
+    *streams, told = request["files"]
+    os.set_inheritable(told, False)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    for file in (sys.stdin, sys.stdout, sys.stderr):
+        assert isinstance(file, TextIOWrapper)
+        file.reconfigure(encoding="utf-8", line_buffering=file.isatty())
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if request["file_size"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_size"], -1))
+    if request["dies_after_s"] is not None:
+        # Nothing handles this signal: the system ends the process where it is.
+        signal.setitimer(signal.ITIMER_PROF, request["dies_after_s"])
+    sys.argv = ["holdfast", *request["arguments"]]
+    status = main()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    os.write(told, b"cpu %f\n" % (used.ru_utime + used.ru_stime))
+    return status
+
+
+def leave(status: int) -> None:
+    """End as Python does, but without taking apart all modules, most of which were never used."""
+    threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    import_all()
+    asked = serve(socket.socket(fileno=int(sys.argv[1])))
+    if asked is not None:
+        leave(run(asked))
