@@ -12,6 +12,8 @@ Cycles, with imports inside functions counted, and layers are checked by import-
 from __future__ import annotations
 
 import ast
+import gc
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -38,6 +40,8 @@ PLUGIN_POINTS = frozenset(
 _FREE_BASES = frozenset(
     "object Protocol Generic NamedTuple TypedDict Enum StrEnum IntEnum Exception BaseModel".split()
 )
+# The functions that import a module by its name in a string.
+_IMPORTS = re.compile("import_module|__import__")
 
 
 class Module(NamedTuple):
@@ -45,21 +49,38 @@ class Module(NamedTuple):
 
     name: str
     path: Path
+    text: str
     tree: ast.Module
 
 
 def read_modules(package: Path) -> list[Module]:
     """Every module below a package folder."""
     found: list[Module] = []
+    # The trees are no garbage, and looking for some among them takes longer than parsing.
+    gc.disable()
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
-        found.append(Module(name, path, ast.parse(path.read_text("utf-8"))))
+        text = path.read_text("utf-8")
+        found.append(Module(name, path, text, ast.parse(text)))
+    gc.enable()
     return found
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """The statements below a node, at any depth."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                waiting += inner
+                yield from inner
+
+
 def _functions(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -68,7 +89,7 @@ def check_string_imports(modules: list[Module], package: str) -> list[str]:
     """Calls of `import_module` that name, or may name, a module of ours."""
     found: list[str] = []
     for module in modules:
-        if module.name in PLUGIN_POINTS:
+        if module.name in PLUGIN_POINTS or not _IMPORTS.search(module.text):
             continue
         constants = {
             target.id: node.value.value
@@ -82,7 +103,7 @@ def check_string_imports(modules: list[Module], package: str) -> list[str]:
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             called = node.func.id if isinstance(node.func, ast.Name) else called
-            if called not in ("import_module", "__import__"):
+            if not _IMPORTS.fullmatch(called):
                 continue
             given = node.args[0] if node.args else None
             name = given.value if isinstance(given, ast.Constant) else None
@@ -100,7 +121,7 @@ def check_lazy_imports(modules: list[Module], allowed: dict[str, str]) -> list[s
     lazy: dict[str, int] = {}
     for module in modules:
         for function in _functions(module.tree):
-            for node in ast.walk(function):
+            for node in _statements(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     lazy.setdefault(module.name, node.lineno)
     found = [
@@ -148,7 +169,7 @@ def check_classes(modules: list[Module]) -> list[str]:
     """Classes with too many public methods, or too deep a hierarchy."""
     classes: dict[str, list[tuple[Module, ast.ClassDef]]] = {}
     for module in modules:
-        for node in ast.walk(module.tree):
+        for node in _statements(module.tree):
             if isinstance(node, ast.ClassDef):
                 classes.setdefault(node.name, []).append((module, node))
     found: list[str] = []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.support.code_files import parse_file
+from tests.support.code_files import parse_file, statements
 
 TESTS = Path(__file__).parents[1]
 # Calls that fail a test: of pytest, and helpers that say by their name that they assert.
@@ -18,15 +19,18 @@ _ASSERTING = re.compile(r"(raises|warns|fail|xfail|_?(assert|expect|check)(_\w+|
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def functions_in(tree: ast.AST) -> Iterator[Function]:
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
+@cache
+def functions_in(tree: ast.Module) -> list[Function]:
+    return [node for node in statements(tree) if isinstance(node, Function)]
 
 
+@cache
 def is_fixture(function: Function) -> bool:
     """What a fixture asserts is that it could be made, not what its test is about."""
     return any("fixture" in ast.unparse(one) for one in function.decorator_list)
 
 
+@cache
 def called_names(function: Function) -> set[str]:
     """The names of what a function calls, or hands on to be called."""
     names: set[str] = set()
@@ -38,6 +42,7 @@ def called_names(function: Function) -> set[str]:
     return names
 
 
+@cache
 def asserts_itself(function: Function) -> bool:
     for node in ast.walk(function):
         if isinstance(node, ast.Assert):
@@ -62,7 +67,7 @@ def asserting_helpers(functions: list[Function]) -> set[str]:
 
 def helper_modules(tree: ast.Module) -> Iterator[Path]:
     """The files of the tests' own modules that a test file imports from."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests."):
             base = TESTS.parent.joinpath(*(node.module or "").split("."))
             inner = (base / f"{alias.name}.py" for alias in node.names)

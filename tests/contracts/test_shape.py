@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.code_files import ROOT, parse_file, python_files
+from tests.support.code_files import ROOT, parse_file, python_files, statements
 
 MOST_FILE_LINES = 600
 MOST_FUNCTION_LINES = 80
@@ -26,7 +26,7 @@ def test_no_file_exceeds_its_line_limit() -> None:
 def test_no_function_exceeds_its_line_limit() -> None:
     long: dict[str, int] = {}
     for path in python_files("src", "tests", "bench", "examples", "tools"):
-        for node in ast.walk(parse_file(path)):
+        for node in statements(parse_file(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
                 lines = node.end_lineno - node.lineno + 1
                 if lines > MOST_FUNCTION_LINES:
@@ -49,10 +49,10 @@ def test_test_folders_are_packages_named_like_those_of_src() -> None:
 def test_no_exception_handler_is_blind() -> None:
     blind: list[str] = []
     for path in python_files("src"):
-        for node in ast.walk(parse_file(path)):
+        for node in statements(parse_file(path)):
             if isinstance(node, ast.ExceptHandler):
                 name = node.type.id if isinstance(node.type, ast.Name) else ""
-                reraises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+                reraises = any(isinstance(inner, ast.Raise) for inner in statements(node))
                 if (node.type is None or name in ("Exception", "BaseException")) and not reraises:
                     blind.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert blind == []
@@ -64,7 +64,7 @@ def test_meaningless_names_are_not_used() -> None:
     found: list[str] = []
     for path in python_files("src"):
         assert path.stem not in ("utils", "common", "helpers", "misc"), path
-        for node in ast.walk(parse_file(path)):
+        for node in statements(parse_file(path)):
             if isinstance(node, ast.ClassDef) and (
                 node.name.endswith(banned) or node.name.startswith("Base")
             ):

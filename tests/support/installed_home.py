@@ -61,8 +61,8 @@ def run(home: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess
     return warm_interpreter().run(arguments, environment(home, **more))
 
 
-def start(home: Path, *arguments: str) -> WarmCommand:
-    return warm_interpreter().start(arguments, environment(home))
+def start(home: Path, *arguments: str, dies_after_s: float | None = None) -> WarmCommand:
+    return warm_interpreter().start(arguments, environment(home), dies_after_s=dies_after_s)
 
 
 def hook(home: Path, event: str, session: str, payload: object = None) -> None:

@@ -27,6 +27,11 @@ from holdfast.interfaces.cli.main import main
 # What commands import when they need it. Nothing here starts a thread, which a fork would lose.
 PACKAGES = ("app", "brief", "capture", "hosts", "learn", "recall", "refine", "sources", "spend")
 PACKAGES_BELOW = ("store.sqlite", "store.across_tables", "interfaces.cli")
+MODULES = (
+    "holdfast.inference.http_chat",
+    "httpx2",
+    "holdfast.interfaces.cli.commands.servers.worker",
+)
 # Dask, psycopg and FastAPI take longer than all the rest, and few commands use them.
 LEFT_OUT = ("dask", ".scripts.", "evaluation", ".servers", "app.server", "migrate", "upgrade")
 MOST_BYTES = 1 << 20
@@ -41,6 +46,8 @@ def import_all() -> None:
         for found in pkgutil.walk_packages(top.__path__, f"{top.__name__}."):
             if not any(part in found.name for part in LEFT_OUT):
                 importlib.import_module(found.name)
+    for module in MODULES:
+        importlib.import_module(module)
     gc.collect()
     gc.freeze()
 
@@ -109,6 +116,7 @@ def run(request: dict[str, Any]) -> int:
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
+    # Whoever runs the tests may ignore Ctrl-C, and what is started then does so too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if request["file_size"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_size"], -1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.support.permitted_model_service import (
 )
 from tests.support.transcripts import bug_hunt
 from tests.support.waiting import wait_out_midnight
+from tests.support.warm_commands import warm_interpreter
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_worker_killed_between_call_and_store_repeats_only_that_call(
         return 200, completion()
 
     service.answer = hold
-    worker = subprocess.Popen(user.command("worker"), env=user.env, stdout=subprocess.DEVNULL)
+    worker = warm_interpreter().start(["worker"], user.env)
     assert arrived.wait(60)
     worker.send_signal(signal.SIGKILL)
     worker.wait(60)
@@ -136,7 +136,7 @@ def test_the_subscription_summarises_a_session_through_the_real_program(tmp_path
 def test_a_missing_package_or_key_is_reported_as_a_failed_step(tmp_path: Path) -> None:
     user = User(tmp_path, '[models]\nuse = "anthropic"\n')
     user.env.pop("ANTHROPIC_API_KEY", None)
-    done = subprocess.run(user.command("worker"), env=user.env, capture_output=True, text=True)
+    done = warm_interpreter().run(["worker"], user.env)
     assert "no key for anthropic" in done.stdout + done.stderr
     assert "no key for anthropic" in user.run("status")
 

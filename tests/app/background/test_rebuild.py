@@ -9,7 +9,6 @@ import pty
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,7 +21,6 @@ from holdfast.app.ingest import stages as knowing
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.memory_status import count_outdated
 from holdfast.settings import Settings
-from tests.support.installed_home import MAIN
 from tests.support.memory_dump import dump
 from tests.support.permitted_model_service import (
     EXCHANGE,
@@ -35,6 +33,7 @@ from tests.support.permitted_model_service import (
 )
 from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_out_midnight, wait_until
+from tests.support.warm_commands import warm_interpreter
 
 BETTER = "The retry wrapper ran load() twice after a timeout in the nightly import"
 WORDS = "retry wrapper load timeout nightly import"
@@ -121,10 +120,7 @@ def test_without_a_terminal_nothing_is_paid_without_consent(
     user = user_with_summaries(tmp_path, service)
     mark_outdated(user, rules=True)
     for more in ((), ("--json",)):
-        done = subprocess.run(
-            user.command("refine", "--stale", *more), env=user.env, capture_output=True, text=True,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = warm_interpreter().run(["refine", "--stale", *more], user.env)
         assert done.returncode == 2 and "no terminal to ask you at" in done.stderr
     assert json.loads(user.run("status", "--json"))["older"]["rules"] == 1
     told = user.run("refine", "--stale", "--rules-only")
@@ -181,12 +177,7 @@ def test_a_rebuild_killed_at_any_call_continues_and_repeats_only_that_call(
         return better_summary()
 
     service.answer = hold
-    # Whoever runs the tests may ignore Ctrl-C, and what is started then does so too.
-    heeding = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {MAIN}"
-    refine = subprocess.Popen(
-        [sys.executable, "-c", heeding, "refine", "--stale", "--yes"], env=user.env,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    refine = warm_interpreter().start(["refine", "--stale", "--yes"], user.env)
     assert arrived.wait(60)
     # Whoever asks meanwhile gets an answer, of what was done or of what was there before.
     assert user.run("recall", WORDS, "--bank", "all")
@@ -239,9 +230,7 @@ def test_two_processes_never_ask_a_model_at_once(service: Service, tmp_path: Pat
     user = user_with_summaries(tmp_path, service)
     with (tmp_path / "home" / "asking.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        done = subprocess.run(
-            user.command("refine", "--stale", "--yes"), env=user.env, capture_output=True, text=True
-        )
+        done = warm_interpreter().run(["refine", "--stale", "--yes"], user.env)
         assert done.returncode == 1 and "asking a model just now" in done.stderr
         user.run("worker")
     assert not service.asked
@@ -256,13 +245,12 @@ def test_without_a_model_the_older_text_is_kept(service: Service, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_path: Path) -> None:
-    talks = [long_session(number) for number in range(20)]
+    talks = [long_session(number) for number in range(12)]
     user = User(tmp_path, "", *talks)
     user.run("ingest")
     wanted = dump(user.database)
     mark_outdated(user, rules=True)
-    refine = subprocess.Popen(user.command("refine", "--stale"), env=user.env,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    refine = warm_interpreter().start(["refine", "--stale"], user.env)
     done = "SELECT count(*) FROM session_derivation WHERE rules_version > 0"
     with closing(sqlite3.connect(user.database)) as raw:
         wait_until(
@@ -273,7 +261,7 @@ def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_pa
     refine.send_signal(signal.SIGKILL)
     assert refine.wait(60) == -signal.SIGKILL
     left = json.loads(user.run("status", "--json"))["older"]["rules"]
-    assert 0 < left < 20
+    assert 0 < left < len(talks)
     assert f"{left} sessions brought up to date." in user.run("refine", "--stale")
     assert dump(user.database) == wanted
 

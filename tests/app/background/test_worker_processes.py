@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +29,11 @@ from tests.support.installed_home import (
     start,
     wait_until_quiet,
 )
-from tests.support.killed_processes import kill_during_writes
 from tests.support.memory_dump import dump
 from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 SESSION = "22222222-0000-4000-8000-000000000001"
 MOST_MB = 80
@@ -119,17 +119,18 @@ def test_a_worker_killed_at_random_points_and_restarted_stores_the_same_rows(
     make_corpus(tmp_path / "projects", 10, 400)
     calm = make_home(tmp_path / "calm")
     (tmp_path / "calm" / "claude" / "projects").symlink_to(tmp_path / "projects")
-    began = time.monotonic()
-    assert run(calm, "worker").returncode == 0
-    whole = time.monotonic() - began
+    undisturbed = start(calm, "worker")
+    assert undisturbed.wait(timeout=120) == 0
     rng = seeded_random()
     landed = 0
     for round in range(2):
         home = make_home(tmp_path / str(round))
         (home.parent / "claude" / "projects").symlink_to(tmp_path / "projects")
-        for _ in range(5):
-            process = start(home, "worker")
-            landed += kill_during_writes(process, home / "memory.db", rng.uniform(0, whole / 2))
+        # What was done before a kill is kept, so that these reach every part of the run.
+        for part in rng.sample(range(4), 4):
+            after = (part + rng.random()) / 4 * undisturbed.cpu_s / 2
+            process = start(home, "worker", dies_after_s=after)
+            landed += process.wait(timeout=120) == -signal.SIGPROF
         assert run(home, "worker").returncode == 0
         assert _rows(home) == _rows(calm)
         assert run(home, "doctor").returncode == 0
@@ -186,14 +187,8 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert run(calm, "worker").returncode == 0
     whole = (calm / "memory.db").stat().st_size
     for limit in (0, 100_000, whole * 3 // 4, whole * 9 // 10):
-        full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, -1)); {MAIN}"
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", full, "worker", "--nudged"],
-            env=environment(home),
-            capture_output=True,
-            timeout=60,
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), limit
+        done = warm_interpreter().run(["worker", "--nudged"], environment(home), file_size=limit)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), limit
     told = HomePaths(home).worker_log.read_text()
     assert "the memory cannot be opened" in told and "ingest failed" in told
     assert run(home, "worker").returncode == 0

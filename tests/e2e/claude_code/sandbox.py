@@ -18,6 +18,7 @@ import holdfast
 from holdfast.capture.home_paths import HomePaths
 from tests.e2e.claude_code.api import Api, Plays
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 Json = dict[str, Any]
 PATIENCE_S = 120
@@ -122,7 +123,8 @@ class Lab:
 
     def holdfast(self, *arguments: str) -> Done:
         """Run Holdfast as the user would."""
-        return self._run([str(self.python), "-I", "-m", "holdfast", *arguments])
+        done = warm_interpreter(str(self.python), "-I").run(arguments, self.env, self.project)
+        return Done(done.returncode, done.stdout, done.stderr)
 
     def claude(self, *arguments: str, words: str = "", allow: str = "") -> Done:
         """Run Claude Code once, without a terminal."""

@@ -17,6 +17,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code import uninstall as leaving
 from tests.e2e.claude_code.sandbox import install_python
 from tests.support.transcripts import bug_hunt
+from tests.support.warm_commands import warm_interpreter
 
 MINE = '{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}'
 
@@ -37,15 +38,7 @@ class User:
         subprocess.run(["git", "init", "-q"], cwd=self.project, env=self.env, check=True)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.python), "-I", "-m", "holdfast", *arguments],
-            cwd=self.project,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        return warm_interpreter(str(self.python), "-I").run(arguments, self.env, self.project)
 
     def do(self, *arguments: str) -> str:
         done = self.run(*arguments)
@@ -61,7 +54,7 @@ class User:
         return json.loads(self.settings.read_bytes().decode("utf-8-sig"))["hooks"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install_python(tmp_path_factory.mktemp("python") / "env")
 

@@ -13,7 +13,6 @@ from tests.support.transcripts import Script, bug_hunt
 from tests.support.waiting import wait_until
 from tests.support.warm_commands import warm_interpreter
 
-KILLS = 4
 # Of so many bytes in a call, eight short sessions are enough to be read by several processes.
 MANY = 140_000
 
@@ -51,11 +50,11 @@ def ingest(folder: Path, home: Path, workers: int, model: str = "") -> float:
 # Without a model the kills hit the reading and what follows from it; with one, mostly the model.
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rounds", "workers", "turns", "padding", "model"),
-    [(2, 1, 4, 200, "none"), (1, 2, 2, 2 * MANY, "")],
+    ("kills", "rounds", "workers", "turns", "padding", "model"),
+    [(4, 2, 1, 4, 200, "none"), (3, 1, 2, 2, 2 * MANY, "")],
 )
 def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
-    tmp_path: Path, rounds: int, workers: int, turns: int, padding: int, model: str
+    tmp_path: Path, kills: int, rounds: int, workers: int, turns: int, padding: int, model: str
 ) -> None:
     corpus = tmp_path / "corpus"
     make_corpus(corpus, 8, padding, turns)
@@ -66,8 +65,8 @@ def test_killed_at_random_points_and_resumed_ingest_stores_the_same_rows(
     for round in range(rounds):
         home = tmp_path / f"home{round}"
         # What was done before a kill is kept, so that these reach every part of the run.
-        for part in rng.sample(range(KILLS), KILLS):
-            after = (part + rng.random()) / KILLS * whole / 2
+        for part in rng.sample(range(kills), kills):
+            after = (part + rng.random()) / kills * whole / 2
             process = warm_interpreter().start(
                 command(corpus, workers), environment(home, model), dies_after_s=after
             )

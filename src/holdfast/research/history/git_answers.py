@@ -43,7 +43,7 @@ class CommitMatching(NamedTuple):
 
     # At least this much, so that one minor word may be missing.
     min_coverage: float = 0.75
-    # All of it, for practical purposes: gives high confidence, and hides commits that cover less.
+    # All of it, for practical purposes: hides commits that cover less.
     full_coverage: float = 0.9
     # A line of an answer that gives a reason, which is shorter and need not repeat the question.
     min_reason_coverage: float = 0.5
@@ -103,6 +103,8 @@ class FoundCommits(NamedTuple):
     commits: list[Commit]
     coverage: float
     how: str = "speak of it"
+    # Whether git itself names them: by a path or by a hash, not by the words of a message.
+    is_exact: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -111,8 +113,10 @@ class FoundCommits(NamedTuple):
 
     @property
     def confidence(self) -> Confidence:
-        """The confidence in an answer that they give."""
-        return Confidence.HIGH if self.is_full else Confidence.MEDIUM
+        """The confidence in an answer that they give. A message is one source, said once."""
+        if self.is_exact:
+            return Confidence.HIGH
+        return Confidence.MEDIUM if self.is_full else Confidence.LOW
 
 
 class TeamAnswer(NamedTuple):
@@ -167,12 +171,12 @@ class HistoryAnswers:
         if _SHA.match(topic.lower()):
             named = self._reader.records.find(bank, "commit", topic.lower(), 2)
             commits = [c for c in named if isinstance(c, Commit)]
-            return FoundCommits(commits if len(commits) == 1 else [], 1.0)
+            return FoundCommits(commits if len(commits) == 1 else [], 1.0, is_exact=True)
         if _PATH.match(topic):
             wanted = RecordFilter(file=topic, since=since, until=until)
             commits, _ = commits_touching(self._reader, bank, wanted, _LIMITS.commits_of_path)
             if commits:
-                return FoundCommits(sorted(commits, key=_BY_TIME), 1.0, "touched it")
+                return FoundCommits(sorted(commits, key=_BY_TIME), 1.0, "touched it", True)
         return self._commits_by_words(topic, (since, until), by_files)
 
     def _commits_by_words(self, topic: str, span: tuple[str, str], by_files: bool) -> FoundCommits:
@@ -240,7 +244,9 @@ class HistoryAnswers:
             quotes += [self._quote(c, "the revert: ") for c in reverts]
             quotes += [self._quote(c, "which was taken back in turn: ") for c in again]
         notes = self._unmerged([commit for commit, _ in reverted])
-        return self._compose(quotes, found.confidence, notes)
+        # The commit and its revert say the same, and git links them.
+        confidence = Confidence.HIGH if found.is_full else Confidence.MEDIUM
+        return self._compose(quotes, confidence, notes)
 
     def _reverts_of(self, commit: Commit) -> list[Commit]:
         ids = self._reader.git.reverted_by(commit.bank, commit.id)
