@@ -16,6 +16,7 @@ from tests.support.waiting import TIMEOUT_S
 WIDE = (1280, 800)
 PHONE = (360, 740)
 _LAYOUT = "() => [matchMedia('(prefers-color-scheme: dark)').matches, innerWidth]"
+_FOCUSED = "() => !document.querySelector('[autofocus]') || document.activeElement.autofocus"
 _ACCESSIBLE = (Path(__file__).parent / "accessible.js").read_text()
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _TIMEOUT_MS = TIMEOUT_S * 1000
@@ -110,6 +111,12 @@ def set_layout(page: Page, *, dark: bool = False, phone: bool = False) -> None:
     width, height = PHONE if phone else WIDE
     page.emulate_media(color_scheme="dark" if dark else "light")
     page.set_viewport_size({"width": width, "height": height})
+
+
+def wait_for_focus(page: Page) -> None:
+    """Wait until the field that a page begins in has the focus, which it gets after it is loaded;
+    keys that are pressed before go elsewhere."""
+    page.wait_for_function(_FOCUSED)
 
 
 def accessibility_problems(page: Page) -> list[str]:

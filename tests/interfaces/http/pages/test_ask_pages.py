@@ -9,6 +9,7 @@ from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
     accessibility_problems_in_every_layout,
+    wait_for_focus,
 )
 from tests.support.http.hostile_sessions import write_hostile_session
 from tests.support.http.server import SAMPLES, Server, make_home, serving
@@ -21,7 +22,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("ask")
     more = folder / "more"
     more.mkdir()
-    with serving(make_home(folder, SAMPLES, write_hostile_session(more)), folder) as made:
+    with serving(
+        make_home(folder, SAMPLES, write_hostile_session(more), embed=False), folder
+    ) as made:
         yield made
 
 
@@ -35,7 +38,8 @@ def test_a_question_is_answered_and_its_citations_open_in_place(
     browser_session: BrowserSession,
 ) -> None:
     page = browser_session.open_page("/")
-    page.keyboard.type(WHY)  # the question has the focus
+    wait_for_focus(page)
+    page.keyboard.type(WHY)
     page.keyboard.press("Enter")
     expect(page.locator(".said")).to_contain_text("We chose SQLite over Postgres")
     assert "/research/mem-" in page.url

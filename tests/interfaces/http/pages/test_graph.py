@@ -55,7 +55,7 @@ def _session(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("graph")
-    with serving(make_home(folder, _session(folder)), folder) as made:
+    with serving(make_home(folder, _session(folder), embed=False), folder) as made:
         yield made
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from holdfast.interfaces.ui.render import PLACES
-from tests.support.http.browser import BrowserSession
+from tests.support.http.browser import BrowserSession, wait_for_focus
 from tests.support.http.forms import Visitor
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 from tests.support.transcripts import Script
@@ -49,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         script.user(f"Please oil the {root.split('/')[3]} gear, it rattles")
         script.assistant(f"The {root.split('/')[3]} gear is oiled because it rattled.")
         told.append(script.write(folder / "told"))
-    with serving(make_home(folder, SAMPLES, *told), folder) as made:
+    with serving(make_home(folder, SAMPLES, *told, embed=False), folder) as made:
         yield made
 
 
@@ -104,6 +104,7 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(browser_session.server.url + address)
+        wait_for_focus(page)
         page.keyboard.press("Escape")
         page.keyboard.press("?")
         expect(page.get_by_text("through a list")).to_be_in_viewport()

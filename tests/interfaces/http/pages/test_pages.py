@@ -7,6 +7,7 @@ from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
     accessibility_problems_in_every_layout,
+    wait_for_focus,
 )
 
 ADDRESSES = [address for address, _, _ in PLACES]
@@ -47,6 +48,7 @@ def test_every_page_is_reachable_by_its_shortcut_key(browser_session: BrowserSes
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(browser_session.server.url + address)
+        wait_for_focus(page)
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.name") == "q"

@@ -19,7 +19,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("search")
     more = folder / "more"
     more.mkdir()
-    with serving(make_home(folder, SAMPLES, write_hostile_session(more)), folder) as made:
+    with serving(
+        make_home(folder, SAMPLES, write_hostile_session(more), embed=False), folder
+    ) as made:
         yield made
 
 

@@ -22,7 +22,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("sessions")
     more = folder / "more"
     more.mkdir()
-    env = make_home(folder, SAMPLES, write_hostile_session(more), write_long_session(more, 150))
+    env = make_home(
+        folder, SAMPLES, write_hostile_session(more), write_long_session(more, 150), embed=False
+    )
     with serving(env, folder) as made:
         yield made
 
