@@ -39,8 +39,11 @@ browser:
 DIST ?= worksteal
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist $(DIST)
 
+# The files of the quick tests are kept in memory where there is room: a disk makes them wait.
+IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
+
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
-	@$(PYTEST) -m "not (process or model or browser or postgres or claude or slow)"
+	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -m "not (process or model or browser or postgres or claude or slow)"
 
 test: setup browser ## run all tests, and name the ten slowest
 	@$(PYTEST) --durations 10 --durations-min 1

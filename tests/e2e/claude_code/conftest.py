@@ -26,10 +26,23 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def make_lab(tmp_path: Path, program: Path, python: Path) -> Iterator[MakeLab]:
+    yield from _making(tmp_path, program, python)
+
+
+@pytest.fixture(scope="module")
+def make_shared_lab(
+    tmp_path_factory: pytest.TempPathFactory, program: Path, python: Path
+) -> Iterator[MakeLab]:
+    """For what several tests of a module look at: a run of the program takes over a second of
+    processor time."""
+    yield from _making(tmp_path_factory.mktemp("labs"), program, python)
+
+
+def _making(folder: Path, program: Path, python: Path) -> Iterator[MakeLab]:
     labs: list[Lab] = []
 
     def make(plays: Plays) -> Lab:
-        labs.append(Lab(tmp_path / f"lab{len(labs)}", program, python, plays))
+        labs.append(Lab(folder / f"lab{len(labs)}", program, python, plays))
         return labs[-1]
 
     yield make
@@ -37,15 +50,9 @@ def make_lab(tmp_path: Path, program: Path, python: Path) -> Iterator[MakeLab]:
         lab.close()
 
 
-@pytest.fixture
-def make_moved_in(make_lab: MakeLab) -> MakeLab:
-    """A lab whose user has run `holdfast setup`, and where no worker starts."""
-
-    def make(plays: Plays) -> Lab:
-        lab = make_lab(plays)
-        done = lab.holdfast("setup", "--yes")
-        assert done.status == 0, done.err
-        lab.hold_worker()
-        return lab
-
-    return make
+def move_in(lab: Lab) -> Lab:
+    """Run `holdfast setup`, and let no worker start."""
+    done = lab.holdfast("setup", "--yes")
+    assert done.status == 0, done.err
+    lab.hold_worker()
+    return lab

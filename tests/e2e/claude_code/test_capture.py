@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.e2e.claude_code.api import SUMMARY, Refuse, Say, Use
-from tests.e2e.claude_code.conftest import MakeLab
-from tests.e2e.claude_code.sandbox import Lab
+import pytest
+
+from tests.e2e.claude_code.api import SUMMARY, Json, Refuse, Say, Use
+from tests.e2e.claude_code.conftest import MakeLab, move_in
+from tests.e2e.claude_code.sandbox import Event, Lab
 
 FILE = "{project}/hello.sh"
 WORK = (
@@ -22,105 +26,139 @@ WORK = (
 TOOLS = "Write,Edit,Bash,Agent"
 
 
-def test_a_session_that_writes_edits_and_runs_is_captured_completely(
-    make_moved_in: MakeLab,
-) -> None:
-    lab = make_moved_in({"work": WORK})
-    done = lab.claude("Please work. PLAY:work", "--output-format", "json", allow=TOOLS)
-    assert done.result["result"] == "It says hello."
-    assert (lab.project / "hello.sh").read_text() == "echo hello\n"
-    events = lab.events()
+ASK = {"description": "look", "prompt": "Look. PLAY:kid", "subagent_type": "general-purpose"}
+STREAMED = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+
+
+def talk(lab: Lab, *steps: str | Callable[[], object], arguments: Sequence[str] = ()) -> list[Json]:
+    """Several prompts to one run of the program, each after the last was answered; what is no
+    prompt is called in between. Returns the last word on each prompt."""
+    results: list[Json] = []
+    with lab.start(*STREAMED, *arguments) as running:
+        assert running.stdin is not None and running.stdout is not None
+        for step in steps:
+            if not isinstance(step, str):
+                step()
+                continue
+            message = {"type": "user", "message": {"role": "user", "content": step}}
+            running.stdin.write(json.dumps(message) + "\n")
+            running.stdin.flush()
+            for line in running.stdout:
+                if (told := json.loads(line)).get("type") == "result":
+                    results.append(told)
+                    break
+        running.stdin.close()
+        running.stdout.read()
+    return results
+
+
+class Captured(NamedTuple):
+    """One session of three prompts: work, work of a subagent, and a service that fails."""
+
+    session: str
+    project: Path
+    events: list[Event]
+    modes: set[int]
+
+    def of_prompt(self, number: int) -> list[Event]:
+        """The events of one prompt, from its own on."""
+        starts = [n for n, e in enumerate(self.events) if e.name == "UserPromptSubmit"]
+        return self.events[starts[number] : [*starts, None][number + 1]]
+
+
+@pytest.fixture(scope="module")
+def captured(make_shared_lab: MakeLab) -> Captured:
+    plays = {
+        "work": WORK,
+        "parent": ([Use("Agent", {**ASK, "run_in_background": False})], [Say("Thanks.")]),
+        "kid": ([Use("Bash", {"command": "ls", "description": "ls"})], [Say("One file.")]),
+        "bad": (Refuse(400),),
+    }
+    lab = move_in(make_shared_lab(plays))
+    prompts = ("Please work. PLAY:work", "Go. PLAY:parent", "Try. PLAY:bad")
+    worked, thanked, failed = talk(lab, *prompts, arguments=("--allowedTools", TOOLS))
+    assert (worked["result"], thanked["result"]) == ("It says hello.", "Thanks.")
+    assert failed["is_error"]
+    events = lab.events(wait_for="SessionEnd")
+    inbox = Path(str(lab.places.inbox()))
+    modes = {path.stat().st_mode & 0o077 for path in inbox.iterdir()}
+    return Captured(worked["session_id"], lab.project, events, modes)
+
+
+def test_a_session_that_writes_edits_and_runs_is_captured_completely(captured: Captured) -> None:
+    assert (captured.project / "hello.sh").read_text() == "echo hello\n"
+    assert captured.events[0].name == "SessionStart" and captured.events[-1].name == "SessionEnd"
+    events = captured.of_prompt(0)
     told = [(e.name, e.payload.get("tool_name", "")) for e in events if e.name != "PreToolUse"]
     assert told == [
-        ("SessionStart", ""),
         ("UserPromptSubmit", ""),
         ("PostToolUse", "Write"),
         ("PostToolUse", "Edit"),
         ("PostToolUse", "Bash"),
         ("PostToolUseFailure", "Bash"),
         ("Stop", ""),
-        ("SessionEnd", ""),
     ]
-    assert {e.session for e in events} == {done.result["session_id"]}
+    assert {e.session for e in captured.events} == {captured.session}
     by_name = {e.name: e.payload for e in events}
     assert by_name["UserPromptSubmit"]["prompt"] == "Please work. PLAY:work"
     assert by_name["Stop"]["last_assistant_message"] == "It says hello."
     ran = [e.payload for e in events if e.payload.get("tool_name") == "Bash"]
     assert ran[0]["tool_response"]["stdout"] == "hello" and "3" in ran[1]["error"]
-    for path in Path(str(lab.places.inbox())).iterdir():
-        assert path.stat().st_mode & 0o077 == 0
+    assert captured.modes == {0}
 
 
-def test_a_subagent_is_captured_with_its_own_work(make_moved_in: MakeLab) -> None:
-    ask = {"description": "look", "prompt": "Look. PLAY:kid", "subagent_type": "general-purpose"}
-    lab = make_moved_in(
-        {
-            "parent": ([Use("Agent", {**ask, "run_in_background": False})], [Say("Thanks.")]),
-            "kid": ([Use("Bash", {"command": "ls", "description": "ls"})], [Say("One file.")]),
-        }
-    )
-    lab.claude("Go. PLAY:parent", allow=TOOLS)
-    names = lab.names()
+def test_a_subagent_is_captured_with_its_own_work(captured: Captured) -> None:
+    events = captured.of_prompt(1)
+    names = [event.name for event in events]
     assert names.index("SubagentStart") < names.index("SubagentStop") < names.index("Stop")
-    stopped = next(e.payload for e in lab.events() if e.name == "SubagentStop")
+    stopped = next(e.payload for e in events if e.name == "SubagentStop")
     assert stopped["last_assistant_message"] == "One file."
-    inner = [e.payload for e in lab.events() if e.name == "PostToolUse"]
+    inner = [e.payload for e in events if e.name == "PostToolUse"]
     assert stopped["agent_id"] in [payload.get("agent_id") for payload in inner]
 
 
-def test_resume_and_compaction_are_captured(make_moved_in: MakeLab) -> None:
-    lab = make_moved_in({"one": ([Say("First.")],), "two": ([Say("Second.")],)})
-    id = lab.claude("Begin. PLAY:one", "--output-format", "json").result["session_id"]
-    lab.claude("More. PLAY:two", "--resume", id)
-    lab.claude("/compact keep the plan", "--resume", id)
-    events = lab.events()
+def test_a_session_whose_service_fails_is_still_captured(captured: Captured) -> None:
+    events = captured.of_prompt(2)
+    assert events[0].payload["prompt"] == "Try. PLAY:bad" and events[-1].name == "SessionEnd"
+    assert "Stop" not in [event.name for event in events]
+
+
+@pytest.fixture(scope="module")
+def resumed(make_shared_lab: MakeLab) -> list[Event]:
+    """A session that is cleared, and in a second run of the program the first session, resumed
+    and compacted."""
+    lab = move_in(make_shared_lab({"one": ([Say("First.")],), "two": ([Say("Second.")],)}))
+    begun, *_ = talk(lab, "Begin. PLAY:one", "/clear", "Anew. PLAY:two")
+    resume = ("--resume", begun["session_id"])
+    talk(lab, "More. PLAY:two", "/compact keep the plan", arguments=resume)
+    return lab.events(wait_for="PostCompact")
+
+
+def test_resume_and_compaction_are_captured(resumed: list[Event]) -> None:
+    begun = resumed[0].session
+    cleared = next(e.session for e in resumed if e.payload.get("source") == "clear")
+    events = [e for e in resumed if e.session == begun]
     sources = [e.payload["source"] for e in events if e.name == "SessionStart"]
     assert sources[:2] == ["startup", "resume"] and "compact" in sources
     before = next(e.payload for e in events if e.name == "PreCompact")
     after = next(e.payload for e in events if e.name == "PostCompact")
     assert before["custom_instructions"] == "keep the plan" and SUMMARY in after["compact_summary"]
-    assert {e.session for e in events} == {id}
+    assert {e.session for e in resumed} == {begun, cleared}
 
 
-def test_clear_ends_one_session_and_starts_another(make_moved_in: MakeLab) -> None:
-    lab = make_moved_in({"one": ([Say("First.")],), "two": ([Say("Second.")],)})
-    talk(lab, "Begin. PLAY:one", "/clear", "Anew. PLAY:two")
-    events = lab.events(wait_for="SessionEnd")
-    sources = [(e.payload["source"], e.session) for e in events if e.name == "SessionStart"]
-    assert [source for source, _ in sources] == ["startup", "clear"]
-    assert len({session for _, session in sources}) == 2
-    prompts = {e.payload["prompt"]: e.session for e in events if e.name == "UserPromptSubmit"}
-    assert prompts["Begin. PLAY:one"] == sources[0][1]
-    assert prompts["Anew. PLAY:two"] == sources[1][1]
+def test_clear_ends_one_session_and_starts_another(resumed: list[Event]) -> None:
+    sources = [(e.payload["source"], e.session) for e in resumed if e.name == "SessionStart"]
+    assert [source for source, _ in sources[:2]] == ["startup", "clear"]
+    first, second = (session for _, session in sources[:2])
+    assert first != second
+    assert [e.session for e in resumed if e.name == "SessionEnd"][0] == first
+    prompts = {e.payload["prompt"]: e.session for e in resumed if e.name == "UserPromptSubmit"}
+    assert prompts["Begin. PLAY:one"] == first and prompts["Anew. PLAY:two"] == second
 
 
-def talk(lab: Lab, *prompts: str) -> None:
-    """Several prompts to one run of the program, each after the last was answered."""
-    words = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
-    with lab.start(*words) as running:
-        assert running.stdin is not None and running.stdout is not None
-        for prompt in prompts:
-            message = {"type": "user", "message": {"role": "user", "content": prompt}}
-            running.stdin.write(json.dumps(message) + "\n")
-            running.stdin.flush()
-            for line in running.stdout:
-                if json.loads(line).get("type") == "result":
-                    break
-        running.stdin.close()
-        running.stdout.read()
-
-
-def test_a_session_whose_service_fails_is_still_captured(make_moved_in: MakeLab) -> None:
-    lab = make_moved_in({"bad": (Refuse(400),)})
-    done = lab.claude("Try. PLAY:bad", "--output-format", "json")
-    assert done.status != 0
-    names = lab.names()
-    assert names[:2] == ["SessionStart", "UserPromptSubmit"] and names[-1] == "SessionEnd"
-
-
-def test_work_done_before_the_program_was_killed_is_captured(make_moved_in: MakeLab) -> None:
+def test_work_done_before_the_program_was_killed_is_captured(make_lab: MakeLab) -> None:
     slow = {"command": "until [ -e go_on ]; do sleep 0.1; done", "description": "slow"}
-    lab = make_moved_in({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])})
+    lab = move_in(make_lab({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])}))
     running = lab.start("Go. PLAY:slow", "--allowedTools", TOOLS)
     events = lab.events(wait_for="PostToolUse")
     running.send_signal(signal.SIGKILL)
@@ -130,10 +168,8 @@ def test_work_done_before_the_program_was_killed_is_captured(make_moved_in: Make
     assert events[1].payload["prompt"] == "Go. PLAY:slow"
 
 
-def test_hooks_change_nothing_that_is_sent_to_the_model(
-    make_moved_in: MakeLab, make_lab: MakeLab
-) -> None:
-    plain, ours = make_lab({"work": WORK}), make_moved_in({"work": WORK})
+def test_hooks_change_nothing_that_is_sent_to_the_model(make_lab: MakeLab) -> None:
+    plain, ours = make_lab({"work": WORK}), move_in(make_lab({"work": WORK}))
     for script in ours.places.hooks.glob("*.*"):
         script.write_bytes(b"\x00\xff not a script (((\n")
     (ours.places.hooks / "python").write_bytes(b"\x00\n")
