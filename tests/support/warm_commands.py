@@ -79,14 +79,14 @@ class WarmCommand:
 
 
 class WarmInterpreter:
-    """A Python with everything imported, from which commands are forked."""
+    """A Python with everything imported, or some modules, from which commands are forked."""
 
-    def __init__(self, python: str, *flags: str) -> None:
+    def __init__(self, python: str, *flags: str, modules: Sequence[str] = ()) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests = ours
         with theirs:
             self._process = subprocess.Popen(
-                [python, *flags, "-c", _SOURCE.read_text("utf-8"), str(theirs.fileno())],
+                [python, *flags, "-c", _SOURCE.read_text("utf-8"), str(theirs.fileno()), *modules],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

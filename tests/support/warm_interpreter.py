@@ -1,6 +1,7 @@
 """The source of a Python that has imported the command line, and forks for each command it is sent.
 
-It runs as `python -c SOURCE FD`, so that a fork of it looks to Python like any other program.
+It runs as `python -c SOURCE FD [MODULE…]`, so that a fork of it looks to Python like any other
+program. With modules it imports those, otherwise what commands use.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from io import TextIOWrapper
 from typing import Any
 
 from holdfast.interfaces.cli.main import main
@@ -39,14 +39,14 @@ STREAMS = 4
 READY = b"ready"
 
 
-def import_all() -> None:
-    """Import the modules that commands use."""
-    for package in (*PACKAGES, *PACKAGES_BELOW):
+def import_all(wanted: list[str]) -> None:
+    """Import some modules, or all that commands use."""
+    for package in () if wanted else (*PACKAGES, *PACKAGES_BELOW):
         top = importlib.import_module(f"holdfast.{package}")
         for found in pkgutil.walk_packages(top.__path__, f"{top.__name__}."):
             if not any(part in found.name for part in LEFT_OUT):
                 importlib.import_module(found.name)
-    for module in MODULES:
+    for module in wanted or MODULES:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
@@ -110,9 +110,10 @@ def run(request: dict[str, Any]) -> int:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    for file in (sys.stdin, sys.stdout, sys.stderr):
-        assert isinstance(file, TextIOWrapper)
-        file.reconfigure(encoding="utf-8", line_buffering=file.isatty())
+    # Made anew: the old ones remember whether their file could be sought in.
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
@@ -140,7 +141,7 @@ def leave(status: int) -> None:
 
 
 if __name__ == "__main__":
-    import_all()
+    import_all(sys.argv[2:])
     asked = serve(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
         leave(run(asked))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -11,7 +10,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.principal import Level
 from tests.e2e.access.two_banks import World
-from tests.support.http.server import MAIN, read_startup_message
+from tests.support.http.server import read_startup_message
+from tests.support.http.server_process import running
 
 
 class Served(NamedTuple):
@@ -67,12 +67,6 @@ def make_keys(world: World) -> ServerKeys:
 @contextmanager
 def served(world: World, *options: str) -> Generator[str]:
     """A server of its own process; its address."""
-    command = [*MAIN, "serve", "--port", "0", "--json", *options]
-    with subprocess.Popen(
-        command, env=dict(world.env), cwd=world.folder, stdout=subprocess.PIPE
-    ) as process:
-        try:
-            yield read_startup_message(process)["url"]
-        finally:
-            process.terminate()
-            process.wait(60)
+    command = ["serve", "--port", "0", "--json", *options]
+    with running(command, world.env, world.folder) as process:
+        yield read_startup_message(process)["url"]

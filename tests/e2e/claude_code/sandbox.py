@@ -187,9 +187,10 @@ class Lab:
     def wait_until_quiet(self) -> None:
         """Wait for the program, its hooks and workers to leave. A worker that was started just now
         has no lease yet, and one that comes after it would leave everything to it."""
-        wait_until(lambda: not self._processes(), "every process of this user has left", PATIENCE_S)
+        wait_until(lambda: not self.processes(), "every process of this user has left", PATIENCE_S)
 
-    def _processes(self) -> list[psutil.Process]:
+    def processes(self) -> list[psutil.Process]:
+        """Of the program, its hooks and workers; those that `holdfast` runs are done."""
         return [process for process in psutil.process_iter() if self._is_ours(process)]
 
     def _is_ours(self, process: psutil.Process) -> bool:

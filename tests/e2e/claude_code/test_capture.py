@@ -27,6 +27,8 @@ TOOLS = "Write,Edit,Bash,Agent"
 
 
 ASK = {"description": "look", "prompt": "Look. PLAY:kid", "subagent_type": "general-purpose"}
+# Hooks are looked at here: our server need not start with each run.
+WITHOUT_SERVER = "--strict-mcp-config"
 STREAMED = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
 
 
@@ -76,7 +78,9 @@ def captured(make_shared_lab: MakeLab) -> Captured:
     }
     lab = move_in(make_shared_lab(plays))
     prompts = ("Please work. PLAY:work", "Go. PLAY:parent", "Try. PLAY:bad")
-    worked, thanked, failed = talk(lab, *prompts, arguments=("--allowedTools", TOOLS))
+    worked, thanked, failed = talk(
+        lab, *prompts, arguments=(WITHOUT_SERVER, "--allowedTools", TOOLS)
+    )
     assert (worked["result"], thanked["result"]) == ("It says hello.", "Thanks.")
     assert failed["is_error"]
     events = lab.events(wait_for="SessionEnd")
@@ -128,8 +132,8 @@ def resumed(make_shared_lab: MakeLab) -> list[Event]:
     """A session that is cleared, and in a second run of the program the first session, resumed
     and compacted."""
     lab = move_in(make_shared_lab({"one": ([Say("First.")],), "two": ([Say("Second.")],)}))
-    begun, *_ = talk(lab, "Begin. PLAY:one", "/clear", "Anew. PLAY:two")
-    resume = ("--resume", begun["session_id"])
+    begun, *_ = talk(lab, "Begin. PLAY:one", "/clear", "Anew. PLAY:two", arguments=[WITHOUT_SERVER])
+    resume = (WITHOUT_SERVER, "--resume", begun["session_id"])
     talk(lab, "More. PLAY:two", "/compact keep the plan", arguments=resume)
     return lab.events(wait_for="PostCompact")
 
@@ -151,7 +155,7 @@ def test_clear_ends_one_session_and_starts_another(resumed: list[Event]) -> None
     assert [source for source, _ in sources[:2]] == ["startup", "clear"]
     first, second = (session for _, session in sources[:2])
     assert first != second
-    assert [e.session for e in resumed if e.name == "SessionEnd"][0] == first
+    assert next(e.session for e in resumed if e.name == "SessionEnd") == first
     prompts = {e.payload["prompt"]: e.session for e in resumed if e.name == "UserPromptSubmit"}
     assert prompts["Begin. PLAY:one"] == first and prompts["Anew. PLAY:two"] == second
 
@@ -159,7 +163,7 @@ def test_clear_ends_one_session_and_starts_another(resumed: list[Event]) -> None
 def test_work_done_before_the_program_was_killed_is_captured(make_lab: MakeLab) -> None:
     slow = {"command": "until [ -e go_on ]; do sleep 0.1; done", "description": "slow"}
     lab = move_in(make_lab({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])}))
-    running = lab.start("Go. PLAY:slow", "--allowedTools", TOOLS)
+    running = lab.start("Go. PLAY:slow", WITHOUT_SERVER, "--allowedTools", TOOLS)
     events = lab.events(wait_for="PostToolUse")
     running.send_signal(signal.SIGKILL)
     (lab.project / "go_on").touch()
@@ -174,7 +178,7 @@ def test_hooks_change_nothing_that_is_sent_to_the_model(make_lab: MakeLab) -> No
         script.write_bytes(b"\x00\xff not a script (((\n")
     (ours.places.hooks / "python").write_bytes(b"\x00\n")
     for lab in (plain, ours):
-        lab.claude("Please work. PLAY:work", "--strict-mcp-config", allow=TOOLS)
+        lab.claude("Please work. PLAY:work", WITHOUT_SERVER, allow=TOOLS)
     sent = sent_to_model(plain)
     assert sent and sent == sent_to_model(ours)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
+from contextlib import closing
+from typing import NamedTuple
 
 import pytest
 
 from holdfast.sources.claude_code.prompts import OWN_TAG
-from tests.e2e.claude_code.api import Json, Say, Use
+from tests.e2e.claude_code.api import Json, Say
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
-from tests.e2e.claude_code.test_capture import FILE, TOOLS, WORK, talk
+from tests.e2e.claude_code.test_capture import TOOLS, WITHOUT_SERVER, WORK, talk
 from tests.support.hook_scripts import extend_time_limits
 from tests.support.transcripts import Script
 from tests.support.waiting import wait_until
@@ -32,11 +35,14 @@ PLAYS = {
 
 @pytest.fixture
 def lab(make_lab: MakeLab) -> Lab:
-    made = make_lab(PLAYS)
-    done = made.holdfast("setup", "--yes")
+    return set_up(make_lab(PLAYS))
+
+
+def set_up(lab: Lab) -> Lab:
+    done = lab.holdfast("setup", "--yes")
     assert done.status == 0, done.err
-    extend_time_limits(made.places.hooks / "answer.py")
-    return made
+    extend_time_limits(lab.places.hooks / "answer.py")
+    return lab
 
 
 def status(lab: Lab) -> Json:
@@ -52,9 +58,13 @@ def injected(lab: Lab, number: int) -> str:
     return "\n".join(told)
 
 
+def recall(lab: Lab, query: str) -> list[Json]:
+    return json.loads(lab.holdfast("recall", query, "--json", "--limit", "50").out)["hits"]
+
+
 @pytest.mark.slow
 def test_a_session_is_stored_automatically_and_completely(lab: Lab) -> None:
-    lab.claude("Please work. PLAY:work", allow=TOOLS)
+    done = lab.claude("Please work. PLAY:work", "--output-format", "json", allow=TOOLS)
     lab.wait_for_worker()
     told = status(lab)
     assert told["ledger"]["balanced"] and told["ledger"]["failed"] == 0
@@ -67,42 +77,79 @@ def test_a_session_is_stored_automatically_and_completely(lab: Lab) -> None:
     assert status(lab)["turns"] == told["turns"]
     texts = [hit["text"] for hit in recall(lab, "hello sh echo")]
     assert len(texts) == len(set(texts))
+    # A hook of ours ran before each edit.
+    assert done.result["result"] == "It says hello."
+    assert done.result["session_id"] in [hit["session"] for hit in recall(lab, "Please work")]
 
 
-def recall(lab: Lab, query: str) -> list[Json]:
-    return json.loads(lab.holdfast("recall", query, "--json", "--limit", "50").out)["hits"]
+class Remembered(NamedTuple):
+    """What the hooks told the model in a first session, in which something was decided, and in a
+    second run of the program that was cleared and then compacted."""
+
+    lab: Lab
+    first: str
+    second: str
+    cleared: str
+    compacted: str
+
+
+@pytest.fixture(scope="module")
+def remembered(make_shared_lab: MakeLab) -> Remembered:
+    lab = set_up(make_shared_lab(PLAYS))
+    lab.claude(f"{ASKED} PLAY:decide", WITHOUT_SERVER)
+    lab.wait_for_worker()
+    told = [injected(lab, 0)]
+
+    def look() -> None:
+        told.append(injected(lab, -1))
+
+    talk(
+        lab,
+        *("Let us go on. PLAY:next", look),
+        *("/clear", "And then? PLAY:more", look),
+        *("/compact", "And after that? PLAY:next", look),
+        arguments=[WITHOUT_SERVER],
+    )
+    lab.wait_for_worker()
+    lab.wait_until_quiet()
+    return Remembered(lab, *told)
 
 
 @pytest.mark.slow
-def test_the_next_session_starts_with_a_brief(lab: Lab) -> None:
-    lab.claude(f"{ASKED} PLAY:decide")
-    lab.wait_for_worker()
-    lab.api.requests.clear()
-    lab.claude("Let us go on. PLAY:next")
-    assert f"SessionStart hook additional context: <{OWN_TAG}" in injected(lab, 0)
-    assert ASKED in injected(lab, 0)
+def test_the_next_session_starts_with_a_brief(remembered: Remembered) -> None:
+    assert f"SessionStart hook additional context: <{OWN_TAG}" in remembered.second
+    assert ASKED in remembered.second and ASKED not in remembered.first
 
 
 @pytest.mark.slow
-def test_injected_text_is_not_stored_as_a_message(lab: Lab) -> None:
-    lab.claude(f"{ASKED} PLAY:decide")
-    lab.wait_for_worker()
-    lab.claude("Let us go on. PLAY:next")
-    lab.wait_for_worker()
-    assert OWN_TAG in lab.api.sent(1)
-    turns = [hit for hit in recall(lab, "uploader retry limit") if hit["kind"] == "turn"]
-    assert sum(DECIDED in hit["text"] for hit in turns) == 1
-    assert not any(OWN_TAG in hit["text"] for hit in turns)
+def test_a_brief_is_injected_again_after_clear_and_after_compaction(
+    remembered: Remembered,
+) -> None:
+    assert ASKED in remembered.cleared
+    assert ASKED in remembered.compacted
 
 
 @pytest.mark.slow
-def test_a_brief_is_injected_again_after_clear_and_after_compaction(lab: Lab) -> None:
-    lab.claude(f"{ASKED} PLAY:decide")
-    lab.wait_for_worker()
-    for command in ("/clear", "/compact"):
-        lab.api.requests.clear()
-        talk(lab, "Begin. PLAY:next", command, "And then? PLAY:more")
-        assert ASKED in injected(lab, -1), command
+def test_injected_text_is_not_stored_as_a_message(remembered: Remembered) -> None:
+    assert OWN_TAG in remembered.second
+    with closing(sqlite3.connect(remembered.lab.places.home / "memory.db")) as connection:
+        turns = [text for (text,) in connection.execute("SELECT text FROM turn")]
+    assert sum(DECIDED in text for text in turns) == 1
+    assert not any(OWN_TAG in text for text in turns)
+    hits = recall(remembered.lab, "uploader retry limit")
+    assert any(DECIDED in hit["text"] for hit in hits)
+    assert not any(OWN_TAG in hit["text"] for hit in hits)
+
+
+@pytest.mark.slow
+def test_an_empty_memory_injects_at_most_a_short_note(remembered: Remembered) -> None:
+    assert len(remembered.first.split(OWN_TAG)[1:]) <= 2
+    assert "UserPromptSubmit hook additional context" not in remembered.first
+
+
+@pytest.mark.slow
+def test_no_process_is_left_running(remembered: Remembered) -> None:
+    assert remembered.lab.processes() == []
 
 
 def test_a_first_prompt_about_a_symptom_gets_the_related_decision(lab: Lab) -> None:
@@ -114,7 +161,8 @@ def test_a_first_prompt_about_a_symptom_gets_the_related_decision(lab: Lab) -> N
     assert lab.holdfast("ingest").status == 0
     lab.holdfast("worker")
     lab.api.requests.clear()
-    lab.claude("Uploads fail on bad wifi, the uploader stops after three attempts. PLAY:next")
+    symptom = "Uploads fail on bad wifi, the uploader stops after three attempts. PLAY:next"
+    lab.claude(symptom, WITHOUT_SERVER)
     told = injected(lab, 0)
     assert "UserPromptSubmit" in told and "locks the account" in told.split("UserPromptSubmit")[1]
 
@@ -132,27 +180,25 @@ def test_the_first_session_after_setup_is_briefed_and_a_changed_memory_file_is_t
     assert done.status == 0, done.err
     extend_time_limits(lab.places.hooks / "answer.py")
     lab.hold_worker()
-    lab.claude("Let us go on. PLAY:next")
-    assert "The uploader gives up too early" in injected(lab, 0)
     file = lab.project / ".claude" / "memory.md"
-    file.parent.mkdir(exist_ok=True)
-    for told in ("Uploads are signed with `__key__`.", "Uploads are not signed any more."):
-        file.write_text(f"# Uploads\n\n{told}\n")
-        lab.api.requests.clear()
-        lab.claude("And on. PLAY:more")
-        assert told in injected(lab, 0)
-    assert "__key__" not in injected(lab, 0)
+    signed, unsigned = "Uploads are signed with `__key__`.", "Uploads are not signed any more."
 
+    def write(text: str) -> None:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"# Uploads\n\n{text}\n")
 
-def test_an_empty_memory_injects_at_most_a_short_note(lab: Lab) -> None:
-    lab.claude("Hi. PLAY:next")
-    assert len(injected(lab, 0).split(OWN_TAG)[1:]) <= 2
-    assert "UserPromptSubmit hook additional context" not in injected(lab, 0)
+    prompts = ("Let us go on. PLAY:next", lambda: write(signed), "/clear", "And on. PLAY:more")
+    talk(lab, *prompts, arguments=[WITHOUT_SERVER])
+    assert "The uploader gives up too early" in injected(lab, 0)
+    assert signed in injected(lab, -1)
+    write(unsigned)
+    lab.claude("And on. PLAY:more", WITHOUT_SERVER)
+    assert unsigned in injected(lab, -1) and "__key__" not in injected(lab, -1)
 
 
 @pytest.mark.slow
 def test_a_killed_session_is_read_by_the_next_worker(lab: Lab) -> None:
-    running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
+    running = lab.start("Work. PLAY:work", WITHOUT_SERVER, "--allowedTools", TOOLS)
     wait_until((lab.project / "hello.sh").exists, "it works")
     # The program writes its transcript a moment after it has done what stands in it.
     wait_until(
@@ -171,7 +217,7 @@ def test_a_session_killed_before_its_transcript_was_written_is_read_from_its_eve
     lab: Lab,
 ) -> None:
     lab.hold_worker()
-    running = lab.start("Work. PLAY:work", "--allowedTools", TOOLS)
+    running = lab.start("Work. PLAY:work", WITHOUT_SERVER, "--allowedTools", TOOLS)
     lab.events(wait_for="PostToolUse")
     running.kill()
     running.communicate(timeout=60)
@@ -188,19 +234,3 @@ def test_a_session_killed_before_its_transcript_was_written_is_read_from_its_eve
     told = status(lab)
     assert told["ledger"]["balanced"] and told["turns"] > 0
     assert any("PLAY:work" in hit["text"] for hit in recall(lab, "Work"))
-
-
-def test_no_process_is_left_running(lab: Lab) -> None:
-    lab.claude(f"{ASKED} PLAY:decide")
-    lab.wait_for_worker()
-    lab.wait_until_quiet()
-
-
-def test_a_file_about_to_be_edited_is_captured_with_its_session(lab: Lab) -> None:
-    lab.api.plays = {
-        "edit": ([Use("Write", {"file_path": FILE, "content": "x\n"})], [Say("Written.")])
-    }
-    done = lab.claude("Write it. PLAY:edit", "--output-format", "json", allow=TOOLS)
-    lab.wait_for_worker()
-    assert done.result["result"] == "Written."
-    assert done.result["session_id"] in [hit["session"] for hit in recall(lab, "Write it")]

@@ -26,6 +26,7 @@ from holdfast.recall.retrievers.vector_matrix import (
 )
 from holdfast.store.index.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.empty_memory import put_empty_memory
 
 Floats = npt.NDArray[np.float32]
 BANK, OTHER, MODEL, DIMENSION = "b" * 16, "c" * 16, "made-up", 8
@@ -36,7 +37,7 @@ MANY = MAX_UNWRITTEN + 1500
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "home" / "memory.db")) as opened:
+    with closing(SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))) as opened:
         with opened.transaction():
             opened.banks.add(Bank(BANK, "harbour", "2026-01-01"))
         yield opened
@@ -67,17 +68,15 @@ def matrix(folder: Path, bank: str = BANK) -> VectorMatrix:
     return VectorMatrix(folder, bank, MODEL, DIMENSION)
 
 
-def exact(store: SqliteStore, query: Floats, bank: str = BANK) -> dict[int, float]:
-    """The product with every vector that is whole, straight from the store."""
+def exact(store: SqliteStore, *queries: Floats, bank: str = BANK) -> list[dict[int, float]]:
+    """The products of queries with every vector that is whole, straight from the store."""
     stored = store.vectors.after(bank, MODEL, 0, 1_000_000)
     whole = [v for v in stored if len(v.data) == DIMENSION * 4]
-    rows = np.array([np.frombuffer(v.data, np.float32) for v in whole], float)
+    rows = np.frombuffer(b"".join(v.data for v in whole), np.float32).astype(float)
     rows = rows.reshape(len(whole), DIMENSION)
-    lengths = np.linalg.norm(rows, axis=1)
-    with np.errstate(all="ignore"):
-        products = rows @ query
-    pairs = zip(whole, lengths, products, strict=True)
-    return {v.number: float(product) for v, length, product in pairs if length < 1.01}
+    usable = np.linalg.norm(rows, axis=1) < 1.01
+    numbers = [v.number for v, used in zip(whole, usable, strict=True) if used]
+    return [dict(zip(numbers, (rows[usable] @ query).tolist(), strict=True)) for query in queries]
 
 
 def agrees(scanned: ScanResult, wanted: dict[int, float], limit: int) -> bool:
@@ -95,8 +94,8 @@ def agrees(scanned: ScanResult, wanted: dict[int, float], limit: int) -> bool:
 def is_exact(
     store: SqliteStore, searched: VectorMatrix, bank: str = BANK, queries: int = 3
 ) -> bool:
-    for query in made_up(queries, seed=99):
-        wanted = exact(store, query, bank)
+    asked = made_up(queries, seed=99)
+    for query, wanted in zip(asked, exact(store, *asked, bank=bank), strict=True):
         for limit in (1, 20):
             agrees(searched.scan(store, query, limit), wanted, limit)
     return True
@@ -152,7 +151,8 @@ def test_what_another_process_adds_is_seen_through_a_fresh_reader(
         another = store.borrow_reader()
         assert another is not None
         with closing(another):
-            agrees(searched.scan(another, query, 20), exact(store, query), 20)
+            (wanted,) = exact(store, query)
+            agrees(searched.scan(another, query, 20), wanted, 20)
         put(store, 3, seed)
 
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from email.message import Message
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.command_line import run_command
-from tests.support.forked_commands import ForkedCommand
+from tests.support.http.server_process import ServerProcess, running
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "examples" / "sessions"
 MAIN = (sys.executable, "-m", "holdfast")
-_SAMPLED: list[Path] = []
 
 
 class HttpResponse(NamedTuple):
@@ -92,14 +94,19 @@ def make_home(folder: Path, *samples: Path, embed: bool = True) -> dict[str, str
     env = empty_home(folder)
     home = folder / "home"
     if SAMPLES in (samples or (SAMPLES,)):
-        if not _SAMPLED:
-            _ingest(env, folder, SAMPLES)
-            _SAMPLED.append(shutil.copytree(home, folder / "sampled"))
-        else:
-            shutil.copytree(_SAMPLED[0], home, dirs_exist_ok=True)
+        shutil.copytree(_sampled_home(), home, dirs_exist_ok=True)
     if more := [path for path in samples if path != SAMPLES]:
         _ingest(env, folder, *more, *(() if embed else ("--embed", "none")))
     return env
+
+
+@cache
+def _sampled_home() -> Path:
+    """A home with the sample sessions, which is kept until the test run ends."""
+    folder = Path(tempfile.mkdtemp(prefix="holdfast-sampled-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _ingest(empty_home(folder), folder, SAMPLES)
+    return folder / "home"
 
 
 def _ingest(env: Mapping[str, str], folder: Path, *arguments: Path | str) -> None:
@@ -107,7 +114,7 @@ def _ingest(env: Mapping[str, str], folder: Path, *arguments: Path | str) -> Non
     assert run.returncode == 0, run.stderr
 
 
-def read_startup_message(process: ForkedCommand | subprocess.Popen[bytes]) -> dict[str, Any]:
+def read_startup_message(process: ServerProcess | subprocess.Popen[bytes]) -> dict[str, Any]:
     """Wait for the JSON that a server prints when it is ready, and return it."""
     assert process.stdout is not None
     told = ""
@@ -122,11 +129,7 @@ def read_startup_message(process: ForkedCommand | subprocess.Popen[bytes]) -> di
 def serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Server]:
     """Run a server over a memory."""
     command = ["browse", "--no-open", "--port", "0", "--json", *options]
-    with ForkedCommand(command, env, folder) as process:
-        try:
-            found = read_startup_message(process)
-            token = Path(found["token_file"]).read_text().strip()
-            yield Server(found["url"], found["enter"], token, env)
-        finally:
-            process.terminate()
-            process.wait(60)
+    with running(command, env, folder) as process:
+        found = read_startup_message(process)
+        token = Path(found["token_file"]).read_text().strip()
+        yield Server(found["url"], found["enter"], token, env)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.command_line import run_command
-from tests.support.forked_commands import ForkedCommand
 from tests.support.http.server import HttpResponse, Server, make_home, read_startup_message
+from tests.support.http.server_process import ServerProcess, running
 
 # The words of one bank are in no other.
 OURS, THEIRS = "checkout", "payroll"
@@ -24,7 +24,7 @@ class Team(NamedTuple):
 
     url: str
     env: Mapping[str, str]
-    process: ForkedCommand
+    process: ServerProcess
 
     def ask(
         self,
@@ -74,9 +74,5 @@ def two_banks(folder: Path) -> dict[str, str]:
 def team_serving(env: Mapping[str, str], folder: Path, *options: str) -> Generator[Team]:
     """A server for as long as it is wanted."""
     command = ["serve", "--port", "0", "--json", *options]
-    with ForkedCommand(command, env, folder, read_stderr=True) as process:
-        try:
-            yield Team(read_startup_message(process)["url"], env, process)
-        finally:
-            process.terminate()
-            process.communicate(60)
+    with running(command, env, folder, read_stderr=True) as process:
+        yield Team(read_startup_message(process)["url"], env, process)

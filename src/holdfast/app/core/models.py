@@ -80,19 +80,24 @@ def _open_models(settings: Settings) -> SemanticModels:
     return SemanticModels(choose_embedder(settings), tokenizer, vectors, reranker)
 
 
+def open_embedder(settings: Settings, threads: int | None = None) -> Embedder | None:
+    """The embedding model for many texts, with a thread for each core if none are given; None if
+    the settings disable it."""
+    return choose_embedder(settings, threads=threads or os.cpu_count() or 1)
+
+
 def embed(
     store: Store,
     settings: Settings,
+    embedder: Embedder | None,
     turns_for: float | None,
     on_progress: Callable[[int, int], None],
-    threads: int | None = None,
     executor: Executor | None = None,
 ) -> int:
     """Embed the passages that have no vector: first all summaries, then commits and turns, for at
     most `turns_for` seconds each. Returns how many are left. An embedding service is called from
     this process, never by the `executor`. Vectors of another model, and their files, are deleted
     when every passage has a vector of this one."""
-    embedder = choose_embedder(settings, threads=threads or os.cpu_count() or 1)
     if embedder is None:
         return 0
     folder = settings.vectors

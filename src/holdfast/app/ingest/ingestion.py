@@ -135,9 +135,10 @@ class Ingestion:
         from holdfast.app.core import models
 
         store, settings = self._context.store, self._context.settings
-        left = models.embed(store, settings, turns_for, on_progress, threads, executor)
+        embedder = models.open_embedder(settings, threads)
+        left = models.embed(store, settings, embedder, turns_for, on_progress, executor)
         if any(self.update().values()):  # concepts use vectors
-            left = models.embed(store, settings, 0.0, on_progress, threads)
+            left = models.embed(store, settings, embedder, 0.0, on_progress)
         self._search.reload_model()
         return left
 
