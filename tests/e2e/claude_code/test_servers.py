@@ -1,10 +1,10 @@
-"""The real program calls every tool of every server, in one session."""
+"""The real program calls every tool of every server, in one session, and goes on in another."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from holdfast.app.answers.tool import Tool
 from holdfast.interfaces.mcp.main_spec import TOOLS
 from tests.e2e.claude_code.api import Json, Say, Use
 from tests.e2e.claude_code.conftest import MakeLab
+from tests.e2e.claude_code.sandbox import Lab
 from tests.e2e.claude_code.test_setup_and_removal import learn
 
 GIVEN: dict[str, Any] = {
@@ -45,17 +46,31 @@ def blocks(request: Json) -> list[Json]:
     return found
 
 
-@pytest.mark.slow
-def test_every_tool_of_every_server_can_be_called(make_lab: MakeLab) -> None:
+class Asked(NamedTuple):
+    """One session in which the model called every tool of every server."""
+
+    lab: Lab
+    first: str
+    results: list[Json]
+    found: list[Json]
+
+    @property
+    def told(self) -> list[str]:
+        return [json.dumps(block["content"]) for block in self.results]
+
+
+@pytest.fixture(scope="module")
+def asked(make_shared_lab: MakeLab) -> Asked:
     steps = (
         uses("holdfast", TOOLS),
         uses("access", MEMORY_TOOLS),
         uses("search", SEARCH_TOOLS),
         [Say("I see.")],
     )
-    lab = make_lab({"all": steps})
+    lab = make_shared_lab({"all": steps})
     lab.env["ENABLE_TOOL_SEARCH"] = "false"
     assert lab.holdfast("setup", "--yes").status == 0
+    lab.hold_worker()
     learn(lab)
     for name, server in (("access", "memory"), ("search", "search")):
         command = (str(lab.python), "-I", "-m", "holdfast", "mcp", server)
@@ -64,27 +79,39 @@ def test_every_tool_of_every_server_can_be_called(make_lab: MakeLab) -> None:
     done = lab.claude("Look. PLAY:all", allow="mcp__holdfast,mcp__access,mcp__search")
     assert done.out.strip() == "I see.", done.err
     results = [block for block in blocks(lab.api.requests[-1]) if block["type"] == "tool_result"]
-    assert len(results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
-    assert not [block for block in results if block.get("is_error")]
-    told = [json.dumps(block["content"]) for block in results]
-    assert "warmed after the import" in told[0] and "warmed after the import" in told[1]
-    assert "assistant" in told[3]
-    assert not (lab.project / ".claude").exists()
     found = json.loads(lab.holdfast("recall", "staging database rebuilt", "--json").out)["hits"]
-    assert [hit["trust"] for hit in found if hit["kind"] == "memory"] == ["assistant"]
+    return Asked(lab, lab.api.sent(0), results, found)
 
 
-def test_a_research_session_can_be_continued(make_lab: MakeLab) -> None:
-    asked = {"question": "Why does the nightly import fail?"}
-    lab = make_lab({"ask": ([Use("mcp__holdfast__memory", asked)], [Say("I see.")])})
-    assert lab.holdfast("setup", "--yes").status == 0
-    lab.hold_worker()
-    learn(lab)
-    lab.claude("Why? PLAY:ask", allow="mcp__holdfast")
-    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", lab.api.sent(-1)))
+@pytest.mark.slow
+def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
+    assert len(asked.results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
+    assert not [block for block in asked.results if block.get("is_error")]
+    assert "assistant" in asked.told[3]
+    assert not (asked.lab.project / ".claude").exists()
+    assert [hit["trust"] for hit in asked.found if hit["kind"] == "memory"] == ["assistant"]
+
+
+@pytest.mark.slow
+def test_the_model_can_ask_and_recall(asked: Asked) -> None:
+    assert [tool.name for tool in TOOLS[:2]] == ["memory", "memory_recall"]
+    assert "Holdfast remembers earlier sessions" in asked.first
+    assert "warmed after the import" not in asked.first
+    for told in asked.told[:2]:
+        assert "warmed after the import" in told and "holdfast://" in told
+
+
+@pytest.mark.slow
+def test_a_research_session_can_be_continued_in_a_later_session(asked: Asked) -> None:
+    lab = asked.lab
+    assert 0, (asked.told[0][-700:], [(n, re.findall(r"mem-[0-9a-f]{8,}", t)) for n, t in enumerate(asked.told)])
+    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", asked.told[0]))
     on = {"question": "And when must it be warmed?", "session_id": session}
     lab.api.plays = {"on": ([Use("mcp__holdfast__memory", on)], [Say("I see.")])}
-    lab.claude("When? PLAY:on", allow="mcp__holdfast")
+    server = {"command": str(lab.python), "args": ["-I", "-m", "holdfast", "mcp"]}
+    config = json.dumps({"mcpServers": {"holdfast": server}})
+    given = ("--strict-mcp-config", "--mcp-config", config)
+    lab.claude("When? PLAY:on", *given, allow="mcp__holdfast")
     assert session in lab.api.sent(-1) and "warmed after the import" in lab.api.sent(-1)
     told = json.loads(lab.holdfast("research", "show", session, "--json").out)
-    assert told["questions"] == [asked["question"], on["question"]] and told["state"] == "done"
+    assert told["questions"] == [GIVEN["question"], on["question"]] and told["state"] == "done"

@@ -22,16 +22,19 @@ MINE = """\
 
     "includeCoAuthoredBy": false
 }"""
+PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
 TALK = {"hello": ([Say("Hello.")],)}
 
 
-def test_settings_are_byte_identical_after_setup_use_and_uninstall(
+def test_a_plugin_alone_does_nothing_and_settings_are_byte_identical_after_uninstall(
     make_lab: MakeLab,
 ) -> None:
     lab = make_lab(TALK)
     mine = lab.claude_dir / "settings.json"
     mine.write_text(MINE)
-    lab.claude("Once before. PLAY:hello")
+    done = lab.claude("Once before. PLAY:hello", "--plugin-dir", str(PLUGIN))
+    assert done.out.strip() == "Hello." and done.status == 0
+    assert not lab.places.home.exists(), "the plugin does nothing where Holdfast is not installed"
     before = json.loads((lab.claude_dir / ".claude.json").read_text())
     assert lab.holdfast("setup", "--yes").status == 0
     lab.hold_worker()
@@ -74,25 +77,9 @@ def learn(lab: Lab) -> None:
     assert lab.holdfast("ingest", "--embed", "none").status == 0
 
 
-def test_the_model_can_ask_and_recall(make_lab: MakeLab) -> None:
-    ask = Use("mcp__holdfast__memory", {"question": "Why does the nightly import fail?"})
-    recall = Use("mcp__holdfast__memory_recall", {"query": "nightly import", "budget": "low"})
-    lab = make_lab({"ask": ([ask], [recall], [Say("I see.")])})
-    assert lab.holdfast("setup", "--yes").status == 0
-    learn(lab)
-    lab.claude("Why? PLAY:ask", allow="mcp__holdfast__memory,mcp__holdfast__memory_recall")
-    first, second, third = (lab.api.sent(n) for n in range(3))
-    assert "Holdfast remembers earlier sessions" in first
-    assert "warmed after the import" not in first
-    assert "warmed after the import" in second and "holdfast://" in second
-    assert third.count("warmed after the import") > second.count("warmed after the import")
-    assert "isError" not in third and '"is_error": true' not in third
-
-
 def test_claude_code_accepts_the_plugin_as_valid(make_lab: MakeLab) -> None:
     lab = make_lab(TALK)
-    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
-    for folder in (plugin, Path(__file__).parents[3]):
+    for folder in (PLUGIN, Path(__file__).parents[3]):
         done = lab.run_claude("plugin", "validate", str(folder), "--strict")
         assert done.status == 0, done.out + done.err
 
@@ -122,19 +109,10 @@ def test_the_plugin_captures_answers_and_can_be_removed(make_lab: MakeLab) -> No
     assert mine.read_text() == MINE
 
 
-def test_the_plugin_does_nothing_if_holdfast_is_not_installed(make_lab: MakeLab) -> None:
-    lab = make_lab(TALK)
-    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
-    done = lab.claude("Hi. PLAY:hello", "--plugin-dir", str(plugin))
-    assert done.out.strip() == "Hello." and done.status == 0
-    assert not lab.places.home.exists()
-
-
 def test_text_stored_by_the_remember_command_is_found_later(make_lab: MakeLab) -> None:
     said = "Remember: the staging database is wiped every Sunday night by the reset job."
     lab = make_lab({"keep": ([Say(said)],)})
-    plugin = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
-    lab.claude("/holdfast:remember PLAY:keep staging is wiped", "--plugin-dir", str(plugin))
+    lab.claude("/holdfast:remember PLAY:keep staging is wiped", "--plugin-dir", str(PLUGIN))
     assert "The user wants this to be remembered" in lab.api.sent(0)
     assert lab.holdfast("ingest", "--embed", "none").status == 0
     found = json.loads(lab.holdfast("recall", "staging database wiped", "--json").out)

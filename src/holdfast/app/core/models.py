@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class _ModelCache:
         self._cached: tuple[Settings, SemanticModels] | None = None
 
     def get(self, settings: Settings) -> SemanticModels:
-        settings = replace(settings, principal=None)  # the same models for everybody
+        settings = _model_settings(settings)  # the same models for everybody
         with self._lock:
             if self._cached is not None and self._cached[0] == settings:
                 return self._cached[1]
@@ -61,6 +61,20 @@ class _FailingReranker:
         tokens: int | None = None,
     ) -> list[float] | None:
         raise ModelError(self._error.full_text, self._error.remedy)
+
+
+def _model_settings(settings: Settings) -> Settings:
+    """Only those settings that choose models."""
+    return Settings(
+        Path(),
+        Path(),
+        embed_model=settings.embed_model,
+        embed_endpoint=settings.embed_endpoint,
+        embed_endpoint_model=settings.embed_endpoint_model,
+        embed_api_key_env=settings.embed_api_key_env,
+        embed_api_key=settings.embed_api_key,
+        rerank_model=settings.rerank_model,
+    )
 
 
 _models = _ModelCache()
