@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from tests.support.memory_dump import dump
+from tests.support.prepared_home import PreparedHome
 from tests.support.sample_memory import open_memory, places_found, sample_session
 from tests.support.transcripts import Script
 
@@ -76,39 +77,46 @@ def two_sessions(home: Path) -> list[Path]:
     return [sample_session().write(folder), other.write(folder)]
 
 
-@pytest.mark.slow
-@FEW
-@given(steps)
-def test_undoing_everything_restores_exactly(decisions: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    """A home whose memory has read two sessions."""
+
+    def make(home: Path) -> None:
         with open_memory(home) as memory:
             memory.ingest(memory.ingestion.find(two_sessions(home)))
+
+    return PreparedHome(tmp_path_factory.mktemp("two_sessions"), make)
+
+
+@pytest.mark.slow
+@FEW
+@given(decisions=steps)
+def test_undoing_everything_restores_exactly(prepared: PreparedHome, decisions: list[Step]) -> None:
+    with open_memory(prepared.fresh()) as memory:
+        before = dump(memory.settings.database)
+        for step in decisions:
+            play(memory, step)
+        memory.undo(1000)
+        assert dump(memory.settings.database) == before
+        memory.ingestion.rebuild()
+        assert dump(memory.settings.database) == before
+
+
+@pytest.mark.slow
+@FEW
+@given(decisions=steps)
+def test_each_undo_restores_the_state_before_the_decision(
+    prepared: PreparedHome, decisions: list[Step]
+) -> None:
+    with open_memory(prepared.fresh()) as memory:
+        seen: list[tuple[int, dict[str, list[str]]]] = []
+        for step in decisions:
             before = dump(memory.settings.database)
-            for step in decisions:
-                play(memory, step)
-            memory.undo(1000)
+            seen.append((entries(memory), before))
+            play(memory, step)
+        for number, before in reversed(seen):
+            memory.undo(entries(memory) - number) if entries(memory) > number else None
             assert dump(memory.settings.database) == before
-            memory.ingestion.rebuild()
-            assert dump(memory.settings.database) == before
-
-
-@pytest.mark.slow
-@FEW
-@given(steps)
-def test_each_undo_restores_the_state_before_the_decision(decisions: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        with open_memory(home) as memory:
-            memory.ingest(memory.ingestion.find(two_sessions(home)))
-            seen: list[tuple[int, dict[str, list[str]]]] = []
-            for step in decisions:
-                before = dump(memory.settings.database)
-                seen.append((entries(memory), before))
-                play(memory, step)
-            for number, before in reversed(seen):
-                memory.undo(entries(memory) - number) if entries(memory) > number else None
-                assert dump(memory.settings.database) == before
 
 
 def entries(memory: Holdfast) -> int:
@@ -119,24 +127,25 @@ def entries(memory: Holdfast) -> int:
 
 @pytest.mark.slow
 @FEW
-@given(steps)
-def test_decisions_survive_a_rebuild_and_reading_everything_again(decisions: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        with open_memory(home) as memory:
-            paths = two_sessions(home)
-            memory.ingest(memory.ingestion.find(paths))
-            for step in decisions:
-                play(memory, step)
-            decided = dump(memory.settings.database)
-            memory.ingestion.rebuild()
-            assert dump(memory.settings.database) == decided
-            for path in paths:  # a rewritten file is read from its start
-                path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
-            memory.ingest(memory.ingestion.find(paths))
-            again = dump(memory.settings.database)
-            for table in ("exchange", "digest", "passage", "labelled_record", "record_labels"):
-                assert again[table] == decided[table], table
+@given(decisions=steps)
+def test_decisions_survive_a_rebuild_and_reading_everything_again(
+    prepared: PreparedHome, decisions: list[Step]
+) -> None:
+    home = prepared.fresh()
+    with open_memory(home) as memory:
+        for step in decisions:
+            play(memory, step)
+        decided = dump(memory.settings.database)
+        memory.ingestion.rebuild()
+        assert dump(memory.settings.database) == decided
+        paths = sorted((home / "claude" / "projects").rglob("*.jsonl"))
+        assert len(paths) == 2
+        for path in paths:  # a rewritten file is read from its start
+            path.write_bytes(b'{"type":"mode","mode":"x"}\n' + path.read_bytes())
+        memory.ingest(memory.ingestion.find(paths))
+        again = dump(memory.settings.database)
+        for table in ("exchange", "digest", "passage", "labelled_record", "record_labels"):
+            assert again[table] == decided[table], table
 
 
 @pytest.mark.slow
@@ -172,39 +181,58 @@ def decide(memory: Holdfast, op: str, name: str) -> None:
         memory.correct(name, "said anew: it was the windlass")
 
 
-@pytest.mark.slow
-@FEW
-@given(st.sampled_from(("turn", "exchange", "session")), st.integers(0, 30))
-def test_forgotten_records_are_not_found_after_a_rebuild(kind: str, n: int) -> None:
-    """Words that only the forgotten turns hold are nowhere, now and after a rebuild."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
+WORDS = ("quartzite", "sandstone", "limestone", "porphyry")
+
+
+@pytest.fixture(scope="module")
+def words_told(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    """A home whose memory has read a session; each exchange has a word that no other has."""
+
+    def make(home: Path) -> None:
         script = Script()
-        for place in range(9):
-            word = f"qu{'abcdefghi'[place]}rtzite"
+        for word in WORDS:
             script.user(f"Please look into the {word} and tell me what it does there.")
             script.assistant(f"The {word} holds the wall; nothing else depends on {word}.")
         path = script.write(home / "claude" / "projects")
         with open_memory(home) as memory:
             (home / "briefs").mkdir(parents=True)
             memory.ingest(memory.ingestion.find([path]))
-            listed = names(memory, kind)
-            target = listed[n % len(listed)]
-            held = memory.show(target)
-            before = dump(memory.settings.database)
-            memory.forget(target)
-            left = " ".join(
-                turn.text
-                for session in memory.reader.sessions.latest(None)
-                for turn in memory.reader.turns.of_session(session.bank, session.id)
-            )
-            words = [f"qu{c}rtzite" for c in "abcdefghi"]
-            gone = [word for word in words if word in repr(held) and word not in left]
-            assert gone or kind == "turn"
-            for again in (False, True):
-                if again:
-                    memory.ingestion.rebuild()
-                for word in gone:
-                    assert places_found(memory, word) == []
-            memory.restore(target)
-            assert dump(memory.settings.database) == before
+
+    return PreparedHome(tmp_path_factory.mktemp("words_told"), make)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "count"), [("turn", 2 * len(WORDS)), ("exchange", len(WORDS)), ("session", 1)]
+)
+def test_forgotten_records_are_not_found_after_a_rebuild(
+    words_told: PreparedHome, kind: str, count: int
+) -> None:
+    """Words that only the forgotten turns hold are nowhere, now and after a rebuild: whichever
+    record of a kind is forgotten."""
+    with open_memory(words_told.fresh()) as memory:
+        listed = names(memory, kind)
+    assert len(listed) == count
+    for target in listed:
+        with open_memory(words_told.fresh()) as memory:
+            check_forgotten(memory, target)
+
+
+def check_forgotten(memory: Holdfast, target: str) -> None:
+    held = memory.show(target)
+    before = dump(memory.settings.database)
+    memory.forget(target)
+    left = " ".join(
+        turn.text
+        for session in memory.reader.sessions.latest(None)
+        for turn in memory.reader.turns.of_session(session.bank, session.id)
+    )
+    gone = [word for word in WORDS if word in repr(held) and word not in left]
+    assert gone or target.startswith("turn/")
+    for again in (False, True):
+        if again:
+            memory.ingestion.rebuild()
+        for word in gone:
+            assert places_found(memory, word) == []
+    memory.restore(target)
+    assert dump(memory.settings.database) == before

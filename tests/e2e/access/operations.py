@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 from fastapi import FastAPI
@@ -144,8 +145,13 @@ def _parameters(
 _FIELD = re.compile(r"<(?:input|select|textarea|button)\b[^>]*?\bname=\"([a-z_]+)\"", re.DOTALL)
 
 
-def pages() -> Iterator[Operation]:
+@cache
+def pages() -> tuple[Operation, ...]:
     """The pages, by the routes they have; of a form every field that any template knows."""
+    return tuple(_pages())
+
+
+def _pages() -> Iterator[Operation]:
     templates = "".join(
         path.read_text() for path in sorted((STATIC.parent / "templates").rglob("*.html"))
     )

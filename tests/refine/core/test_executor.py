@@ -23,6 +23,7 @@ from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_parallel
 from holdfast.settings import Settings
 from tests.refine.ingest.test_ingest_crash import make_corpus
+from tests.support.executor_tasks import die, double, tell_and_die
 from tests.support.memory_dump import dump
 from tests.support.transcripts import Script
 
@@ -43,7 +44,7 @@ def open_at(home: Path, model: str = "none") -> Holdfast:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    make_corpus(folder, 9, 200, turns=12)
+    make_corpus(folder, 9, 200, turns=3)
     return folder
 
 
@@ -86,26 +87,10 @@ class KillingExecutor:
         self._own.close()
 
 
-def double(number: int) -> int:
-    return number * 2
-
-
-def die(number: int) -> int:
-    if number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number * 2
-
-
 def test_an_item_that_kills_its_process_comes_back_as_none_and_the_rest_is_done() -> None:
     with closing(ProcessExecutor(1)) as crew:
         made = dict(crew.map(die, range(6)))
     assert made == {n: None if n == 3 else 2 * n for n in range(6)}
-
-
-def tell_and_die(folder: Path, number: int) -> int:
-    (folder / str(os.getpid())).touch()
-    os.kill(os.getpid(), signal.SIGKILL)
-    return number
 
 
 def test_no_more_processes_are_started_after_too_many_deaths(tmp_path: Path) -> None:
