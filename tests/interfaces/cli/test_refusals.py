@@ -117,6 +117,14 @@ def test_an_empty_variable_does_not_mean_the_current_folder(tmp_path: Path) -> N
     assert done.returncode == 2 and "the path is empty" in done.stderr
 
 
+@pytest.fixture(scope="module")
+def read_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose memory has read a session; what is refused does not change it."""
+    home = tmp_path_factory.mktemp("read")
+    assert holdfast(home, "ingest", str(bug_hunt().write(home / "p"))).returncode == 0
+    return home
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -134,9 +142,10 @@ def test_an_empty_variable_does_not_mean_the_current_folder(tmp_path: Path) -> N
         ("ask when --as-of 10000-01-01", "'10000-01-01' is not a date."),
     ],
 )
-def test_a_number_or_date_out_of_range_is_refused(tmp_path: Path, command: str, words: str) -> None:
-    holdfast(tmp_path, "ingest", str(bug_hunt().write(tmp_path / "p")))
-    done = holdfast(tmp_path, *command.split(), "--bank", "all")
+def test_a_number_or_date_out_of_range_is_refused(
+    read_home: Path, command: str, words: str
+) -> None:
+    done = holdfast(read_home, *command.split(), "--bank", "all")
     assert done.returncode == 2 and words in done.stderr, done.stderr
     assert len(done.stderr) < 400
 
