@@ -102,12 +102,13 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
     prompt = {"prompt": "x" * 20, "cwd": "/nowhere"}
     control_s = max(_hook_s(home, f"before-{number}", prompt) for number in range(2))
-    for round in range(8):
+    for round in range(5):
         server = _serve(home)
         assert server.stdin is not None
         server.stdin.write(json.dumps(call).encode() + b"\n")
         server.stdin.flush()
-        assert kill_after(server, rng.uniform(0.05, 1.2))
+        # One while it starts, the others while it answers and waits.
+        assert kill_after(server, 0.05 + (round + rng.random()) / 5 * 1.15)
         server.communicate()
         assert _hook_s(home, f"after-{round}", prompt) < longest_hook_s(control_s)
     assert dump(home / "memory.db") == before
@@ -119,7 +120,7 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     hook(home, "SessionEnd", SESSION)
     wait_until_quiet(home)
     assert processes_of(home) == []
-    assert sum(len(list(journal.read(p))) for p in HomePaths(home).journals.glob("*")) == 11
+    assert sum(len(list(journal.read(p))) for p in HomePaths(home).journals.glob("*")) == 8
 
 
 def _hook_s(home: Path, session: str, payload: object) -> float:

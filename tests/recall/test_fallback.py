@@ -11,6 +11,7 @@ from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.recall_bank import NOW, open_with_sessions, talk
 from tests.support.transcripts import Script
 
@@ -225,7 +226,7 @@ def test_excluded_text_is_not_found_by_the_fallback(
 ) -> None:
     build(f"fatal {CODE}").write(tmp_path / "p")
     settings = Settings(tmp_path / "home", tmp_path, **left_out)  # type: ignore[arg-type]
-    with Holdfast(settings, now=lambda: NOW) as memory:
+    with Holdfast(with_empty_memory(settings), now=lambda: NOW) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
         found = memory.recall(f"what was {CODE}?", "shop")
         assert found.abstained and found.fallbacks == ("clarification",)

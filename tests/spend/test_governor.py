@@ -24,6 +24,7 @@ from holdfast.spend.prices import price_of
 from holdfast.store.ledgers.model_calls import call_of
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.chats import ScriptedChat
+from tests.support.empty_memory import put_empty_memory
 
 QUESTION = Question("be brief", "what was done?", {"type": "object"}, 500)
 PURPOSE = CallPurpose("summaries", "bank", "s1")
@@ -42,7 +43,7 @@ class Clock:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    made = SqliteStore(tmp_path / "memory.db")
+    made = SqliteStore(put_empty_memory(tmp_path / "memory.db"))
     yield made
     made.close()
 

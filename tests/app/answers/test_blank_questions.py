@@ -11,6 +11,7 @@ from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 
 ASKED: dict[str, Callable[[Holdfast, str], object]] = {
     "recall": lambda memory, words: memory.recall(words, "shop"),
@@ -25,7 +26,7 @@ ASKED: dict[str, Callable[[Holdfast, str], object]] = {
 @pytest.mark.parametrize("blank", ["", " ", "\n\t"])
 def test_a_blank_question_is_refused(tmp_path: Path, way: str, blank: str) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
-    with Holdfast(settings) as memory:
+    with Holdfast(with_empty_memory(settings)) as memory:
         memory.remember("Packages are installed with yarn.", "shop")
         with pytest.raises(InputError, match="is empty"):
             ASKED[way](memory, blank)

@@ -13,6 +13,7 @@ from holdfast.app.evaluation.replay import replay
 from holdfast.app.memory import Holdfast
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 TOPICS = "anchor rudder mast galley keel compass lantern bilge".split()
@@ -37,7 +38,8 @@ def history() -> list[Script]:
 
 
 def remember(home: Path, *scripts: Script) -> Holdfast:
-    memory = Holdfast(Settings(home=home / "home", claude_dir=home / "claude"))
+    settings = Settings(home=home / "home", claude_dir=home / "claude")
+    memory = Holdfast(with_empty_memory(settings))
     for script in scripts:
         script.write(home / "claude" / "projects")
     memory.ingest(memory.ingestion.find([]))

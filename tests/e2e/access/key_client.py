@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote
@@ -20,6 +20,9 @@ _HELLO = {
 }  # fmt: skip
 _MAX_STREAM_CHARS = 4_000
 _NUMBER = re.compile(r'"request_id": ?"[0-9a-f]+"')
+
+
+INTERFACES = ("pages", "tools", "graph", "rest")
 
 
 class Reply(NamedTuple):
@@ -48,7 +51,8 @@ class KeyClient:
     def __init__(self, url: str, key: str, address: str = "127.0.0.1") -> None:
         """`address` is where they ask from: strangers are counted by it."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        way = httpx.HTTPTransport(local_address=address)
+        # Without TLS, so the certificates of this machine need not be read.
+        way = httpx.HTTPTransport(verify=False, local_address=address)
         self.web = httpx.Client(base_url=url, headers=headers, timeout=60, transport=way)
         self._session = ""
         self._form_key = ""
@@ -157,10 +161,13 @@ Way = tuple[Operation, Callable[[Call], Reply]]
 
 
 class ServerOperations:
-    """Everything that a server says it can be asked, by whoever may ask everything."""
+    """Everything that a server says it can be asked, by whoever may ask everything. A description
+    of the REST API takes a second to make, so it is asked for only if that is wanted."""
 
-    def __init__(self, chief: KeyClient) -> None:
-        self._rest = list(rest(chief.web.get("/api/v1/openapi.json").json()))
+    def __init__(self, chief: KeyClient, interfaces: Sequence[str] = INTERFACES) -> None:
+        self._rest: list[Operation] = []
+        if "rest" in interfaces:
+            self._rest = list(rest(chief.web.get("/api/v1/openapi.json").json()))
         self._graph = Graph(chief.web.post("/graphql", json={"query": DESCRIBE}).json())
         self.tools = self.tools_of(chief)
 
@@ -172,6 +179,7 @@ class ServerOperations:
     def ways(self, sort: str, client: KeyClient) -> list[Way]:
         """What can be asked in one of four ways, by somebody."""
         if sort == "rest":
+            assert self._rest
             return [(one, client.rest) for one in self._rest]
         if sort == "graph":
             ask = partial(client.graph, self._graph)
@@ -179,6 +187,3 @@ class ServerOperations:
         if sort == "tools":
             return [(one, client.tool) for one in tools(self.tools)]
         return [(one, client.page) for one in pages()]
-
-
-INTERFACES = ("pages", "tools", "graph", "rest")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.access.key_client import KeyClient, ServerOperations
 from tests.e2e.access.operations import foreign_calls, own_calls
-from tests.e2e.access.serving import Served, make_keys, served
+from tests.e2e.access.serving import Served, ServerKeys, make_keys, served
 from tests.e2e.access.test_bank_keys import distinguishes, others_rows
 from tests.e2e.access.two_banks import OTHER, OWN, World, make_world
 from tests.support.postgres_server import Server
@@ -26,11 +26,17 @@ def world(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> World:
     return make_world(tmp_path_factory.mktemp("walls"), postgres.database())
 
 
+@pytest.fixture(scope="module")
+def keys(world: World) -> ServerKeys:
+    return make_keys(world)
+
+
 @pytest.fixture(scope="module", params=["owner", "member"])
-def whole(request: pytest.FixtureRequest, postgres: Server, world: World) -> Iterator[Served]:
+def whole(
+    request: pytest.FixtureRequest, postgres: Server, world: World, keys: ServerKeys
+) -> Iterator[Served]:
     """A server that opens the store as its owner, who is shown everything, and one that opens it
     as somebody whom PostgreSQL itself keeps to the banks of each key."""
-    keys = make_keys(world)
     env = dict(world.env)
     if request.param == "member":
         env["HOLDFAST_STORE"] = postgres.member(world.settings.store)
@@ -41,7 +47,7 @@ def whole(request: pytest.FixtureRequest, postgres: Server, world: World) -> Ite
 @pytest.fixture(scope="module")
 def described(whole: Served) -> ServerOperations:
     with KeyClient(whole.url, whole.keys.chief) as chief:
-        return ServerOperations(chief)
+        return ServerOperations(chief, ("tools", "graph"))
 
 
 @pytest.mark.slow

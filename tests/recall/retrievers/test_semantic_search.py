@@ -23,6 +23,7 @@ from holdfast.refine.sessions.embedding import embed_pending, split_text
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, a_session
 from tests.support.embedders import BagOfWords
+from tests.support.empty_memory import put_empty_memory
 
 SPOKEN = {
     BANK: {
@@ -36,7 +37,7 @@ SPOKEN = {
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "home" / "memory.db")) as opened:
+    with closing(SqliteStore(put_empty_memory(tmp_path / "home" / "memory.db"))) as opened:
         for bank, said in SPOKEN.items():
             with opened.transaction():
                 opened.banks.add(Bank(bank, bank, NOON))

@@ -23,6 +23,7 @@ from holdfast.refine.model_output import prompts
 from holdfast.settings import Settings, SpendCaps
 from holdfast.spend.governor import Governor
 from tests.support.chats import ScriptedChat
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -62,7 +63,7 @@ class Home:
 
     def __init__(self, folder: Path, script: Script) -> None:
         settings = Settings(folder / "home", folder / "claude", embed_model="none")
-        self.memory = Holdfast(settings, lambda: NOW)
+        self.memory = Holdfast(with_empty_memory(settings), lambda: NOW)
         self.folder = folder
         self.read(script)
 

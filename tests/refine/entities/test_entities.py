@@ -15,6 +15,7 @@ from holdfast.model.graph import EntityKind, LinkKind
 from holdfast.recall.links.record_links import MAX_LINKS, Links
 from holdfast.settings import Settings
 from tests.refine.rules.test_rules import git, project
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 THINGS = ("AuthProvider", "TokenCache", "SessionGuard", "parse_http", "src/ui/rest.js", "#12")
@@ -30,7 +31,7 @@ SAYINGS = (
 
 def open_at(home: Path) -> Holdfast:
     given = Settings(home=home, claude_dir=home / "claude", bank="proj")
-    return Holdfast(given, now=lambda: "2026-11-01T00:00:00.000Z")
+    return Holdfast(with_empty_memory(given), now=lambda: "2026-11-01T00:00:00.000Z")
 
 
 def script(number: int, *texts: str) -> Script:

@@ -16,6 +16,7 @@ from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.records import Role
 from holdfast.refine.sessions.exchanges import LIMITS
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
@@ -23,7 +24,7 @@ NOW = "2026-11-01T00:00:00.000Z"
 
 def open_at(home: Path, **more: tuple[str, ...]) -> Holdfast:
     settings = Settings(home=home / "home", claude_dir=home / "claude", **more)  # pyright: ignore[reportArgumentType]
-    return Holdfast(settings, now=lambda: NOW)
+    return Holdfast(with_empty_memory(settings), now=lambda: NOW)
 
 
 def texts(memory: Holdfast, session: str) -> list[str]:

@@ -26,11 +26,12 @@ from holdfast.refine.sessions.embedding import (
 from holdfast.store.sqlite.store import SqliteStore
 from tests.store.conformance.samples import BANK, NOON, OTHER, SESSION, a_commit, a_session
 from tests.support.embedders import BagOfWords
+from tests.support.empty_memory import put_empty_memory
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "memory.db")) as opened:
+    with closing(SqliteStore(put_empty_memory(tmp_path / "memory.db"))) as opened:
         with opened.transaction():
             for bank in (BANK, OTHER):
                 opened.banks.add(Bank(bank, bank, NOON))
