@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
 import urllib.request
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
@@ -19,7 +18,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.team import SharedRecord
 from holdfast.settings import load_settings
 from tests.support.command_line import run_command
-from tests.support.http.server import MAIN, Server, serving
+from tests.support.http.server import Server, read_startup_message, serving
+from tests.support.http.server_process import ServerProcess
 from tests.support.ports import free_port
 
 BANK = "harbour"
@@ -92,30 +92,21 @@ class Service:
             memory.remember("The server keeps the harbour's memory.", BANK)
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ServerProcess | None = None
         self.start()
         self.token = read_or_make_token(folder / "server" / "home")
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
-        command = [*MAIN, "browse", "--no-open", "--port", str(self._port), "--json"]
-        self._process = subprocess.Popen(
-            command, env=self.env, cwd=self._folder, stdout=subprocess.PIPE
-        )
-        assert self._process.stdout is not None
-        result = ""
-        while "}" not in result:
-            line = self._process.stdout.readline().decode()
-            assert line, "the server did not start"
-            result += line
+        command = ["browse", "--no-open", "--port", str(self._port), "--json"]
+        self._process = ServerProcess(command, self.env, self._folder)
+        read_startup_message(self._process)
 
     def kill(self) -> None:
         """End it at once, whatever it does."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait(60)
-            assert self._process.stdout is not None
-            self._process.stdout.close()
+            self._process.close()
             self._process = None
 
     def shared(self) -> list[SharedRecord]:

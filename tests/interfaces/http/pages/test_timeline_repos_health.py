@@ -24,12 +24,13 @@ from holdfast.model.trust import Trust
 from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
 from holdfast.settings import load_settings
 from holdfast.store.across_tables.overview import PeriodCount
+from tests.support.command_line import run_command
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
     accessibility_problems_in_every_layout,
 )
-from tests.support.http.server import MAIN, Server, make_home, serving
+from tests.support.http.server import Server, make_home, serving
 
 FILE = 'it\'s "quoted" <b>.py'
 EVIL = "<script>alert(1)</script>"
@@ -100,8 +101,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(repo: Path) -> Iterator[Server]:
     folder = repo.parent
     env = make_home(folder)
-    run = [*MAIN, "ingest", "--embed", "none", str(repo)]
-    assert subprocess.run(run, env=env, cwd=folder, capture_output=True).returncode == 0
+    assert run_command(["ingest", "--embed", "none", str(repo)], env, folder).returncode == 0
     _forge_and_costs(env)
     with serving(env, folder) as made:
         yield made
@@ -232,8 +232,7 @@ def test_the_timeline_can_be_centred_on_a_record_or_a_query(
 def test_the_health_page_shows_the_same_as_status(
     browser_session: BrowserSession, server: Server
 ) -> None:
-    run = subprocess.run([*MAIN, "status", "--json"], env=dict(server.env), capture_output=True)
-    told = json.loads(run.stdout)
+    told = json.loads(run_command(["status", "--json"], server.env).stdout)
     page = browser_session.open_page("/status")
     words = page.locator("main").inner_text()
     assert "every line is accounted for" in words and told["capture"]["sentence"] in words

@@ -172,11 +172,10 @@ def test_serving_beyond_this_machine_needs_a_key_and_tls(tmp_path: Path) -> None
 
 
 def test_serving_without_a_key_prints_how_to_make_one(tmp_path: Path) -> None:
-    command = [*MAIN, "serve", "--port", "0"]
-    with subprocess.Popen(command, env=empty_home(tmp_path), stderr=subprocess.PIPE) as process:
+    command = ["serve", "--port", "0"]
+    with running(command, empty_home(tmp_path), tmp_path, read_stderr=True) as process:
         assert process.stderr is not None
         assert b"no_key" in (told := process.stderr.readline()) and b"holdfast key new" in told
-        process.terminate()
 
 
 def test_the_server_speaks_tls(env: dict[str, str], key: str, tmp_path: Path) -> None:
