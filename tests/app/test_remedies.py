@@ -31,7 +31,7 @@ TOOLS = {
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """The sentences in the code of a file, without documentation; "{}" stands for a value."""
     inside: set[ast.AST] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_file(path)):
         match node:
             case ast.JoinedStr(values=parts):
                 inside |= set(parts)
@@ -50,6 +50,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
                 pass
 
 
+@pytest.mark.slow
 def test_an_option_is_named_together_with_its_command() -> None:
     files = [path for folder in SHARED for path in (SOURCE / folder).rglob("*.py")]
     found = [(path, line, text) for path in files for line, text in texts(path) if " " in text]

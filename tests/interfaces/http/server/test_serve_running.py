@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.http.server import MAIN
+from tests.support.http.server_process import running
 from tests.support.http.team import OURS, Team, cli, new_key, team_serving, two_banks
 from tests.support.postgres_server import Server as Postgres
 from tests.support.waiting import wait_until
