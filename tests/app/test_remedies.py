@@ -15,6 +15,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.mcp.main_engine import MainEngine
 from holdfast.interfaces.mcp.server_spec import CallContext
 from holdfast.settings import load_settings
+from tests.support.code_files import parse_file
 
 SOURCE = Path(holdfast.__file__).parent
 # Packages whose texts reach every interface.

@@ -20,6 +20,8 @@ def test_threads_with_the_same_settings_share_models(tmp_path: Path) -> None:
     assert len({id(one) for one in made}) == 8
     parts = {id(one._parts) for one in made}  # pyright: ignore[reportPrivateUsage]
     assert len(parts) == 1
+    elsewhere = load_semantic_search(replace(settings, home=tmp_path / "other", bank="other"))
+    assert id(elsewhere._parts) in parts, "models are chosen by their own settings alone"  # pyright: ignore[reportPrivateUsage]
     without = load_semantic_search(replace(settings, embed_model="none"))
     assert without._parts.embedder is None  # pyright: ignore[reportPrivateUsage]
 
