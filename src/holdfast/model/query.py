@@ -172,7 +172,7 @@ class RecallResult:
 
 
 class Confidence(StrEnum):
-    """How well the evidence covers a question; `research.answer` states the meaning of each."""
+    """How sure an answer is; `research.answering.confidence` says what each level promises."""
 
     HIGH = "high"
     MEDIUM = "medium"

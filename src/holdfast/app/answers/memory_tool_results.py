@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.app.answers.memory_tool_list import STRATEGIES
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import endings, remarks
 from holdfast.language import cut
@@ -40,12 +39,6 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
         "browseUrl": page_url(reader, hit.bank, hit.uri, hit.session),
         "metadata": metadata,
     }
-
-
-def confidence(hits: Sequence[Hit]) -> str:
-    """A word for how many strategies found the same hit, of the three best."""
-    agreeing = max((len(set(hit.why) & set(STRATEGIES)) for hit in hits[:3]), default=0)
-    return "none" if not hits else "high" if agreeing > 2 else "medium" if agreeing == 2 else "low"
 
 
 def strategy_results(strategies: Sequence[RetrieverReport]) -> Object:

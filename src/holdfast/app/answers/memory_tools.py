@@ -16,15 +16,16 @@ from holdfast.app.answers.memory_tool_list import (
     MEMORY_TOOLS,
     STRATEGIES,
 )
-from holdfast.app.answers.memory_tool_results import confidence, hit_result, strategy_results
+from holdfast.app.answers.memory_tool_results import hit_result, strategy_results
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.tool import Object, fit
 from holdfast.capture.redact import Redactor
-from holdfast.model.query import Hit, Layer, Passage, RetrieverReport
+from holdfast.model.query import Confidence, Hit, Layer, Passage, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.parallel import Retriever, run_retrievers
 from holdfast.recall.core.plan import Fusion, RecallPlan
-from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.relevance import answers, coverage, measure_relevance
+from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 from holdfast.recall.engine import recall
 from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
 from holdfast.recall.query.expansion import Expansion, expand
@@ -33,6 +34,7 @@ from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as retrievers
+from holdfast.research.answering.confidence import confidence_in
 
 # Hits per retriever before fusion: somewhat more than the largest limit a caller may ask for.
 _MAX_CANDIDATES = 60
@@ -88,11 +90,12 @@ class MemoryTools(ReadOnlyMemory):
         timeout_ms = given.get("timeout", DEFAULT_TIMEOUT_MS)
         pool, reports = self._run_retrievers(names, bank, query, given, timeout_ms)
         fuse_by_ranks(list(pool))
+        self._measure(pool, query)
         hits = self._best(pool, given)
         return {
             "searchType": "multi_strategy",
             **_scope(given),
-            "confidence": confidence(hits),
+            "confidence": self._confidence(hits),
             **strategy_results([*reports, *self._absent(names)]),
             **self._results(hits, bank),
         }
@@ -123,7 +126,7 @@ class MemoryTools(ReadOnlyMemory):
         result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),
-            "confidence": confidence(hits) if not used or not hits else "low",
+            "confidence": self._confidence(hits) if not used else "low" if hits else "none",
             "fallbacksUsed": list(used[-1:]) if hits else [],
             "fallbacksAttempted": list(used),
         }
@@ -230,8 +233,23 @@ class MemoryTools(ReadOnlyMemory):
         pool = Pool()
         for run in runs:
             add_results(pool, run.report.name, run.result.passages, run.result.lowest_score)
+            if run.report.name == "semantic":
+                for found in run.result.passages:
+                    pool.add(found.passage).cosine = found.score
         apply_status(self._reader, pool, "", self._now)
         return pool, [run.report for run in runs]
+
+    def _measure(self, pool: Pool, query: Query) -> None:
+        """Note how well each candidate answers the query, as a recall does."""
+        wanted = query.wanted(DEFAULT_THRESHOLDS.for_bank(query.passages))
+        for candidate in pool:
+            measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
+
+    def _confidence(self, hits: Sequence[Hit]) -> str:
+        """How sure an answer from these hits would be; none of them need be one."""
+        answering = [hit for hit in hits if "needed" not in hit.why or answers(hit.why)]
+        least = Confidence.LOW if hits else Confidence.NONE
+        return (confidence_in(self._reader, answering) if answering else least).value
 
     def _absent(self, names: Sequence[str]) -> list[RetrieverReport]:
         """The report of the semantic retriever, if it was wanted and could not be run."""

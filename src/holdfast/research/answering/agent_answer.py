@@ -24,6 +24,7 @@ from holdfast.model.uris import parse_uri
 from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
 from holdfast.refine.model_output.responses import parse_object
+from holdfast.research.answering.confidence import confidence_in_checked
 from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS
 
 AGENT = "agent"
@@ -258,11 +259,10 @@ def _in_lines(
         caveats.append("All of it involves text from outside the project.")
     if len(sources) == 1:
         caveats.append("One source only.")
-    confidence = Confidence.HIGH if len(sources) > 1 and not dropped else Confidence.MEDIUM
     return replace(
         draft,
         answer="\n".join(lines),
-        confidence=Confidence.LOW if dropped > len(lines) else confidence,
+        confidence=confidence_in_checked(len(sources), len(lines), dropped),
         abstained=False,
         source=layers.pop().value if len(layers) == 1 else "combined",
         citations=citations,

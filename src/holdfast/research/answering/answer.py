@@ -1,13 +1,7 @@
 """An extractive answer: the sentences that answer a question, each with its citation.
 
-Every sentence was said or recorded; none is generated. Confidence says how much of the question
-the evidence covers, not whether the evidence is true:
-
-- high: the words of one record cover at least 80% of the question's weight, and those of a
-  second, from another exchange, at least 60%.
-- medium: the words of one record cover at least 60%.
-- low: something reaches the relevance threshold.
-- none: nothing does. Then the answer abstains and names the nearest misses.
+Every sentence was said or recorded; none is generated. Where nothing reaches the relevance
+threshold the answer abstains and names the nearest misses. `confidence` says how sure it is.
 """
 
 from __future__ import annotations
@@ -37,8 +31,7 @@ from holdfast.model.query import (
     Passage,
     RecallResult,
 )
-from holdfast.model.records import Turn
-from holdfast.model.trust import ENDED_STATUSES, Status, Trust
+from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.core.statements import statements
@@ -47,6 +40,7 @@ from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
+from holdfast.research.answering.confidence import confidence_in, exchange_of
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
@@ -62,15 +56,9 @@ from holdfast.store.protocol import Reader
 
 # Evidence older than this gets a caveat.
 OLD_DAYS = 90
-
-
-class ConfidenceThresholds(NamedTuple):
-    """Shares of a question's weight; see the module docstring."""
-
-    high: float = 0.8
-    medium: float = 0.6
-    # A record below the relevance threshold that is still named as a near miss.
-    near_miss: float = 0.2
+# The share of a question's weight from which a record below the relevance threshold is named as a
+# near miss.
+_NEAR_MISS = 0.2
 
 
 class QuoteWeights(NamedTuple):
@@ -100,7 +88,6 @@ class QuoteWeights(NamedTuple):
     min_chars: int = 8
 
 
-_CONFIDENCE = ConfidenceThresholds()
 _WEIGHTS = QuoteWeights()
 _SUMMARY_FACTORS = {"digest": _WEIGHTS.digest, "concept": _WEIGHTS.concept}
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
@@ -144,7 +131,7 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
     quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)
-    confidence = Confidence.MEDIUM if by_time else _confidence(reader, found.hits)
+    confidence = Confidence.MEDIUM if by_time else confidence_in(reader, found.hits)
     notes = [_LINKED_BY_NAMES] if causes else []
     return compose(reader, request, quotes, confidence, notes, statuses)
 
@@ -233,7 +220,7 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
 
 
 def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
-    near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _CONFIDENCE.near_miss]
+    near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _NEAR_MISS]
     return Answer(
         question=request.question,
         answer="Not known: nothing in memory speaks of this.",
@@ -260,7 +247,7 @@ def _choose(
         if len(chosen) == MAX_CITATIONS or too_weak:
             break
         session = f"session {item.hit.session}"
-        exchange = _exchange_of(reader, item.hit) or session
+        exchange = exchange_of(reader, item.hit) or session
         if exchange in quoted_from or any(_same(item.sentence, other.sentence) for other in chosen):
             continue
         chosen.append(item)
@@ -276,13 +263,6 @@ def _choose(
 
 def _is_from_memory_file(hit: Hit) -> bool:
     return hit.kind == "rule" and hit.status is Status.VERIFIED
-
-
-def _turn_of(reader: Reader, hit: Hit) -> Turn | None:
-    if hit.kind != "turn":
-        return None
-    found = reader.records.find(hit.bank, "turn", hit.uri.rsplit("/", 1)[-1], limit=1)
-    return found[0] if found and isinstance(found[0], Turn) else None
 
 
 def _best_sentence(hit: Hit, weights: Mapping[str, float], statuses: QuotedStatuses) -> Quote:
@@ -346,34 +326,6 @@ def _line(item: Quote, number: int, statuses: QuotedStatuses) -> str:
         return f"{item.lead}{item.sentence}{mark} [{number}]"
     time = datetime.fromisoformat(item.hit.time)
     return f"{time.day} {time:%b %Y}: {item.lead}{item.sentence}{mark} [{number}]"
-
-
-def _confidence(reader: Reader, hits: Sequence[Hit]) -> Confidence:
-    hits = [hit for hit in hits if hit.status not in ENDED_STATUSES]
-    if not hits:
-        return Confidence.LOW  # what was said once is known, not what holds
-    sources = [hit for hit in hits if hit.kind not in _SUMMARY_FACTORS] or list(hits)
-    ranked = sorted(sources, key=lambda hit: -hit.why.get("coverage_alone", 0.0))
-    best = ranked[0].why.get("coverage_alone", 0.0)
-    exchange = _exchange_of(reader, ranked[0])
-    others = [hit for hit in ranked[1:] if _exchange_of(reader, hit) not in (exchange, "")]
-    second = others[0].why.get("coverage_alone", 0.0) if others else 0.0
-    if best >= _CONFIDENCE.high and second >= _CONFIDENCE.medium:
-        return Confidence.HIGH
-    return Confidence.MEDIUM if best >= _CONFIDENCE.medium else Confidence.LOW
-
-
-def _exchange_of(reader: Reader, hit: Hit) -> str:
-    """The exchange of a turn, any other record itself; "" for a summary of other records."""
-    if hit.kind in _SUMMARY_FACTORS:
-        return ""
-    turn = _turn_of(reader, hit)
-    inside = [
-        exchange.id
-        for exchange in (reader.sessions.exchanges(turn.bank, turn.session) if turn else ())
-        if turn and exchange.first_seq <= turn.seq <= exchange.last_seq
-    ]
-    return inside[0] if inside else hit.uri.rsplit("/", 1)[-1]
 
 
 def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
