@@ -85,7 +85,7 @@ def test_retrievers_run_in_parallel_and_are_fused_and_reported(access: MemoryToo
     only = access.call(
         "memory_search_multi_strategy", {"query": "import", "strategies": ["summaries"]}
     )
-    assert only["strategiesAttempted"] == 1 and only["confidence"] == "low"
+    assert only["strategiesAttempted"] == 1 and only["confidence"] != "high"
     assert {one["layer"] for one in only["results"]} <= {"summaries", "observations", "rules"}
 
 
@@ -104,7 +104,9 @@ def test_vectors_are_searched_if_there_are_any(settings: Settings) -> None:
         near = access.call("memory_search_vector", {"query": "database change order problem"})
         assert near["results"] and "notes" not in near
         result = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
-        assert result["strategiesSucceeded"] == 4 and result["confidence"] == "high"
+        assert result["strategiesSucceeded"] == 4 and result["confidence"] in ("high", "medium")
+        foreign = access.call("memory_search_multi_strategy", {"query": "oauth login flow"})
+        assert foreign["results"] and foreign["confidence"] == "low"
 
 
 def test_text_that_only_a_tool_printed_is_found_by_the_fallback(access: MemoryTools) -> None:

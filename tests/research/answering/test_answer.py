@@ -75,6 +75,28 @@ def test_confidence_is_high_only_with_two_independent_records(reversal: Holdfast
     assert one.confidence is not Confidence.HIGH
 
 
+@pytest.mark.parametrize("question", ["why why why", "what what", "And how was that?"])
+def test_a_question_that_names_nothing_is_not_answered(reversal: Holdfast, question: str) -> None:
+    assert reversal.ask(question, bank="all").abstained
+
+
+def test_a_question_for_a_time_is_answered_by_its_sessions_alone(tmp_path: Path) -> None:
+    old = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    old.start = datetime(2026, 9, 2, 9, 0, tzinfo=UTC)
+    old.user("Alerts are planned a week ahead, that is done.")
+    old.assistant("Alerts are planned a week ahead, all of it is done.")
+    new = Script("bbbbbbbb-0000-4000-8000-000000000001")
+    new.start = datetime(2026, 10, 21, 9, 0, tzinfo=UTC)
+    new.user("Skerry wants tide alerts too.")
+    new.assistant("Skerry is watched from now on; all tests are done.")
+    with open_with(tmp_path, old, new) as memory:
+        answer = memory.ask("What was done last week?", bank="all")
+        assert "Skerry" in answer.answer and "a week ahead" not in answer.answer
+        assert answer.confidence is Confidence.MEDIUM
+        named = memory.ask("Who was on call last week?", bank="all")
+        assert named.abstained
+
+
 def test_old_evidence_is_marked_as_old(tmp_path: Path) -> None:
     old = Script("cccccccc-0000-4000-8000-000000000001")
     old.start = datetime(2025, 1, 1, tzinfo=UTC)

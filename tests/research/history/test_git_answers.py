@@ -130,7 +130,13 @@ def test_the_first_and_last_change_of_a_file_are_answered(history: History) -> N
     assert first.answer.startswith("1 Mar 2024: first: Add the ferry timetable parser (Ann Ex")
     last = ask(history, "When did we last change src/ferry.py?")
     assert last.answer.startswith("1 Feb 2025: last: Parse ferry timetables by column")
-    assert last.confidence is Confidence.HIGH
+    assert first.confidence is last.confidence is Confidence.HIGH
+
+
+def test_what_only_the_words_of_one_message_say_is_of_medium_confidence(history: History) -> None:
+    answer = ask(history, "When was the crane crash fixed?")
+    assert "Fix the crane crash" in answer.answer
+    assert answer.confidence is Confidence.MEDIUM
 
 
 def test_changes_of_a_file_since_a_day_are_answered(history: History) -> None:
