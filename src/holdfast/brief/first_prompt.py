@@ -16,10 +16,11 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms
+from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import read_prompt
 from holdfast.store.protocol import Reader
 
-_COMMAND = re.compile(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
+_COMMAND = regex(r"^[/!#]\s?[A-Za-z][\w:.-]*(?=\s|$)")
 # A goal has at least this many different words, so many of them rare or one name of code.
 _MIN_WORDS = 3
 _MIN_RARE_WORDS = 2
@@ -27,7 +28,7 @@ _MAX_PROMPT = 20_000
 # What is read of a long prompt: most of a plan or a log matches everything by chance.
 _HEAD_CHARACTERS = 500
 _TAIL_CHARACTERS = 200
-_CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+_CODE_BLOCK = regex(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 # Words of many prompts: they name no subject, so sharing one means next to nothing.
 _COMMON_WORDS = (
     "able actually add again ahead already also always another answer anything app application "

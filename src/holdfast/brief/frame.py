@@ -15,21 +15,22 @@ from holdfast.language import collapse_spaces
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import EndedSentence
 from holdfast.model.trust import Trust
+from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import OWN_TAG
 
 # Claude Code replaces a hook's output over 10,000 characters by a stub; frame and JSON take some.
 MAX_CHARACTERS = 9_500
 # Characters that are invisible, or that change the reading direction.
-_INVISIBLE = re.compile(
+_INVISIBLE = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]|[\ud800-\udfff]"
 )
 # What may start a tag. A type after a name (`Vec<T>`, `Map<String, Id>`) cannot: it starts with a
 # capital letter, which the host's tags never do.
-_TAG_START = re.compile(r"<(?=[a-z]|\s*[/!?|])|(?<!\w)<(?=[A-Z])|<(?=[A-Z][\w-]*[-:])")
-_OWN_TAG_MARKUP = re.compile(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
+_TAG_START = regex(r"<(?=[a-z]|\s*[/!?|])|(?<!\w)<(?=[A-Z])|<(?=[A-Z][\w-]*[-:])")
+_OWN_TAG_MARKUP = regex(rf"</?\s*{OWN_TAG}\b[^>]*>?", re.IGNORECASE)
 # The tag's name in any markup: a model could take it for the end of the frame.
-_OWN_NAME = re.compile(re.escape(OWN_TAG), re.IGNORECASE)
+_OWN_NAME = regex(re.escape(OWN_TAG), re.IGNORECASE)
 
 
 class Brief(NamedTuple):

@@ -22,6 +22,7 @@ from holdfast.model.ledgers.injections import Injection, InjectionKind, Injectio
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import parse_uri
+from holdfast.regex import regex
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Store
 
@@ -47,7 +48,7 @@ _MAX_SESSIONS = 5000
 _MAX_REASON = 160
 # The kinds that state facts, so that their use confirms a fact.
 _KINDS_OF_FACTS = ("fact", "memory", "turn")
-_CONTRADICTS = re.compile(
+_CONTRADICTS = regex(
     r"\b(?:that(?:'s| is) (?:wrong|outdated|old|not (?:true|right|so))|no longer (?:true|holds|the "
     r"case)|(?:not|isn't|is not) (?:true|right|correct) any ?more|we changed that|ignore (?:that|"
     r"the memory|holdfast|the brief)|was (?:changed|dropped) since|forget (?:that|what))\b",

@@ -27,6 +27,7 @@ from holdfast.model.team import Commit
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
 from holdfast.refine.core.signals import SHELL_TOOLS
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.times import format_time
 
@@ -46,7 +47,7 @@ _MAX_QUOTE_CHARACTERS = 420
 # Where the cause of an error is looked for: sentences of this length in the start of a turn.
 _MIN_SENTENCE, _MAX_SENTENCE = 25, 400
 _MAX_TURN = 4000
-_NAMES_CAUSE = re.compile(
+_NAMES_CAUSE = regex(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
     r"caused by|turns? out|was due to|the fix (?:is|was)|happens? when|fails? when|because)\b",
     re.IGNORECASE,

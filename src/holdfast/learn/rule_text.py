@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.language import collapse_spaces
+from holdfast.regex import regex
 from holdfast.sources.rule_files import fence_after, frontmatter_end
 
 _BOM = b"\xef\xbb\xbf"
-_ITEM = re.compile(r"([ \t]*)([-*+]|\d{1,4}[.)])([ \t]+)\S")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
-_CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
+_ITEM = regex(r"([ \t]*)([-*+]|\d{1,4}[.)])([ \t]+)\S")
+_HEADING = regex(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_CONFLICT = regex(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
 # A rule is a sentence or two: it goes into the context of every session.
 _MAX_RULE_CHARS = 2000
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -26,9 +25,10 @@ from typing import NamedTuple
 from holdfast.errors import InputError
 from holdfast.learn.rule_text import RuleAddition, add_rule
 from holdfast.model.curation import Action, Curation
+from holdfast.regex import regex
 from holdfast.sources.rule_locations import RULES_FOLDER
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
 
 class FileChange(NamedTuple):

@@ -39,6 +39,7 @@ from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.facts.hypotheses import is_hedged
+from holdfast.regex import regex
 from holdfast.research.answering.quoting import DIGEST_LABEL
 from holdfast.store.protocol import Reader
 
@@ -93,20 +94,20 @@ _TRUST_WEIGHTS = {
     Trust.EXTERNAL: 0.2,
 }  # fmt: skip
 _SUMMARIES = ("memory", "exchange", "digest", "concept", "fact")
-_NEGATION = re.compile(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.IGNORECASE)
-_FEELING = re.compile(
+_NEGATION = regex(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.IGNORECASE)
+_FEELING = regex(
     r"\b(?:frustrat\w+|annoy\w+|tired of|sick of|ugh|argh|hate|wast(?:e|ed|ing)|painful|worried|"
     r"afraid|urgent|deadline|third time|again and again|keeps? (?:failing|breaking)|"
     r"still (?:broken|fails|failing|not work\w*)|stuck|nightmare|confus(?:ed|ing)|unhappy|"
     r"disappoint\w+|happy|glad|love)\b",
     re.IGNORECASE,
 )
-_MOTIVE = re.compile(
+_MOTIVE = regex(
     r"\b(?:because|so that|in order to|otherwise|the goal|we need|i need|matters|customers?)\b",
     re.IGNORECASE,
 )
 # A sentence on the progress of work, which means nothing later.
-_PROGRESS = re.compile(
+_PROGRESS = regex(
     r"^(?:(?:writing|running|checking|starting|launching|reading|committing|pushing|waiting|working)"
     r"\b|in flight\b|(?:one|two|three|\d+) agents?\b)|\bnow[.!]?$",
     re.IGNORECASE,

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.regex import regex
 from holdfast.sources.project import run_git
 
 # The rest of a longer file or section is ignored.
 MAX_FILE_BYTES = 1_000_000
 MAX_SECTION_CHARS = 20_000
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_KEY = re.compile(r"(paths|globs)\s*:\s*(.*)$", re.IGNORECASE)
-_ITEM = re.compile(r"\s*-\s+(.*)$")
+_HEADING = regex(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_KEY = regex(r"(paths|globs)\s*:\s*(.*)$", re.IGNORECASE)
+_ITEM = regex(r"\s*-\s+(.*)$")
 # Longer frontmatter is taken for a rule between two lines.
 _MAX_FRONTMATTER_LINES = 200
 _QUOTES = "\"' \t"
@@ -145,7 +146,7 @@ def _without_braces(glob: str) -> list[str]:
     return [one for part in inner.split(",") for one in _without_braces(f"{head}{part}{tail}")]
 
 
-_GLOB_PARTS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_GLOB_PARTS = regex(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _GLOB_REGEX = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
 
 

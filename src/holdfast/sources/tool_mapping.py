@@ -16,17 +16,18 @@ import orjson
 from holdfast.model.ids import content_id
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
+from holdfast.regex import regex
 from holdfast.sources.claude_code import prompts, tools
 from holdfast.sources.draft import DraftResult, DraftTurn
 from holdfast.sources.json_fields import Record, mapping, objects, string
 
 INTERRUPTED = f"{prompts.INTERRUPTED}]"
-_PATCH_FILE = re.compile(
+_PATCH_FILE = regex(
     r"^\*\*\* (Update|Add|Delete) File: (.+?)[ \t\r]*$|^\*\*\* Move to: (.+?)[ \t\r]*$",
     re.MULTILINE,
 )
-_OWN_ANSWER = re.compile(r'\{\s*\\?"(?:answer|bank)\\?":')
-_HAS_EXTERNAL_TEXT = re.compile(r'\\?"trust\\?": ?\\?"external')
+_OWN_ANSWER = regex(r'\{\s*\\?"(?:answer|bank)\\?":')
+_HAS_EXTERNAL_TEXT = regex(r'\\?"trust\\?": ?\\?"external')
 # Our own answers begin with one of these keys; agents put at most a short head before them.
 _OWN_ANSWER_CHARS = 400
 _OWN_SERVER = "holdfast"

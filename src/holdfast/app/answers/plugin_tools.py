@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,12 +13,13 @@ from holdfast.language import truncate
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.recall.ranking.external_hits import PLUGIN_KIND
+from holdfast.regex import regex
 
 # Every tool's description is part of each request to the model: more tools cost more tokens.
 _MAX_TOOLS = 12
 _MAX_DESCRIPTION_CHARS = 400
 # Model services accept tool names of these characters, up to 64 of them; `_0` to `_11` is added.
-_NOT_IN_TOOL_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_NOT_IN_TOOL_NAMES = regex(r"[^A-Za-z0-9_-]+")
 _MAX_NAME_CHARS = 48
 
 

@@ -6,7 +6,6 @@ days are searched; a note says how much older there is. Nothing here can write.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ from holdfast.recall.engine import rank
 from holdfast.recall.lookup.filters import matches_path
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.regex import regex
 from holdfast.store.across_tables.lookup import Record
 from holdfast.times import format_time
 
@@ -48,7 +48,7 @@ _MAX_SESSION_EXCHANGES = 20
 _MAX_FILE_SESSION_CHARS = 5_000
 # A number with more characters is not one of an imported record.
 _MAX_NUMBER_CHARS = 12
-_IMPORTED_NUMBER = re.compile(r"(S?)(\d+)")
+_IMPORTED_NUMBER = regex(r"(S?)(\d+)")
 _IMPORTED_SCHEME = "claude-mem://"
 RecordTest = Callable[[Passage, Record], bool]
 

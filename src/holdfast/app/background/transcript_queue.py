@@ -7,7 +7,6 @@ history.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
@@ -23,6 +22,7 @@ from holdfast.refine.ingest.discovery import (
     user_environment,
 )
 from holdfast.refine.ingest.read_plan import Input
+from holdfast.regex import regex
 from holdfast.settings import Settings
 from holdfast.sources.claude_code.files import AGENT, default_folder
 from holdfast.sources.claude_code.records import READER_VERSION
@@ -35,7 +35,7 @@ _SCAN_INTERVAL_S = 3600.0
 # Size of a batch. A larger one reads a long history in fewer passes, and makes the events that
 # arrive meanwhile wait longer.
 _BATCH_BYTES = 32 * 1024 * 1024
-_SESSION_ID = re.compile(r"[A-Za-z0-9-]+\Z")
+_SESSION_ID = regex(r"[A-Za-z0-9-]+\Z")
 
 
 class TranscriptQueue:

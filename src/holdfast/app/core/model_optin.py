@@ -8,11 +8,12 @@ from pathlib import Path
 
 from holdfast.errors import SettingsError
 from holdfast.private_files import write_private
+from holdfast.regex import regex
 from holdfast.settings import FILE_NAME, SERVICES
 
-_HEADER = re.compile(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
-_NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_USE_LINE = re.compile(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
+_HEADER = regex(r"^[ \t]*\[[ \t]*models[ \t]*\][^\n]*\n?", re.MULTILINE)
+_NEXT_HEADER = regex(r"^[ \t]*\[", re.MULTILINE)
+_USE_LINE = regex(r"^[ \t]*use[ \t]*=[^\n]*", re.MULTILINE)
 
 
 def choose_service(home: Path, use: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -20,12 +19,13 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 from holdfast.refine.core.banks import find_bank_by_name, unknown_bank_hint
+from holdfast.regex import regex
 from holdfast.times import format_time
 
 _PREFIX = "hf"
 _SECRET_BITS = 256
-_KEY = re.compile(r"hf_([0-9a-f]{8})_([A-Za-z0-9_-]{32,128})")
-_SPAN = re.compile(r"(\d{1,5})([hdwy])")
+_KEY = regex(r"hf_([0-9a-f]{8})_([A-Za-z0-9_-]{32,128})")
+_SPAN = regex(r"(\d{1,5})([hdwy])")
 _HOURS_PER_UNIT = {"h": 1, "d": 24, "w": 24 * 7, "y": 24 * 365}
 _MAX_NAME_LENGTH = 100
 

@@ -10,21 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError, StoreError
+from holdfast.regex import regex
 from holdfast.sources.json_fields import items, mapping
 
 MANIFEST = ".holdfast-export.json"
 # Characters that some file system forbids in names, that have a meaning in Obsidian links, or that
 # change the direction of text.
-_FORBIDDEN = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\\/:*?\"<>|#^\[\]\u2028\u2029\u202a-\u202e\u2066-\u2069]+"
-)
+_FORBIDDEN = regex(r"[\x00-\x1f\x7f-\x9f\\/:*?\"<>|#^\[\]\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 # Bytes of a title in a file name. With id, suffix and temporary name this stays below the 255 bytes
 # that file systems allow for a name.
 _MAX_TITLE_BYTES = 80

@@ -24,6 +24,7 @@ from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.endings import RecordEndings
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 FORMAT = "obsidian"
@@ -31,11 +32,11 @@ FORMAT = "obsidian"
 _MAX_NAME_CHARS = 60
 _MAX_HEADING_CHARS = 200
 # The language of a code block is dropped: Obsidian runs blocks of some languages as queries.
-_CODE_BLOCK = re.compile(r"(?m)^([ \t>]*(?:`{3,}|~{3,})).*$")
+_CODE_BLOCK = regex(r"(?m)^([ \t>]*(?:`{3,}|~{3,})).*$")
 # Links, comments, template tags, inline queries and block names.
-_MARKUP = re.compile(r"\[\[|\]\]|%%|<%|`(?=\s*\$?=)|\^(?=\w+\s*$)", re.MULTILINE)
+_MARKUP = regex(r"\[\[|\]\]|%%|<%|`(?=\s*\$?=)|\^(?=\w+\s*$)", re.MULTILINE)
 _ESCAPED = {"[[": r"\[\[", "]]": r"\]\]", "%%": r"\%\%", "<%": r"\<%", "`": "\\`", "^": r"\^"}
-_NOT_IN_TAGS = re.compile(r"[^\w/-]+")
+_NOT_IN_TAGS = regex(r"[^\w/-]+")
 
 
 class _Names(NamedTuple):

@@ -19,9 +19,10 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 
 DISTRIBUTION = "holdfast-memory"
-_PIP_COMMAND = re.compile(r"pip install (?:(-U|--force-reinstall) )?('?)([\w-]+)(\[[\w,]+\])?\2")
+_PIP_COMMAND = regex(r"pip install (?:(-U|--force-reinstall) )?('?)([\w-]+)(\[[\w,]+\])?\2")
 # What replaces a pip command, by installer: to upgrade, to reinstall, to add an extra, and to add
 # another package. `{spec}` is what was installed, with the extra; `{name}` is the other package.
 _COMMANDS = {

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-_TITLE = re.compile(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
-_BLOCK = re.compile(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
-_OVERVIEW = re.compile(r"^```\n(?P<text>Holdfast: .*?)\n```$", re.M | re.S)
+from holdfast.regex import regex
+
+_TITLE = regex(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
+_BLOCK = regex(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
+_OVERVIEW = regex(r"^```\n(?P<text>Holdfast: .*?)\n```$", re.M | re.S)
 
 _HEAD = r"""'\" t
 .\" Made by `holdfast help --man`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,9 +9,10 @@ from urllib.parse import quote
 
 from holdfast.model.bank import Bank
 from holdfast.model.uris import parse_uri
+from holdfast.regex import regex
 
 # After a name or a bracket it is an index: `rows[0]`.
-_CITED = re.compile(r"(?<![\w\])`])\[(\d{1,3})\]")
+_CITED = regex(r"(?<![\w\])`])\[(\d{1,3})\]")
 
 
 def day(time: str) -> str:

@@ -10,19 +10,20 @@ from collections.abc import Callable, Iterator
 from markupsafe import Markup, escape
 
 from holdfast.language import BOLD
+from holdfast.regex import regex
 
-_FENCE = re.compile(r"\s{0,3}(```+|~~~+)(.*)")
-_ITEM = re.compile(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
-_HEAD = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
-_INLINE = re.compile(
+_FENCE = regex(r"\s{0,3}(```+|~~~+)(.*)")
+_ITEM = regex(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
+_HEAD = regex(r"\s{0,3}#{1,6}\s+(.*)")
+_INLINE = regex(
     rf"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|(?P<bold>{BOLD})|"
     r"\[redacted:(?P<kind>[\w -]+)\]"
 )
-_RAW = re.compile(r"\[redacted:([\w -]+)\]")
+_RAW = regex(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 # Asterisks and underscores may be a mask.
-_RULE = re.compile(r"\s*-(?:\s*-){2,}\s*")
+_RULE = regex(r"\s*-(?:\s*-){2,}\s*")
 # A text that is longer is folded, some way before its limit so that the fold hides enough.
 MAX_UNFOLDED_CHARS = 4000
 _FOLD_AT_CHARS = 3200

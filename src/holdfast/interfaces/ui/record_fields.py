@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from holdfast.model.forge import Issue, Pull
 from holdfast.model.knowledge import Concept, Fact, Memory, Pattern
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.regex import regex
 
 # Fields that the page shows elsewhere, or that mean nothing to a reader.
 _HIDDEN_FIELDS = frozenset(
@@ -30,7 +30,7 @@ _FIELD_LABELS = {
 
 # Values that are all shorter are joined into one line.
 _MAX_INLINE_CHARS = 30
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
+_TIME = regex(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z")
 
 
 class Field(NamedTuple):

@@ -7,7 +7,6 @@ phrase recurs, two words are combined; a single large exchange gets its own titl
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -22,6 +21,7 @@ from holdfast.refine.concepts.items import (
     is_process_stem,
 )
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS
+from holdfast.regex import regex
 
 
 class NameWeights(NamedTuple):
@@ -60,11 +60,11 @@ class NameLimits(NamedTuple):
 UNNAMED = "Unnamed"
 _WEIGHTS = NameWeights()
 _LIMITS = NameLimits()
-_TOKEN = re.compile(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
-_BREAK = re.compile(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
-_ADDRESS = re.compile(r"\b\w+://\S+|@?(?<![\w.-])(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
-_SUBJECT_KIND = re.compile(r"^\w+(?:\([^)]*\))?!?:\s*")
-_NUMBERED = re.compile(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
+_TOKEN = regex(r"[^\W_][\w'’./+#-]*[\w+#]|[^\W_]")
+_BREAK = regex(r"[^\w\s'’./+#`\"*-]+|\s[-–—]+\s|[.:;,!?](?=\s|$)|\n")
+_ADDRESS = regex(r"\b\w+://\S+|@?(?<![\w.-])(?:[\w.-]+/){1,}[\w.-]+|[A-Za-z]:\\\S+")
+_SUBJECT_KIND = regex(r"^\w+(?:\([^)]*\))?!?:\s*")
+_NUMBERED = regex(r"^(?:\W*\d[\d.,]*\w{0,2}|[A-Z]{1,4}-?\d+|\w)$")
 # Verbs that requests start with. A name does not start with one, but may contain it: "daily limit".
 _VERBS = frozenset(
     stem(word)

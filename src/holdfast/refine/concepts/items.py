@@ -26,6 +26,7 @@ from holdfast.model.uris import uri
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
 from holdfast.refine.core.signals import COMMITTED, is_commit
+from holdfast.regex import regex
 
 
 class ItemWeights(NamedTuple):
@@ -63,7 +64,7 @@ class ItemLimits(NamedTuple):
 
 _WEIGHTS = ItemWeights()
 _LIMITS = ItemLimits()
-_GENERIC_FILE = re.compile(
+_GENERIC_FILE = regex(
     r"^(?:readme|license|changelog|contributing|claude|agents|notice|makefile|"
     r"dockerfile|procfile|__init__|__main__|conftest|setup|index|main|mod|lib|app|types?|utils?|"
     r"helpers?|constants|config|package|package-lock|pnpm-lock|yarn|bun|cargo|poetry|uv|"
@@ -71,10 +72,10 @@ _GENERIC_FILE = re.compile(
     r"webpack|jest|vitest|eslint|prettier|babel|docker-compose|justfile|\W.*)(?:\.[\w-]+)*$",
     re.IGNORECASE,
 )
-_LOCK = re.compile(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
-_TEST = re.compile(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
-_ADDRESS = re.compile(r"\b\w+://\S+")
-_ABSOLUTE = re.compile(r"^(?:/|~|[A-Za-z]:/|\.\./)")
+_LOCK = regex(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
+_TEST = regex(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
+_ADDRESS = regex(r"\b\w+://\S+")
+_ABSOLUTE = regex(r"^(?:/|~|[A-Za-z]:/|\.\./)")
 _PROCESS_STEMS = frozenset(
     stem(word)
     for word in (

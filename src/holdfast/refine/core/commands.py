@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from holdfast.language import truncate
 from holdfast.model.records import ToolCall
+from holdfast.regex import regex
 
 
 class CommandLimits(NamedTuple):
@@ -24,41 +25,41 @@ class CommandLimits(NamedTuple):
 
 
 _LIMITS = CommandLimits()
-_SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_PREFIX = re.compile(
+_SEPARATOR = regex(r"\s*(?:&&|\|\||;|\n)\s*")
+_PREFIX = regex(
     r"^(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice(?: -n ?\d+)?|timeout(?: -\S+)* \S+|env|command|"
     r"exec|nohup)\s+)+"
 )
 _WRAPPER = (
     r"(?:(?:uv|poetry|pipenv|pdm|hatch|rye) run |bundle exec |npx |bunx |pnpm exec |python3? -m )?"
 )
-_TEST_COMMAND = re.compile(
+_TEST_COMMAND = regex(
     rf"^{_WRAPPER}(?:pytest|jest|vitest(?: run)?|mocha|rspec|phpunit|ctest|tox|nox|"
     r"go test|cargo (?:test|nextest run)|(?:npm|yarn|pnpm|bun)(?: run)? test(?::[\w-]+)?|"
     r"make (?:-C \S+ )?(?:test|check)\S*|just (?:test|check)\S*|(?:\./)?gradlew? test|"
     r"mvn (?:-q )?test|dotnet test|rake test|mix test|swift test|deno test)\b"
 )
-_BUILD_COMMAND = re.compile(
+_BUILD_COMMAND = regex(
     rf"^{_WRAPPER}(?:make [a-z][\w-]*|just [a-z][\w-]*|(?:npm|yarn|pnpm|bun) run [\w:-]+|"
     r"cargo (?:build|run|clippy|fmt|check)|go (?:build|vet|generate)\b|ruff (?:check|format)|mypy|"
     r"pyright|tsc(?: --noEmit)?|eslint|docker compose (?:up|build)|terraform (?:plan|apply)|"
     r"alembic upgrade|python3? manage\.py \w+|rails [\w:]+|flask \w+)\b"
 )
-_ERROR = re.compile(
+_ERROR = regex(
     r"\b(?:\w*(?:Error|Exception)\b(?:\s*[:(])|error(?:\[\w+\])?:|fatal:|panic:|FAILED |assert |"
     r"cannot |could not |no such |not found|undefined |unresolved |permission denied|"
     r"command not found|refused)",
 )
-_VARYING_PART = re.compile(
+_VARYING_PART = regex(
     r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+Z?|(?<=line )\d+|/tmp/\S+|"
     r"\bin \d+\.\d+s\b|:\d+(?::\d+)?(?=[:\s]|$)"
 )
-_NOT_AN_ERROR = re.compile(
+_NOT_AN_ERROR = regex(
     r"^\s*(?:exit code \d+|\d+ (?:failed|errors?)[^:]*)\s*$|exited with (?:code|status)|^raise |"
     r"^rm: |^\s*at \S+|^File \"|^Traceback",
     re.IGNORECASE,
 )
-_MISSING_DEPENDENCY = re.compile(
+_MISSING_DEPENDENCY = regex(
     r"command not found|could not be found|not installed|no such file|script not found|"
     r"permission denied|no module named|cannot find module",
     re.IGNORECASE,

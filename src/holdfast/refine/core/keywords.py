@@ -6,17 +6,17 @@ reply.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, stem, strip_markdown
+from holdfast.regex import regex
 from holdfast.sources.project import base_name
 
-_TOKEN = re.compile(r"[A-Za-z_À-ÿ][\w.-]*[\w]|\b[A-Z]{2,}\b")
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z]|_|\w\.\w|\w-\w.*\d|^[A-Z]{2,6}$")
-_NOISE = re.compile(
+_TOKEN = regex(r"[A-Za-z_À-ÿ][\w.-]*[\w]|\b[A-Z]{2,}\b")
+_IDENTIFIER = regex(r"[a-z0-9][A-Z]|_|\w\.\w|\w-\w.*\d|^[A-Z]{2,6}$")
+_NOISE = regex(
     r"\b\w+://\S+|(?:/[\w.@-]+){2,}/?|\b\w+['’](?:t|s|re|ve|ll|d|m)\b|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
 )
 

@@ -6,7 +6,6 @@ files, keywords, the parts of identifiers. The hash is of what the vector is mad
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from holdfast.language import split_identifier, truncate
@@ -18,6 +17,7 @@ from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Exchange, Role, ToolCall, Turn
 from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.trust import Status
+from holdfast.regex import regex
 
 # The kinds of records that get vectors first: few, short, and dense in content.
 EMBEDDED_FIRST = (
@@ -35,8 +35,8 @@ MAX_PREVIOUS_CHARACTERS = 300
 # bound the size of the index for pasted code.
 _MAX_SPLIT_CHARACTERS = 5000
 _MAX_SPLIT_NAMES = 40
-_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
-_CAMEL_CASE = re.compile(r"[a-z0-9][A-Z]")
+_WORD = regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{3,60}+(?![A-Za-z0-9])")
+_CAMEL_CASE = regex(r"[a-z0-9][A-Z]")
 
 _Searchable = Exchange | Digest | Thread | Remark | ImportedRecord | SharedRecord | Concept
 

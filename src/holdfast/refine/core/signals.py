@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, plain, sentences, words
 from holdfast.model.records import ExchangeType, Outcome, Role, ToolCall, Turn
+from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import INTERRUPTED
 
 # Names of tools by what they do.
@@ -17,19 +18,19 @@ READ_TOOLS = frozenset(("Read", "NotebookRead"))
 SHELL_TOOLS = frozenset(("Bash", "PowerShell"))
 SUBAGENT_TOOLS = frozenset(("Agent", "Task"))
 
-_BUG = re.compile(
+_BUG = regex(
     r"\b(?:fix(?:es|ed|ing)?|bugs?|broken?|breaks|crash\w*|fail(?:s|ed|ing|ures?)?|errors?|"
     r"exceptions?|regressions?|wrong(?:ly)?|incorrect\w*|doesn'?t work|not working|isn'?t working|"
     r"stack ?trace|traceback|hangs?|flaky|leak(?:s|ing)?|deadlock|race condition)\b",
     re.IGNORECASE,
 )
-_REFACTOR = re.compile(
+_REFACTOR = regex(
     r"\b(?:refactor\w*|renam(?:e|ed|ing)|clean(?:\s|-)?up|simplif\w+|extract\w*|restructur\w+|"
     r"reorgani[sz]\w+|dedup\w*|de-duplicat\w+|consolidat\w+|split (?:up|into|out)|inline|"
     r"move .{1,40} (?:to|into)|migrat\w+|replace .{1,60} with)\b",
     re.IGNORECASE,
 )
-_FEATURE = re.compile(
+_FEATURE = regex(
     r"\b(?:add(?:s|ed|ing)?|implement\w*|creat(?:e|ed|ing)|build|support(?:s|ing)?|introduc\w+|"
     r"new (?:feature|command|page|option|endpoint|test)|generat(?:e|ing)|make (?:a|an|it)|"
     r"write (?:a|an|the|tests?))\b",
@@ -43,24 +44,24 @@ _TYPES_IN_REQUEST = (
     (_BUG, ExchangeType.BUGFIX),
 )
 _TYPES_IN_TITLE = (_TYPES_IN_REQUEST[-1], *_TYPES_IN_REQUEST[:-1])
-_QUESTION = re.compile(
+_QUESTION = regex(
     r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can you (?:explain|tell|show|find)|"
     r"explain|describe|show|list|find|check|review|look|analy[sz]e|investigate|tell|research|"
     r"understand|explore|compare|summari[sz]e|verify)\b",
     re.IGNORECASE,
 )
-_CAUSE = re.compile(
+_CAUSE = regex(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|reason|culprit) (?:is|was)|"
     r"caused by|turns? out|because|the fix (?:is|was)|happens when|it fails when|was due to|"
     r"the reason|so that|explains why)\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(
+_RULE = regex(
     r"\b(?:always|never|must(?: not)?|from now on|remember(?: that| to)?|do not|don'?t ever|"
     r"make sure (?:to|that)|important\s*:|note\s*:|note that|requires?|only works|convention)\b",
     re.IGNORECASE,
 )
-_NEXT_STEP = re.compile(
+_NEXT_STEP = regex(
     r"\b(?:next steps?|remaining|still (?:to do|needs?|open|missing)|to ?do\b|follow[- ]ups?|"
     r"not yet|would you like me to|shall i|should i|want me to|let me know if|you (?:may|might) "
     r"want to|left to do|out of scope|later we|then we can|after that)\b",
@@ -70,14 +71,14 @@ _GO_AHEAD_WORDS = frozenset(
     "yes y yep yeah sure ok okay continue go proceed ahead on please do it that's fine good great "
     "perfect thanks thank you correct right approved lgtm next keep going and now".split()
 )
-_TEST_COMMAND = re.compile(
+_TEST_COMMAND = regex(
     r"\b(?:pytest|jest|vitest|go test|cargo (?:test|nextest)|npm (?:run )?test|bun test|mocha|"
     r"rspec|phpunit|ctest|make (?:test|check)|tox|gradlew? test|mvn test|dotnet test)\b"
 )
 # How a fact of an exchange begins that is the message of a commit.
 COMMITTED = "Committed: "
-_COMMIT_COMMAND = re.compile(r"git (?:-C \S+ )?commit\b")
-_COMMIT_MESSAGE = re.compile(
+_COMMIT_COMMAND = regex(r"git (?:-C \S+ )?commit\b")
+_COMMIT_MESSAGE = regex(
     r"-m\s*(?:\"\$\(cat <<'?EOF'?\n\s*(?P<here>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
 )
 
@@ -216,7 +217,7 @@ def commit_message(turn: Turn) -> str:
 
 
 # At the end of a reply: the work goes on, or waits for somebody.
-_WAITS = re.compile(
+_WAITS = regex(
     r"(?:\b(?:is|are|am|still|now) (?:waiting|awaiting)\b|['’](?:m|re) a?waiting\b|"
     r"^a?waiting\b|"
     r"\b(?:is|are|still) (?:still )?running in the background|"

@@ -14,15 +14,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, plain, stem
+from holdfast.regex import regex
 
-_TOKEN = re.compile(r"[^\W_][\w.+#/@:-]*[\w+#/]|[^\W_]|[\w.-]+/")
+_TOKEN = regex(r"[^\W_][\w.+#/@:-]*[\w+#/]|[^\W_]|[\w.-]+/")
 # Japanese, Chinese and Korean: a run of characters is not one word.
-_UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
-_CLAUSE_END = re.compile(
-    r"[,;:.!?()—–。、，；：！？]|\s-\s|\bbut\b|\bbecause\b|\bsince\b|\bas that\b"
-)
+_UNSPACED_SCRIPT = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_CLAUSE_END = regex(r"[,;:.!?()—–。、，；：！？]|\s-\s|\bbut\b|\bbecause\b|\bsince\b|\bas that\b")
 # What follows one of these is what a statement decides against.
-_REJECTING_PHRASE = re.compile(
+_REJECTING_PHRASE = regex(
     r"\b(?:instead of|rather than|in place of|no longer|not|never|don['’]t|do not|without|stop|"
     r"over|statt|anstatt|anstelle|nicht(?: mehr)?|nie(?:mals)?|kein\w*|au lieu de|plus de|jamais|"
     r"pas|en lugar de|en vez de|ya no|no|nunca|invece di|non|mai|em vez de|não|nunca|in plaats van|"
@@ -31,7 +30,7 @@ _REJECTING_PHRASE = re.compile(
     re.IGNORECASE,
 )
 # Says that something changes or is replaced.
-_AMENDING_PHRASE = re.compile(
+_AMENDING_PHRASE = regex(
     r"\b(?:supersed\w+|replac(?:es|ing) (?:the|our|what|that|my|any|last)|(?:scrap|drop|forget|"
     r"ignore|discard|disregard|revoke|cancel|undo|lift) (?:that|the|this|my|our|what|last|any)\b|"
     r"changed (?:our|my) minds?|instead of|no longer|not any ?more|any ?more\b|"
@@ -43,21 +42,21 @@ _AMENDING_PHRASE = re.compile(
     r"заменяет)\b|ではなく|代わりに|やめ|不再|改为|改成|取代|而不是|대신|더 이상|변경",
     re.IGNORECASE,
 )
-_PROHIBITION = re.compile(
+_PROHIBITION = regex(
     r"\b(?:never|don['’]t|do not|must not|mustn['’]t|may not|should not|shouldn['’]t|no longer|"
     r"forbid\w*|niemals|nie|nicht|kein\w*|jamais|ne|nunca|no|mai|non|não|nooit|niet|geen|никогда|"
     r"не)\b|不要|不得|禁止|ないで|るな|마세요|말 것|금지",
     re.IGNORECASE,
 )
 # A preposition and the one to three words that it limits the statement to.
-_SCOPE_PHRASE = re.compile(
+_SCOPE_PHRASE = regex(
     r"\b(?:in|for|on|of|inside|under|within|für|im|auf|dans|pour|sur|para|en|per|nel|nella|voor|"
     r"для|в)\s+(?:(?:the|our|all|every|each|a|an|das|die|den|der|dem|le|la|les|los|las|el|il|lo|"
     r"gli|o|os|as|de|"
     r"het)\s+)*((?:[\w./@-]+\s?){1,3})",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"[\w.@~-]*/[\w./@*-]*|\b[\w-]+\.(?:[a-z]{1,4}|toml|yaml|json)\b")
+_PATH = regex(r"[\w.@~-]*/[\w./@*-]*|\b[\w-]+\.(?:[a-z]{1,4}|toml|yaml|json)\b")
 _ENVIRONMENTS = frozenset(
     "staging production prod dev development test testing local ci preview qa sandbox windows "
     "macos mac linux ios android web mobile desktop frontend backend server client api cli docs "

@@ -11,53 +11,54 @@ from collections.abc import Iterator
 
 from holdfast.language import STOPWORDS, file_word, fold_name, split_identifier
 from holdfast.model.graph import Mention, MentionRole, ProvenAlias, SpellingSource
+from holdfast.regex import regex
 
-_URL = re.compile(r"\b\w+://\S+")
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_URL = regex(r"\b\w+://\S+")
+_FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _EXTENSIONS = (
     "py|pyi|tsx?|jsx?|mjs|cjs|go|rs|java|kt|swift|rb|php|cs|cpp|cc|hpp|[ch]|sh|sql|css|scss|html|"
     "vue|svelte|md|mdx|toml|json|jsonl|ya?ml|ini|cfg|lock|txt|ipynb|tf|proto|graphql|gradle|xml|env"
 )
-_PATH = re.compile(
+_PATH = regex(
     rf"(?<![\w@/.:-])(?:~?/|\.{{1,2}}/)?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.(?:{_EXTENSIONS})"
     r"(?![\w/-]|\.\w)"
 )
-_BACKTICKED = re.compile(r"`([^`\n]{2,80})`")
-_CALL = re.compile(r"\(.*\)$")
-_IDENTIFIER = re.compile(r"^[A-Za-z_$@][\w$]*(?:(?:\.|::|-|/)[A-Za-z_$@][\w$]*)*$")
-_COMPOUND_NAME = re.compile(
+_BACKTICKED = regex(r"`([^`\n]{2,80})`")
+_CALL = regex(r"\(.*\)$")
+_IDENTIFIER = regex(r"^[A-Za-z_$@][\w$]*(?:(?:\.|::|-|/)[A-Za-z_$@][\w$]*)*$")
+_COMPOUND_NAME = regex(
     r"(?<![\w./`-])(?:[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+|"
     r"[A-Za-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)(?![\w/-])"
 )
-_ISSUE = re.compile(
+_ISSUE = regex(
     r"(?<![\w&/#])(?:(?<![Tt]ask )(?<![Tt]asks )(?<![Ss]tep )#(\d{1,6})|"
     r"GH-(\d{1,6})|([A-Z][A-Z]{1,9}-\d{1,6}))\b"
 )
-_NOT_ISSUE = re.compile(
+_NOT_ISSUE = regex(
     r"^(?:UTF|SHA|ISO|RFC|GPT|MD|AES|RSA|HTTP|TLS|IPV|ES|CVE|PEP|X|ECMA|BASE|COVID|GB|USB|CSS|UTC|"
     r"GMT|HS|RS|ED|P|L|H|V|PR|MIT|BSD)-"
 )
-_COMMIT = re.compile(
+_COMMIT = regex(
     r"\b(?:commits?|revision|sha|reverts?|fixes:?|cherry[- ]picked from(?: commit)?)\s+`?"
     r"([0-9a-f]{7,40})\b",
     re.IGNORECASE,
 )
-_TRAILER = re.compile(
+_TRAILER = regex(
     r"^(?:co-authored-by|signed-off-by|reviewed-by|reported-by|acked-by|suggested-by):\s*"
     r"([^<\n]{2,60}?)\s*<([^>\s]+@[^>\s]+)>",
     re.IGNORECASE | re.MULTILINE,
 )
-_INSTALL = re.compile(
+_INSTALL = regex(
     r"\b(?:pip3?|uv(?: pip)?|pipx|npm|pnpm|yarn|bun|cargo|gem|brew|poetry|apt(?:-get)?)\s+"
     r"(?:install|add|i)\s+([^\n;&|]{2,200})"
 )
-_PACKAGE = re.compile(r"^(?:@[\w.-]+/)?[A-Za-z][\w.-]*")
-_GIT_MV = re.compile(r"\bgit mv\s+(?:-\w+\s+)*(\S+)\s+([^\s;&|]+)")
-_PROPER_NAME = re.compile(r"(?<=[a-z,;)] )([A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){0,2})\b(?![.:(]\w)")
-_PHRASE = re.compile(
+_PACKAGE = regex(r"^(?:@[\w.-]+/)?[A-Za-z][\w.-]*")
+_GIT_MV = regex(r"\bgit mv\s+(?:-\w+\s+)*(\S+)\s+([^\s;&|]+)")
+_PROPER_NAME = regex(r"(?<=[a-z,;)] )([A-Z][a-z]{2,}(?: [A-Z][a-z]{2,}){0,2})\b(?![.:(]\w)")
+_PHRASE = regex(
     r"\b(?:the|our|this|that|its|their|your|my)\s+([a-z][a-z0-9]+(?:[ -][a-z][a-z0-9]+){1,2})\b"
 )
-_WORD_SEPARATOR = re.compile(r"[ -]")
+_WORD_SEPARATOR = regex(r"[ -]")
 
 # Names that every project has. Alone they name nothing, and the word does not mean the file.
 GENERIC = frozenset(
@@ -109,9 +110,7 @@ _NOT_PROPER_NAMES = frozenset(
     "which how why who figure table section chapter example summary overview input output returns "
     "found ctrl alt shift critical important optional required enabled disabled".split()
 )
-_NOT_PEOPLE = re.compile(
-    r"\[bot\]|\bbot\b|^claude\b|noreply@anthropic|dependabot|github-actions", re.I
-)
+_NOT_PEOPLE = regex(r"\[bot\]|\bbot\b|^claude\b|noreply@anthropic|dependabot|github-actions", re.I)
 
 # Longer or shorter texts are no names: a path of a generated file, a variable of a few letters.
 _MAX_NAME_CHARS = 90

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from holdfast.language import STOPWORDS, plain, stem, words
 from holdfast.refine.core.statement_similarity import GENERIC_STEMS, is_value, statement_features
 from holdfast.refine.facts.plain_statements import refers_back
+from holdfast.regex import regex
 
 
 class AmendmentLimits(NamedTuple):
@@ -358,14 +359,14 @@ def _measures(text: str) -> frozenset[tuple[str, str]]:
 _NOTHING = statement_words("")
 _NO_WEIGHTS = WordWeights(())
 # What follows is over; what stands before is over. Up to the end of the clause, six words.
-_OVER_AFTER = re.compile(
+_OVER_AFTER = regex(
     r"\b(?:instead of|rather than|no longer|no more|not any ?more|not|scrap(?:ped)?|forget (?:the|"
     r"that|about|what)|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|ditch(?:ed)?|g[ai]ve up(?: on)?|"
     r"replac(?:ed|es|ing|e)|swap(?:ped)?|off|from|exceptions? to|statt|nicht mehr|ya no|au lieu "
     r"de)\s+((?:[^\s,;:.()]+\s*){1,6})",
     re.IGNORECASE,
 )
-_OVER_BEFORE = re.compile(
+_OVER_BEFORE = regex(
     r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were|can be) (?:obsolete|outdated|gone|dead|out|"
     r"over|off limits|a mistake|dropped|history|overkill|removed|replaced|retired|deleted|shut "
     r"down|switched off|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|"

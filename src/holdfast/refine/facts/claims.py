@@ -32,6 +32,7 @@ from holdfast.refine.facts.directives import find_directives
 from holdfast.refine.facts.error_signatures import error_lines, signature_of
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.plain_statements import find_plain_statements, reported_changes
+from holdfast.regex import regex
 
 
 class ClaimLimits(NamedTuple):
@@ -58,7 +59,7 @@ class ClaimLimits(NamedTuple):
 _LIMITS = ClaimLimits()
 _CHANGING_TOOLS = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
 _REWORK_WORDS = "rewrite redesign restructur rework overhaul replace migrat refactor".split()
-_CONTRAST = re.compile(
+_CONTRAST = regex(
     r"\b(?:(?:is|are|now) .{3,80}instead of|no longer|replac(?:ed|es) .{3,80} (?:with|by))\b",
     re.IGNORECASE,
 )

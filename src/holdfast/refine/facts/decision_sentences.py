@@ -12,6 +12,7 @@ from typing import NamedTuple
 from holdfast.language import is_chatter, plain, sentences
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.regex import regex
 
 # The strength from which a sentence counts as a decision: one explicit phrase, or an order that
 # also rejects something.
@@ -39,7 +40,7 @@ _MAX_QUOTED_WHOLE_CHARS = 500
 # Only this much of a text is read; it bounds the time spent on a long reply.
 _MAX_TEXT_CHARS = 4000
 
-_SETTLES = re.compile(
+_SETTLES = regex(
     r"\b(?:we(?:['’]ve| have)? (?:decided?|agreed|settled|chose|go with|stick with|stay with)|"
     r"we(?:['’]ll| will| are going to| should) (?:always|never|not|go with|stick with|stay with|"
     r"keep)|(?:was |is |been |has |legal |team )?decided (?:to|on|that|against|by)|"
@@ -50,26 +51,26 @@ _SETTLES = re.compile(
     r"tried and (?:reverted|dropped)|stays? (?:at|as|the same))\b|\b(?:decision|rule|policy)\s*:",
     re.IGNORECASE,
 )
-_BINDS = re.compile(
+_BINDS = regex(
     r"\b(?:always|never|must(?:n['’]t| not)?|(?<!\bI )(?:do not|don['’]t)|may not|"
     r"has to|have to stay|remember(?: that| to)?|only (?:for|when|at|by|if|ever)|refuse[sd]?)\b",
     re.IGNORECASE,
 )
-_REJECTS = re.compile(
+_REJECTS = regex(
     r"\b(?:reject\w*|ruled? out|(?:is|are|was) out\b|against|not an option|never|must(?:n['’]t| "
     r"not)|(?<!\bI )(?:do not|don['’]t)|revert\w*|rolled back|(?:was|were|is) wrong|abandon\w*|"
     r"instead of|rather than|no longer|tried)\b|^no\b(?! (?:problem|worries|idea|change))",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = regex(
     r"\b(?:because|since|so that|otherwise|due to|which is why|the reason)\b|: ", re.IGNORECASE
 )
-_ORDERS = re.compile(
+_ORDERS = regex(
     r"(?:yes|no|ok|right|good)?[,.: ]*(?:and |but |please )?"
     r"(?:always|never|do not|don['’]t|remember|only|no [a-z]+s\b)",
     re.IGNORECASE,
 )
-_REPORT = re.compile(
+_REPORT = regex(
     r"^(?:updated|replaced|changed|removed|added|renamed|fixed|switched|moved|created|implemented|"
     r"refactored|verified|confirmed|tests?\b|all \d+|✅|task\b)",
     re.IGNORECASE,

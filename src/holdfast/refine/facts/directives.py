@@ -11,12 +11,13 @@ import re
 
 from holdfast.language import collapse_spaces, plain, sentences
 from holdfast.refine.facts.typed_text import typed_text
+from holdfast.regex import regex
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,300}」|"
     r"『[^』\n]{1,300}』|(?<![\w])'[^'\n]{2,300}'(?![\w])"
 )
-_CODE = re.compile(r"`[^`\n]*`")
+_CODE = regex(r"`[^`\n]*`")
 
 # Words that may come before an order.
 _LEAD_IN = (
@@ -104,7 +105,7 @@ _ORDER_BY_LANGUAGE = {
     "ru": r"(?:(?:мы|надо|нужно|следует) )?(?:\w+ )?(?:всегда|никогда)\b",
 }
 # Japanese, Chinese and Korean: there the end of the sentence shows that it is an order.
-_CJK_ORDER = re.compile(
+_CJK_ORDER = regex(
     r"(?:必ず|常に|絶対に?|決して).*(?:ください|下さい|こと|べき|禁止|ないで|しないように|"
     r"するように|るな|使う|する)[。.!！]?$|"
     r"(?:覚えて(?:おいて|ください|て)|忘れないで)|"
@@ -115,7 +116,7 @@ _CJK_ORDER = re.compile(
     r"합니다|해야|마라?|말 것|말자|금지|줘|해)[.!]?$"
 )
 # Descriptions of how things are, not of how they should be.
-_DESCRIBES = re.compile(
+_DESCRIBES = regex(
     r"^(?:(?:but|and|so|well|because|since|although|as|like|yeah|hm+|oh|why|when|if|while|ich|aber|"
     r"und)[, ]+)*(?:i|it|he|she|they|this|that|these|those|there|nothing|something|the|you|"
     r"i['’]ve|i['’]m|it['’]s|that['’]s|they['’]re|ich|es|er|sie|das|dies|der|die|je|j['’]ai|il|"
@@ -128,12 +129,12 @@ _DESCRIBES = re.compile(
     r"난) 항상",
     re.IGNORECASE,
 )
-_OBLIGATION = re.compile(
+_OBLIGATION = regex(
     r"^(?:the|you|that|this|it) (?:\S+ ){0,4}?(?:must|should|shall|has to|have to|may|is to|are "
     r"to) (?:always|never)\b|\b(?:must|should|shall) (?:always|never)\b",
     re.IGNORECASE,
 )
-_SMALL_TALK = re.compile(
+_SMALL_TALK = regex(
     r"\b(?:do|did|don['’]t|didn['’]t|can|could|if) (?:you|we|i|they) remember\b|\bi (?:don['’]t |"
     r"can['’]t )?remember\b|\bremember (?:when|how|me|the time|what)\b|\bnever ?mind\b|\bas "
     r"always\b|\balmost (?:always|never)\b|\b(?:is|are|was|were|be|gets?|got|has|have|had) "
@@ -146,21 +147,21 @@ _SMALL_TALK = re.compile(
     r"\bwe decided (?:to )?(?:meet|talk|wait|see)\b",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
+_QUESTION = regex(
     r"[?？]\s*$|^(?:why|what|how|when|who|where|which|is|are|does|do|did|can|could|would|should|"
     r"will|have we|has|warum|wieso|wie|was|wann|pourquoi|comment|por qué|perché|por que|waarom|"
     r"почему)\b(?! not\b| only\b| never\b|n['’]t\b)(?!.*[.!]$)",
     re.IGNORECASE,
 )
-_EXPLICIT = re.compile("|".join(_EXPLICIT_BY_LANGUAGE.values()), re.IGNORECASE)
-_REMEMBER = re.compile(f"^{_LEAD_IN}(?:{'|'.join(_REMEMBER_BY_LANGUAGE.values())})", re.IGNORECASE)
-_ORDER = re.compile(f"^{_LEAD_IN}(?:{'|'.join(_ORDER_BY_LANGUAGE.values())})", re.IGNORECASE)
+_EXPLICIT = regex("|".join(_EXPLICIT_BY_LANGUAGE.values()), re.IGNORECASE)
+_REMEMBER = regex(f"^{_LEAD_IN}(?:{'|'.join(_REMEMBER_BY_LANGUAGE.values())})", re.IGNORECASE)
+_ORDER = regex(f"^{_LEAD_IN}(?:{'|'.join(_ORDER_BY_LANGUAGE.values())})", re.IGNORECASE)
 # A cheap test of the whole message. Anchored at word starts: without that, a long run of letters
 # would be tried from each of its letters.
 _ANY = "|".join(
     (*_EXPLICIT_BY_LANGUAGE.values(), *_REMEMBER_BY_LANGUAGE.values(), *_ORDER_BY_LANGUAGE.values())
 )
-_HINT = re.compile(rf"\b(?:{_ANY})", re.IGNORECASE)
+_HINT = regex(rf"\b(?:{_ANY})", re.IGNORECASE)
 
 
 def is_directive(sentence: str) -> bool:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from holdfast.language import STOPWORDS, plain, stem, words
 from holdfast.model.records import Role, Turn
 from holdfast.refine.core import signals
+from holdfast.regex import regex
 
 # A person agrees or disagrees at the start of a message, and names a problem early in it; the rest
 # may be pasted.
 _MAX_REPLY_CHARS = 300
 _MAX_REQUEST_CHARS = 2000
 
-_HEDGE = re.compile(
+_HEDGE = regex(
     r"\b(?:might|may|could) (?:well )?(?:be|have|come|cause|explain|stem|lie)|\b(?:probably|likely|"
     r"possibly|perhaps|maybe|presumably|apparently)\b|"
     r"\b(?:i|we) (?:suspect|think|believe|assume|guess|wonder)\b|"
@@ -32,12 +33,12 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 # Guesses that call themselves one; these need no word for a cause.
-_EXPLICIT_GUESS = re.compile(
+_EXPLICIT_GUESS = regex(
     r"\bmy (?:guess|hunch|theory|hypothesis|suspicion) (?:is|would be)\b|\bhypothesis\s*:|"
     r"\b(?:i|we) suspect\b(?! (?:we|you|i) (?:should|need|want|could))",
     re.IGNORECASE,
 )
-_CAUSE_WORD = re.compile(
+_CAUSE_WORD = regex(
     r"\b(?:because|cause[sd]?|caused by|due to|culprit|root cause|reason|problem|issue|bug|race|"
     r"leak|deadlock|stale|missing|wrong|mismatch|conflict|regression|timing|cache|lock|config\w*|"
     r"version|twice|time[sd]? ?outs?|collid\w+|collisions?|exhausted|expire[sd]?|overflow\w*|"
@@ -47,7 +48,7 @@ _CAUSE_WORD = re.compile(
 )
 _OF = r"(?: (?:of|for|behind) [^.;:!?]{2,80}?)?"
 _BE = r"(?:is|was|turned out|lies|lay)\b(?! not\b|n['’]t\b)"
-_CAUSE = re.compile(
+_CAUSE = regex(
     r"\b(?:(?:the )?(?:real |actual |true |underlying )?(?:root cause|cause|culprit)"
     rf"{_OF} {_BE}|(?:root cause|culprit|^cause)\s*[:—–]|"
     r"the (?:real |actual |underlying )?(?:problem|issue|bug|reason) "
@@ -64,13 +65,13 @@ _CAUSE = re.compile(
     r"причина (?:была|в том|в)\b(?! не))|原因は(?!.*ない)|原因(?:是|在于)|원인은",
     re.IGNORECASE,
 )
-_FIX = re.compile(
+_FIX = regex(
     r"\b(?:the fix (?:is|was)|fixed (?:it |this |the \S+ )?by|solved (?:it |this )?by|"
     r"resolved (?:it |this )?by|what (?:fixed|solved) it|the solution (?:is|was)|"
     r"(?:is|are) now fixed|now (?:works|passes|pass)\b)|^fixed[.:!]",
     re.IGNORECASE,
 )
-_DISPROOF = re.compile(
+_DISPROOF = regex(
     r"\b(?:(?:that|it|this|which)(?: was|['’]s| is)(?: not|n['’]t) (?:it|the (?:cause|problem|"
     r"issue|reason|culprit|bug))\b|\b(?:was|is|were)(?: not|n['’]t) (?:the (?:root )?(?:cause|"
     r"culprit|problem|reason|"
@@ -95,10 +96,10 @@ _DISPROOF = re.compile(
     r"不是原因|원인이 아니",
     re.IGNORECASE,
 )
-_OTHER_CAUSE = re.compile(
+_OTHER_CAUSE = regex(
     r"\b(?:root cause|the (?:real|actual) \w+|culprit) (?:is|was)(?! not|n['’]t)\b", re.IGNORECASE
 )
-_AGREES = re.compile(
+_AGREES = regex(
     r"^(?:yes|yep|yeah|exactly|correct|right|perfect|great|confirmed|indeed|nice|awesome|thanks|ja|"
     r"genau|oui|exact|sí|exacto|sì|esatto|sim|exato|klopt|да|точно|はい|そうです|对|是的|네|"
     r"맞)\b.{0,80}|\b(?:that (?:was|fixed|did|solved) it|(?:it|that|this) works(?: now)?|works "
@@ -106,14 +107,14 @@ _AGREES = re.compile(
     r"you (?:were|are) right|confirmed|fixed now|problem (?:is )?(?:solved|gone))\b",
     re.IGNORECASE,
 )
-_DISAGREES = re.compile(
+_DISAGREES = regex(
     r"^(?:no|nope|wrong|incorrect|nein|non|falsch|nee|нет)\b[,. !]|"
     r"\b(?:still (?:fails?|failing|broken|doesn['’]t|not working|happens|the same)|same error|"
     r"didn['’]t (?:help|work|fix)|did not (?:help|work|fix)|does ?n['’]t (?:help|work)|not fixed|"
     r"that['’]s (?:not (?:it|right|true)|wrong)|that is (?:not (?:it|right|true)|wrong))\b",
     re.IGNORECASE,
 )
-_PROBLEM_WORD = re.compile(
+_PROBLEM_WORD = regex(
     r"\b(?:fail\w*|error\w*|broken?|bug\w*|crash\w*|exception|traceback|hang\w*|flaky|leak\w*|slow|"
     r"wrong|why|investigat\w*|debug\w*|timeout\w*|stuck|regression|fehler|kaputt|erreur|panne|"
     r"falla\w*|rompe|errore|erro|fout|ошибк\w*|падает)\b|失敗|エラー|错误|失败|오류|실패",

@@ -15,6 +15,7 @@ from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import statement_features, tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import typed_text
+from holdfast.regex import regex
 
 
 class JunkReason(StrEnum):
@@ -46,7 +47,7 @@ class JunkLimits(NamedTuple):
 
 
 _LIMITS = JunkLimits()
-_ONE_OFF = re.compile(
+_ONE_OFF = regex(
     r"\b(?:right now|for now|just now|again now|(?:just|not|only) yet|this (?:time|once|session|"
     r"task|pr|change|turn)|in this (?:step|session|task|turn|pr|commit)|for (?:this|the) (?:moment|"
     r"task|session)|"
@@ -58,7 +59,7 @@ _ONE_OFF = re.compile(
     r"이번",
     re.IGNORECASE,
 )
-_SMALL_TALK = re.compile(
+_SMALL_TALK = regex(
     r"^(?:i['’]m|i am|i was|i think|i guess|i['’]ve been|i had|i feel|i hope|i wonder|thanks|thank "
     r"you|sorry|hm+|haha)\b|"
     r"\b(?:can|could|would) you (?:help|please|tell|explain|give)|\bhelp me\b|\bi['’]?m (?:kinda|"
@@ -73,18 +74,18 @@ _VAGUE_WORDS = frozenset(
     "go run try put get check look see think say tell read write change fix add please yes "
     "no".split()
 )
-_PRONOUN = re.compile(
+_PRONOUN = regex(
     r"\bit\b|\b(?:that way|like (?:that|this))\b|"
     r"\b(?:there|them|those|these|this)\b(?=\s*(?:[.,;!]|$))",
     re.IGNORECASE,
 )
-_GENERAL_STATEMENT = re.compile(
+_GENERAL_STATEMENT = regex(
     r"\b(?:we|always|never|every|all|each|any|should|must|shall|convention|rule|policy|by default|"
     r"everywhere|prefer|no longer|do not|don['’]t|wir|nous|on|hemos|abbiamo)\b",
     re.IGNORECASE,
 )
 # A command says something, though its words ("make", "run", "check") are vague.
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"`[^`\s]+(?: [^`]+)?`|"
     r"\b(?:make|just|task|npm|pnpm|yarn|bun|npx|cargo|go|uv|poetry|tox|nox|rake|gradle|mvn|dotnet|"
     r"composer|bundle|docker) (?:run |exec )?(?:check|tests?|lint|build|fmt|format|vet|verify|ci|"

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 
 from holdfast.language import plain
+from holdfast.regex import regex
 
-_LASTS = re.compile(
+_LASTS = regex(
     r"\b(?:always|never(?! ?mind)|from (?:now|today|here|this point) on(?:wards?)?|going forward|"
     r"(?:as of|starting|effective) (?:now|today|tomorrow)|"
     r"in (?:the )?future|every|each|whenever|as a rule|by default|by convention|no longer|"
@@ -23,7 +24,7 @@ _LASTS = re.compile(
     re.IGNORECASE,
 )
 # Not now, or only now.
-_NOW = re.compile(
+_NOW = regex(
     r"(?:\bnot|n['’]?t|\bnothing|\bjust) (?:[\w'’]+ ){0,6}?(?:yet|now)\b|"
     r"(?:\bnot|n['’]?t) (?:[\w'’]+ ){1,4}?until (?:i|we|you|it|that|this)\b|"
     r"\b(?:for now|right now|just now|"
@@ -33,7 +34,7 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 # A choice among what was just shown, unless the sentence also says what was chosen.
-_CHOICE = re.compile(
+_CHOICE = regex(
     r"\b(?:option|variant|alternative|choice|approach|proposal) (?:#?\d|[b-e]|(?-i:A))\b"
     r"(?!\s*[:(–—]|\s*,\s*(?-i:[A-Z`]))|"
     r"\bthe (?:first|second|third|fourth|last|former|latter|other) "
@@ -47,7 +48,7 @@ _CLAUSE_END = (
     r"so)\b)"
 )
 # Not to do a step of the work at hand, or something with what was just spoken of.
-_HELD_BACK = re.compile(
+_HELD_BACK = regex(
     _FORBIDS + r"(?:(?:commit|push|merge|deploy|release|publish|submit|start|begin|stop|continue|"
     r"proceed|implement|build|code|run|execute)|\w+ (?:it|this|that|them|these|those|anything|"
     r"(?:any |the )?(?:code|files?|changes)|(?:that|this|those|these) [\w./-]+|"
@@ -56,22 +57,20 @@ _HELD_BACK = re.compile(
     re.IGNORECASE,
 )
 # Not to do something before the person had a look.
-_LOOKS_FIRST = re.compile(
+_LOOKS_FIRST = regex(
     _FORBIDS + r".*\b(?:i (?:want|need|have|would like)|i['’]d like|let me)(?: to)? "
     r"(?:first )?(?:have a look|look|see|check|review|test|think|read|try|verify|decide)\b",
     re.IGNORECASE,
 )
 # The verb of a task, and how its object goes on up to the end of the clause.
-_TASK = re.compile(
+_TASK = regex(
     r"^(?:(?:ok(?:ay)?|yes|no|now|then|next|so|and|also|please|pls|hi|hey|let['’]?s|you should|"
     r"can you|could you)[,.:! ]+)*(?:write|add|create|make|build|implement|draft|prepare|generate|"
     r"set up)\s+(?P<object>[^,.;:!?]+)",
     re.IGNORECASE,
 )
-_ONE_THING = re.compile(
-    r"^(?:an?|some|me|us|another|it|this|that|up|down|out)\b|\bfor\b", re.IGNORECASE
-)
-_SEVERAL = re.compile(r"\b(?:all|any|new|public|only|must)\b|(?<!s)s$", re.IGNORECASE)
+_ONE_THING = regex(r"^(?:an?|some|me|us|another|it|this|that|up|down|out)\b|\bfor\b", re.IGNORECASE)
+_SEVERAL = regex(r"\b(?:all|any|new|public|only|must)\b|(?<!s)s$", re.IGNORECASE)
 
 
 def is_for_the_moment(sentence: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, is_chatter, plain, sentences
 from holdfast.refine.facts.typed_text import typed_text
+from holdfast.regex import regex
 
 
 class PlainStatementLimits(NamedTuple):
@@ -33,14 +34,14 @@ class PlainStatementLimits(NamedTuple):
 
 _LIMITS = PlainStatementLimits()
 
-_QUESTION = re.compile(
+_QUESTION = regex(
     r"[?？]\s*$|^(?:(?:also|and|so|but|ok(?:ay)?|btw|hm+)[, ]+)*(?:why|what|how|when|who|where|"
     r"which|is|are|was|were|does|do we|do you|did|can (?:we|you|i)|could|would|should (?:we|i)|has|"
     r"have we|any idea|warum|wieso|wie|was|pourquoi|comment|por qué|perché)\b",
     re.IGNORECASE,
 )
 # For this time only, or only tried.
-_ONE_OFF = re.compile(
+_ONE_OFF = regex(
     r"\b(?:for (?:this|that) (?:commit|pr|pull|task|session|branch|run|one|demo|test|moment)|"
     r"in this (?:commit|pr|task|session|run|step)|this (?:time|once)|just (?:this )?once|"
     r"for (?:now|the moment|the time being)|right now|not yet|just yet|tonight|tomorrow|today|"
@@ -51,7 +52,7 @@ _ONE_OFF = re.compile(
 )
 # Talk about the work at hand: reports, guesses, links and files. It says nothing about how things
 # are to be from then on.
-_TALK = re.compile(
+_TALK = regex(
     r"https?://|@\w|[{}<>|\\]|^[\[`]|[\[(]\d|\w\(|\S/\S+/|\b(?:maybe|perhaps|probably|assume|seems?|"
     r"looks? like|currently|somehow|investigate|not found|error:|(?:is|are) not \w+ing|"
     r"that['’]?s (?:actually )?(?:not|wrong)|look(?:ing)? (?:at|into)|find (?:a|out|the)|"
@@ -64,9 +65,9 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 # What somebody wants or tells another to do.
-_PERSONAL = re.compile(r"\b(?:i|i['’]\w+|me|my|mine|you|your)\b", re.IGNORECASE)
+_PERSONAL = regex(r"\b(?:i|i['’]\w+|me|my|mine|you|your)\b", re.IGNORECASE)
 # An order that is carried out and done with.
-_TASK = re.compile(
+_TASK = regex(
     r"^(?:(?:ok(?:ay)?|yes|no|good|great|thanks|now|then|next|so|and|also|please|pls|hi|hey|"
     r"alright|let['’]?s)[,.:! ]+)*(?:(?:fix|implement|add|write|rewrite|create|look|find|show|"
     r"explain|investigate|debug|refactor|read|continue|tell|give|help|go ahead|do|finish|make|"
@@ -77,7 +78,7 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 # What is said to hold: a verb of state or an order of habit, a share, a limit or a default.
-_NORM = re.compile(
+_NORM = regex(
     r"\b(?:is|are|be|go|goes|stays?|needs?|gets?|must|has to|have to|may|can|should|shall|will|"
     r"returns?|supports?|expires?|uses?|covers?|keeps?|starts?|contains?|accepts?|allows?|runs?|"
     r"comes?|lives?|live|logs?|sends?|offers?|rejects?|retr(?:y|ies)|caches?|pins?|stores?|"
@@ -88,7 +89,7 @@ _NORM = re.compile(
     re.IGNORECASE,
 )
 # Says that something else holds from then on, whatever that is.
-_CHANGES = re.compile(
+_CHANGES = regex(
     r"\b(?:switch(?:es|ed)?|mov(?:e|es|ed|ing)|migrat\w+|chang(?:e|es|ed)|bump(?:ed)?|rais(?:e|ed)|"
     r"lower(?:ed)?|swap(?:ped)?|replac\w+|let['’]?s (?:go|use|take|have|make)|from now on|"
     r"no longer|any ?more|instead|go(?:es)? back to|make it|now|it is\s*[.!]?$|won['’]?t|dead|"
@@ -96,7 +97,7 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 # Whatever else is said, the earlier does not hold any more.
-_REPLACES_SURELY = re.compile(
+_REPLACES_SURELY = regex(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
     r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|"
     r"new (?:deal|rule|policy)|from \S+(?: \S+){0,2} to "
@@ -104,7 +105,7 @@ _REPLACES_SURELY = re.compile(
     re.IGNORECASE,
 )
 # Says that the earlier holds, with an exception or with something added.
-_IN_PART = re.compile(
+_IN_PART = regex(
     r"\b(?:also|too|as well|in addition|additionally|next to|besides|on top of|both|included|"
     r"except(?:ion|ions)?|exempt|exclud\w+|apart from|other than|unless|does(?: not|n['’]?t) "
     r"(?:apply|need|count|have to)|do(?: not|n['’]?t) (?:apply|need|have to)|need(?: not|n['’]?t)|"
@@ -115,21 +116,21 @@ _IN_PART = re.compile(
     re.IGNORECASE,
 )
 # Refers to something that was laid down, so that few words of it have to be repeated.
-_REFERS_BACK = re.compile(
+_REFERS_BACK = regex(
     r"\b(?:the|that|our|this) (?:\S+ ){0,3}(?:rule|decision|policy|convention|agreement|scheme|"
     r"thing)\b|\bwhat we (?:said|agreed|decided)|\bwe (?:agreed|decided|settled|said)\b|"
     r"\bremember the\b|\bnew (?:deal|rule|policy)\b|\bactually,? keep\b|\bon second thoughts?\b|"
     r"\bchanged (?:our|my) minds?\b|^.{3,60}: (?:actually|scrap|forget|now|it is now)\b",
     re.IGNORECASE,
 )
-_PROPOSAL = re.compile(
+_PROPOSAL = regex(
     r"\b(?:could|would|might|may want|should (?:we|i)|shall (?:we|i)|can (?:also )?be|propos\w+|"
     r"suggest\w*|recommend\w*|option|alternativ\w*|if you|unless you|consider|plan to|going to|"
     r"i['’]ll|i will|let me)\b",
     re.IGNORECASE,
 )
 # What an agent reports as changed: the old is named beside the new.
-_REPORTED = re.compile(
+_REPORTED = regex(
     r"\b(?:instead of|rather than|no longer|any ?more|from \S+(?: \S+){0,3} to \S+|replac(?:ed|es) "
     r".{2,60} (?:with|by)|(?:lowered|raised|reduced|increased|bumped|switched|moved|changed|"
     r"migrated|swapped) .{2,80} (?:to|over|with)|now .{2,80}(?:, not| instead)|statt|nicht mehr|"

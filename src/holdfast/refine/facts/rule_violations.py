@@ -14,6 +14,7 @@ from holdfast.language import stem
 from holdfast.model.records import Turn
 from holdfast.refine.core.signals import EDIT_TOOLS, SHELL_TOOLS
 from holdfast.refine.core.statement_similarity import statement_features
+from holdfast.regex import regex
 
 # Programs that a rule may be about; any other word is not taken for a command.
 _COMMANDS = frozenset(
@@ -27,18 +28,18 @@ _COMMANDS = frozenset(
 _CONNECTIVES = frozenset(
     "in for to here anywhere any at on or and as with because since again directly".split()
 )
-_COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
-_COMMAND_PREFIX = re.compile(r"^(?:\s*(?:\w+=\S*|sudo|env|time|nohup|exec|command)\s+)*")
-_FORBIDDEN_EDIT = re.compile(
+_COMMAND_SEPARATOR = regex(r"&&|\|\||[;|\n]")
+_COMMAND_PREFIX = regex(r"^(?:\s*(?:\w+=\S*|sudo|env|time|nohup|exec|command)\s+)*")
+_FORBIDDEN_EDIT = regex(
     r"\b(?:never|don['’]t|do not|must not|nobody may|no one may)\b.{0,30}\b(?:edit|touch|modify|"
     r"change|write to|hand-edit)\b",
     re.IGNORECASE,
 )
-_TESTS_GO = re.compile(
+_TESTS_GO = regex(
     r"\btests?\b.{0,30}\b(?:go|goes|live|lives|belong|belongs|into|in|under|to)\b", re.IGNORECASE
 )
-_PATH = re.compile(r"(?<![\w/])[\w.@-]*/[\w./@-]*")
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]+|[^/]+[._]test\.[^/]+|[^/]+\.spec\.[^/]+)$")
+_PATH = regex(r"(?<![\w/])[\w.@-]*/[\w./@-]*")
+_TEST_FILE = regex(r"(?:^|/)(?:test_[^/]+|[^/]+[._]test\.[^/]+|[^/]+\.spec\.[^/]+)$")
 
 
 class RuleCheck(NamedTuple):

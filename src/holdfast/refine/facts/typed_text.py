@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from holdfast.regex import regex
+
 # A longer message is taken for pasted text: a plan, a log, instructions for an agent. Raising it
 # lets sentences of such text count as what the person said; lowering it ignores long messages.
 MAX_TYPED_CHARS = 1500
 # In a longer message, a first or last paragraph up to this length still counts as typed.
 _MAX_PARAGRAPH_CHARS = 500
-_QUOTING_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_BLANK_LINE = re.compile(r"\n\s*\n")
+_QUOTING_LINE = regex(r"^\s*>.*$", re.MULTILINE)
+_BLANK_LINE = regex(r"\n\s*\n")
 
 
 def typed_text(text: str) -> str:

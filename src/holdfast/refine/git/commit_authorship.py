@@ -19,12 +19,13 @@ from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.refine.core import signals
 from holdfast.refine.git.commit_matching import find_discussing_session
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader, Writer
 from holdfast.store.records.git_history import CommitAuthorship
 
 NAME, VERSION = "authorship", 2
-_PRINTED_ID = re.compile(r"^\[[^\]\n]*\b([0-9a-f]{7,40})\] ", re.MULTILINE)
-_TRAILER = re.compile(
+_PRINTED_ID = regex(r"^\[[^\]\n]*\b([0-9a-f]{7,40})\] ", re.MULTILINE)
+_TRAILER = regex(
     r"^(?:claude-session|session|session-id|agent-session)(?:-id)?: *(\S+)$",
     re.IGNORECASE | re.MULTILINE,
 )

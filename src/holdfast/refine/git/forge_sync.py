@@ -27,6 +27,7 @@ from holdfast.refine.git.forge_threads import (
     thread_title,
 )
 from holdfast.refine.ingest.erasure_marks import ErasedNames
+from holdfast.regex import regex
 from holdfast.sources.forge.drafts import Account, Forge, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import normal_time
 from holdfast.store.protocol import Writer
@@ -49,7 +50,7 @@ _MAX_COUNTED_PAGES = 50
 # Requests that reading one pull takes, besides its page of the list.
 _REQUESTS_PER_PULL = 4
 # A page does not show HTML comments and characters without a width: text for machines only.
-_INVISIBLE = re.compile(
+_INVISIBLE = regex(
     r"<!--.*?(?:-->|\Z)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
     r"|[\U000e0000-\U000e007f]",
     re.DOTALL,

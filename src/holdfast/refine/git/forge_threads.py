@@ -15,6 +15,7 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.refine.core.curated_records import apply_decision
 from holdfast.refine.core.passages import make_passage
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader, Writer
 
 FORGE_KINDS = ("pull", "issue", "remark")
@@ -33,7 +34,7 @@ _VERDICTS = {
     "commented": "reviews",
     "dismissed": "had reviewed (dismissed)",
 }
-_CLOSES = re.compile(
+_CLOSES = regex(
     r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+(?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b",
     re.IGNORECASE,
 )

@@ -25,6 +25,7 @@ from holdfast.refine.core.curated_records import apply_decision
 from holdfast.refine.core.passages import commit_passage
 from holdfast.refine.ingest.erasure_marks import ErasedNames
 from holdfast.refine.ingest.turns import PrivacyRules
+from holdfast.regex import regex
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.log import read_log
 from holdfast.sources.git.patches import read_patches
@@ -42,8 +43,8 @@ from holdfast.store.records.git_history import Patch, Repository, Tag
 # Commits that are redacted and stored together. More saves transactions, takes memory, and repeats
 # more after a crash.
 COMMIT_BATCH = 200
-_REVERTS = re.compile(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
-_SYMBOL = re.compile(r"[A-Za-z_][\w.]{2,60}")
+_REVERTS = regex(r"\bThis reverts (?:commit|merge) ([0-9a-f]{7,64})", re.IGNORECASE)
+_SYMBOL = regex(r"[A-Za-z_][\w.]{2,60}")
 # Names of functions and classes in the context of a commit.
 _MAX_SYMBOLS = 40
 _KEYWORDS = frozenset(

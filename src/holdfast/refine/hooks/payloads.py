@@ -5,7 +5,6 @@ Any bytes give a line. An event that cannot be read gives a line with its id and
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from holdfast.capture.redact import Redactor
 from holdfast.model.ledgers.lines import FailureReason, SkipReason
 from holdfast.refine.core.banks import Banks
 from holdfast.refine.ingest.turns import PrivacyRules, parse_line, redact_text, redact_turn
+from holdfast.regex import regex
 from holdfast.sources.claude_code.events import (
     LINE_VERSION,
     EventContent,
@@ -28,7 +28,7 @@ from holdfast.sources.draft import DraftTurn
 from holdfast.sources.json_fields import Record, normal_time, string
 from holdfast.sources.lines import LINE_LIMIT, Clipper
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,100}\Z")
+_ID = regex(r"[A-Za-z0-9_-]{1,100}\Z")
 # The session of events that name none.
 _NO_SESSION = "none"
 # Bytes at the start of an unreadable payload that are searched for its session and folder.
@@ -38,7 +38,7 @@ _MAX_PATH_CHARACTERS = 4096
 _MAX_AGENT_TYPE_CHARACTERS = 100
 # A longer duration of a tool call (115 days) is an error.
 _MAX_DURATION_MS = 1e10
-_IDENTITY_FIELD = re.compile(rb'"(session_id|cwd|transcript_path)"\s*:\s*("(?:[^"\\]|\\.)*")')
+_IDENTITY_FIELD = regex(rb'"(session_id|cwd|transcript_path)"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 class Payload(NamedTuple):

@@ -7,7 +7,6 @@ each file is recognised by the file's first bytes.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from holdfast.errors import InputError
 from holdfast.refine.ingest.read_plan import Input
+from holdfast.regex import regex
 from holdfast.settings import Settings
 from holdfast.sources.agent import Agent, UserEnvironment
 from holdfast.sources.claude_code.files import find_transcripts
@@ -23,7 +23,7 @@ from holdfast.sources.source_files import source_exists
 
 # Bytes at the end of a transcript that are searched for its last timestamp: a few of its lines.
 _TAIL_BYTES = 64 * 1024
-_TIMESTAMP = re.compile(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
+_TIMESTAMP = regex(rb'"timestamp": ?"(\d{4}-\d\d-\d\dT[\d:.]{8,16}Z?)"')
 # Bytes of a first line that are read to tell a transcript from other formats.
 _FIRST_LINE_BYTES = 512 * 1024
 _JOURNAL_START = b'{"v":1,"id":"'

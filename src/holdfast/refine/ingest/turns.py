@@ -7,7 +7,6 @@ it.
 from __future__ import annotations
 
 import gc
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from holdfast.model.ids import content_id
 from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust
+from holdfast.regex import regex
 from holdfast.sources import conversation
 from holdfast.sources.agent import skip_nothing
 from holdfast.sources.claude_code import events
@@ -34,13 +34,13 @@ MAX_EXCERPT_BYTES = 2000
 # characters; a cheap check before the pattern runs.
 _PRIVATE_MARK_WITHIN = 200
 # Escapes of half a UTF-16 pair, which no parser accepts.
-_LONE_SURROGATE = re.compile(
+_LONE_SURROGATE = regex(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_PATH_SEPARATOR = re.compile(r"[\s\"'=:,;|&()<>{}\[\]]+")
-_LAST_WORD = re.compile(r"[^\s\"',\[\]{}]{1,200}\Z")
-_ONLY_PRIVATE = re.compile(r"(?:\s|\[redacted:private\])*\Z")
+_PATH_SEPARATOR = regex(r"[\s\"'=:,;|&()<>{}\[\]]+")
+_LAST_WORD = regex(r"[^\s\"',\[\]{}]{1,200}\Z")
+_ONLY_PRIVATE = regex(r"(?:\s|\[redacted:private\])*\Z")
 
 
 class SourceReader(NamedTuple):

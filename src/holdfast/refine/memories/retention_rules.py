@@ -34,6 +34,7 @@ from holdfast.refine.memories.salience import (
     names_cause,
     stems,
 )
+from holdfast.regex import regex
 from holdfast.sources.project import base_name
 
 # Memories of one exchange. More of them are less important: the best come first.
@@ -72,7 +73,7 @@ class RetentionLimits(NamedTuple):
 
 _LIMITS = RetentionLimits()
 
-_CHANGE_SENTENCE = re.compile(
+_CHANGE_SENTENCE = regex(
     r"^(?:i(?:['’]ve| have)? (?:now |also |just )?)?(?P<verb>fixed|added|changed|moved|renamed|"
     r"removed|implemented|updated|replaced|refactored|created|wrote|extracted|split|introduced|"
     r"switched|migrated|corrected|made|rewrote|deleted|merged|released|resolved|simplified|"
@@ -90,7 +91,7 @@ _PAST_TENSE = {
     "document": "Documented", "improve": "Improved", "tune": "Tuned", "optimize": "Optimized",
     "clean": "Cleaned", "drop": "Dropped", "configure": "Configured", "increase": "Increased",
 }  # fmt: skip
-_GENERATED = re.compile(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
+_GENERATED = regex(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
 def retain_exchange(

@@ -9,6 +9,7 @@ import re
 
 from holdfast.language import STOPWORDS, is_chatter, plain, stem, words
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.regex import regex
 
 # Length of a sentence that may be retained. Longer ones are enumerations or narration, shorter ones
 # need their context.
@@ -18,27 +19,27 @@ _MIN_CHARS = 30
 _MIN_SENTENCE_STEMS = 6
 _MIN_TITLE_STEMS = 3
 
-_CAUSE = re.compile(
+_CAUSE = regex(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|culprit) (?:is|was)|"
     r"caused by|turns? out|(?:happens|fails?|breaks|crash(?:es|ed)?) (?:when|because)|"
     r"was due to|the reason (?:is|was))\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(
+_RULE = regex(
     r"\b(?:always|never|must(?: not|n['’]t)?|from now on|remember that|only ever|no longer|"
     r"the (?:rule|convention|policy) is|we(?:['’]ve| have)? (?:decided?|agreed|settled)|"
     r"let['’]s (?:go|stick|stay) with|by design|going forward)\b|^(?:do not|don['’]t) ",
     re.IGNORECASE,
 )
 # About this moment: a complaint, a hope, the person or the agent themselves.
-_PASSING = re.compile(
+_PASSING = regex(
     r"\b(?:i|me|my|mine|your|seems?|feels?|currently|could|should|sometimes|theoretically|maybe|"
     r"might|whether|there (?:is|are) a|first edit|second edit|went through|this time|just now|"
     r"earlier|one test|scratch\w*)\b",
     re.IGNORECASE,
 )
 # Questions, guesses, or remarks about this conversation.
-_CONVERSATION = re.compile(
+_CONVERSATION = regex(
     r"^(?:it|this|that|these|those|he|she|at the|go ahead|non-goals|summary|please|can you|"
     r"could you|would you|should i|shall|maybe|perhaps|i think|i guess|i'll|i will|let me|"
     r"let['’]s|now|next|then|and |but |so |also|wait|hmm|ok|yes|no\b|sorry|thanks|"
@@ -47,21 +48,21 @@ _CONVERSATION = re.compile(
     re.IGNORECASE,
 )
 # Titles that only hand over work or report its progress.
-_PROGRESS = re.compile(
+_PROGRESS = regex(
     r"^(?:don['’]?t|do |it |i |when|at the|verify|there|this|that|these|yes|no,|all |is |are |"
     r"looks|review|commit|go |tell|ok |pr |pick up)|"
     r"\b(?:is|are) (?:now )?(?:complete|done|ready|fixed)\b|"
     r"\bcommit (?:and|it|this|them)\b|\bas well\b|\bbefore$|https?://|, drop ",
     re.IGNORECASE,
 )
-_VAGUE_CHANGE = re.compile(
+_VAGUE_CHANGE = regex(
     r"^\w+(?: (?:all|everything|and|both|it (?:and|all)|to the next|a plan|a pr|the bad)\b|"
     r"\s*[,:;—–-])|\bimports?\b|\bas well\b|https?://",
     re.IGNORECASE,
 )
 # Paths inside the project are relative to its root; any other lies outside of it.
-_OUTSIDE = re.compile(r"^(?:[/~]|[A-Za-z]:[\\/])|[\\/]scratchpad[\\/]|\.claude[\\/]plans")
-_NOISE = re.compile(r"^[\W\d_]|[{}<>|]|\\n|https?://|^\S+$")
+_OUTSIDE = regex(r"^(?:[/~]|[A-Za-z]:[\\/])|[\\/]scratchpad[\\/]|\.claude[\\/]plans")
+_NOISE = regex(r"^[\W\d_]|[{}<>|]|\\n|https?://|^\S+$")
 
 
 def stems(text: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.regex import regex
 
 PREFERENCE = "preference"
 # Longer sentences are enumerations or pasted text; the patterns would match across clauses.
@@ -68,13 +69,13 @@ _ADVERBS = (
     r"(?:(?:really|very|too|so|quite|pretty|rather|super|extremely|way too|still|always|often|"
     r"just|actually|much|far|a bit|a little|kind of|getting|again|now|finally|also) )*"
 )
-_IS = re.compile(
+_IS = regex(
     rf"{_NOUN} (?P<verb>is|are|was|were|feels?|seems?|has been|have been|remains?|"
     rf"isn['’]t|aren['’]t|wasn['’]t|weren['’]t)(?P<no> not| never| no longer)? {_ADVERBS}"
     rf"(?P<word>{_ADJECTIVE})(?![\w-])(?! (?:to|at|for|enough) (?:me|us|you)\b)",
     re.IGNORECASE,
 )
-_PREFERS = re.compile(
+_PREFERS = regex(
     r"\b(?:i|we|the team|everyone|everybody) (?:really |strongly |still |also |much |would |"
     r"do |actually )*"
     r"(?P<verb>prefer|like|love|hate|dislike|favou?r|can['’]?t stand|don['’]?t like|do not like)s? "
@@ -83,22 +84,22 @@ _PREFERS = re.compile(
     rf"(?P<other>{_NOT_A_BORDER_WORD}{_NAME}(?: {_NOT_A_BORDER_WORD}{_NAME})?))?",
     re.IGNORECASE,
 )
-_WORKS = re.compile(
+_WORKS = regex(
     rf"{_NOUN} (?P<how>works? (?:really |very |so )?(?:well|great|nicely|perfectly|beautifully)|"
     r"(?:keeps?|kept) (?:on )?(?:failing|breaking|crashing|timing out|hanging)|"
     r"(?:is|are) (?:such )?a (?:real |huge |total )?(?:pain|mess|nightmare|joy|pleasure|hassle))",
     re.IGNORECASE,
 )
-_HINT = re.compile(rf"\b(?:{_ADJECTIVE})\b|\b(?:prefer|like|love|hate|dislike|favou?r|stand|works?|"
+_HINT = regex(rf"\b(?:{_ADJECTIVE})\b|\b(?:prefer|like|love|hate|dislike|favou?r|stand|works?|"
                   r"keeps?|kept|pain|mess|nightmare|joy|hassle)", re.IGNORECASE)  # fmt: skip
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = regex(
     r"\b(?:if|whether|unless|should|could|would|might|may|must|make sure|ensure|until|when|once|"
     r"so that|to be|want|wants|need|needs|please|as if|looks like|sounds like|assume|suppose|"
     r"check|verify|not sure)\b",
     re.IGNORECASE,
 )
-_NEGATES = re.compile(r"n['’]t$|^(?:can['’]?t|don['’]?t|do not)|hate|dislike", re.IGNORECASE)
-_IS_PRAISE = re.compile(r"^works?|joy|pleasure", re.IGNORECASE)
+_NEGATES = regex(r"n['’]t$|^(?:can['’]?t|don['’]?t|do not)|hate|dislike", re.IGNORECASE)
+_IS_PRAISE = regex(r"^works?|joy|pleasure", re.IGNORECASE)
 # Dropped from the start of a target's name.
 _DETERMINERS = frozenset(
     "the our this that these those my your its new current whole entire all both more most".split()

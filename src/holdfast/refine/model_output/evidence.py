@@ -8,12 +8,12 @@ another language than the session's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from holdfast.language import STOPWORDS, collapse_spaces, sentences, stem, words
 from holdfast.model.records import Turn
 from holdfast.refine.model_output.prompts import trusted_text
+from holdfast.regex import regex
 
 # The share of a sentence's words that the evidence must contain. Higher values reject sentences
 # that say the same in other words; lower ones accept sentences about something else.
@@ -24,16 +24,14 @@ SUMMARY_SHARE = 0.34
 PART_SHARE = 0.2
 # Characters of a tool call's action whose words count as said: a command, but not a whole file.
 _MAX_ACTION_CHARACTERS = 500
-_CODE_SPAN = re.compile(r"`([^`\n]{1,200})`")
-_TOKEN = re.compile(r"[\w@~$./\\:#-]*\w(?:\(\))?")
-_CODE_NAME = re.compile(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")
+_CODE_SPAN = regex(r"`([^`\n]{1,200})`")
+_TOKEN = regex(r"[\w@~$./\\:#-]*\w(?:\(\))?")
+_CODE_NAME = regex(r"_|[a-z0-9][A-Z]|\w\.[A-Za-z]|::|^[~/]|/.*/|^--\w|^[A-Z]{2,}\d|\(\)$|\d\d")
 _ABBREVIATIONS = frozenset("e.g i.e etc vs cf a.m p.m".split())
-_LINE_SUFFIX = re.compile(r"(?:[:#]L?\d+(?:[-:]\d+)*|\(\))$")
+_LINE_SUFFIX = regex(r"(?:[:#]L?\d+(?:[-:]\d+)*|\(\))$")
 # The scripts that are written without spaces start here.
 _FIRST_UNSPACED = "\u2e80"
-_INVISIBLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
-)
+_INVISIBLE = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def clean_text(text: str) -> str:

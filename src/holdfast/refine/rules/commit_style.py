@@ -12,6 +12,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.rules.patterns import pattern_confidence
+from holdfast.regex import regex
 
 DOMAIN = "commits"
 
@@ -26,12 +27,10 @@ class CommitStyleLimits(NamedTuple):
 
 
 _LIMITS = CommitStyleLimits()
-_MERGE = re.compile(r"^(?:Merge (?:branch|pull request|remote|tag)|Revert \")")
-_CONVENTIONAL = re.compile(
-    r"^(feat|fix|docs|chore|refactor|test|ci|build|perf|style)(\([^)]+\))?!?: \S"
-)
-_TICKET = re.compile(r"^\[?([A-Z][A-Z0-9]{1,9})-\d+\]?[:\s]")
-_SIGNED_OFF = re.compile(r"^Signed-off-by: .+@.+$", re.MULTILINE)
+_MERGE = regex(r"^(?:Merge (?:branch|pull request|remote|tag)|Revert \")")
+_CONVENTIONAL = regex(r"^(feat|fix|docs|chore|refactor|test|ci|build|perf|style)(\([^)]+\))?!?: \S")
+_TICKET = regex(r"^\[?([A-Z][A-Z0-9]{1,9})-\d+\]?[:\s]")
+_SIGNED_OFF = regex(r"^Signed-off-by: .+@.+$", re.MULTILINE)
 
 
 def commit_patterns(bank: str, commits: Sequence[Commit]) -> Iterator[Pattern]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.regex import regex
 
 _MIN_CHARS = 12
 _MAX_CHARS = 300
@@ -29,7 +30,7 @@ _LEAD_IN = (
     r"you)|don['’]t forget to|remember to|we (?:should|must|need to|have to)|let['’]?s)"
     r"[,.:;!–—-]*\s+)*"
 )
-_GENERAL = re.compile(
+_GENERAL = regex(
     r"\bfrom (?:now|here|today) on\b|\bgoing forward\b|\bas a rule\b|\bby convention\b|"
     r"\bmake it a (?:rule|habit)\b|\b(?:the|our|house|project|team) (?:rule|"
     r"convention|policy) is\b|^(?:rule|convention|policy)\s*:|\bwe (?:always|never|don['’]t|do not|"
@@ -40,24 +41,24 @@ _GENERAL = re.compile(
     r"\bwhere possible\b",
     re.IGNORECASE,
 )
-_ORDERS = re.compile(
+_ORDERS = regex(
     _LEAD_IN
     + r"(?:always|never|do not|don['’]t|stop|avoid|only|use|prefer|stick (?:to|with)|follow|"
     r"keep|write|name|put|no [a-z-]+|use)\b",
     re.IGNORECASE,
 )
-_DECIDES = re.compile(
+_DECIDES = regex(
     r"\bwe(?:['’]ve| have)? (?:decided|agreed|settled|chose)\b|\bit (?:was|"
     r"is) (?:decided|agreed)\b|^decision\s*:|\bwe (?:go|went|are going|stick|stay) with\b|"
     r"\blet['’]?s (?:go|stick|stay) with\b",
     re.IGNORECASE,
 )
-_WHY_NOT = re.compile(
+_WHY_NOT = regex(
     r"^why (?:are|is|do|does|did)n['’]?t (?:we|you|it|this) (?:be )?(?:using?|writ(?:e|ing)|"
     r"follow(?:ing)?|run(?:ning)?)\b",
     re.IGNORECASE,
 )
-_MOMENTARY = re.compile(
+_MOMENTARY = regex(
     r"\b(?:yet|for now|right now|just now|this time|for the moment|in this case|today|tomorrow|"
     r"option [a-d1-9]|step \d|phase \d|task \d|this (?:pr|issue|branch|commit|file|"
     r"page|button|error|bug|plan)|the (?:plan|screenshot)|above|below|currently|i (?:think|guess|"
@@ -66,18 +67,18 @@ _MOMENTARY = re.compile(
     r"https?://|^(?:it|this|that|there|he|she|they)\b",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(
+_QUESTION = regex(
     r"^(?:what|how|when|who|where|which|is|are|does|did|can|could|would|should|will|have|has)\b",
     re.IGNORECASE,
 )
-_DESCRIBES = re.compile(
+_DESCRIBES = regex(
     r"\b(?:always|never) (?:been|seen|had|was|were|works?|worked|fails?|failed|returns?|happens?|"
     r"gets?|got|shows?|set|called|reached|empty|null|true|false)\b|"
     r"\bshould (?:be )?(?:fixed|fine|ok|"
     r"good|work|working|done|enough|now|have)\b|\bi (?:always|never)\b",
     re.IGNORECASE,
 )
-_DROPPED_LEAD = re.compile(
+_DROPPED_LEAD = regex(
     r"^(?:(?:ok(?:ay)?|yes|yeah|no|nope|right|also|and|but|so|please|again|actually|remember(?: "
     r"that| to)?|continue|go ahead|btw|note(?: that)?|important|from now on|"
     r"going forward|as i said|i (?:said|told you)(?: to)?|i want you to|don['’]t forget to|make "
@@ -85,24 +86,20 @@ _DROPPED_LEAD = re.compile(
     r"(?:decided|agreed)(?: to| that| on)?|rule|convention|policy|decision)[,.:;!–—-]*\s+)+",
     re.IGNORECASE,
 )
-_MEANS = re.compile(
-    r"\b(?:us(?:e|ing)|with|via|following)\s+((?:[\w/.'-]+[ ]?){1,6})", re.IGNORECASE
-)
-_LINK_OR_TAIL = re.compile(
-    r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE
-)
-_DANGLING = re.compile(
+_MEANS = regex(r"\b(?:us(?:e|ing)|with|via|following)\s+((?:[\w/.'-]+[ ]?){1,6})", re.IGNORECASE)
+_LINK_OR_TAIL = regex(r"\S*https?://\S*|\b(?:to|and|so|for|in|on|at|because)\b.*", re.IGNORECASE)
+_DANGLING = regex(
     r"\b(?:it|this|that|these|those|them|here|there|above|below|i|my|me|mine)\b", re.IGNORECASE
 )
 # A person describes their own work, which is no order and no convention.
-_OWN_WORK = re.compile(
+_OWN_WORK = regex(
     r"^(?:(?:and|but|so|also|however|well|currently|now|yes|no|ok)[, ]+)*"
     r"(?:i['’](?:m|ve|d|ll)|i (?:am|have|had|was|will|tried|use|used|want to|need to|would like|"
     r"understand|know|noticed|found)|we['’]re|we (?:are|were) \w+ing)\b",
     re.IGNORECASE,
 )
 # A cheap test: a text without any of these has no explicit convention. Few commits have.
-_EXPLICIT_HINT = re.compile(
+_EXPLICIT_HINT = regex(
     r"from (?:now|here|today)|going forward|rule|convention|policy|habit|always|never|must|"
     r"exception|at all times|prefer|allowed|possible|decided|agreed|settled|chose|decision|"
     r"\bwe\b|let['’]?s|should",
@@ -111,7 +108,7 @@ _EXPLICIT_HINT = re.compile(
 
 
 # An identifier or a quotation at the start keeps its lower case.
-_NAME = re.compile(r"[a-z]+(?:[A-Z_./-]|\d)|`")
+_NAME = regex(r"[a-z]+(?:[A-Z_./-]|\d)|`")
 
 
 class Convention(NamedTuple):

@@ -6,7 +6,6 @@ at any point and repeated, and after a change of the model everything is compute
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -20,6 +19,7 @@ from holdfast.inference.model_choice import choose_embedder
 from holdfast.model.query import Passage
 from holdfast.refine.core.executor import Executor, NoExecutor
 from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
+from holdfast.regex import regex
 from holdfast.settings import Settings
 from holdfast.store.protocol import Writer
 
@@ -39,7 +39,7 @@ _MAX_LISTED_CHARACTERS = 8_000_000
 _BATCH = 64
 # Kinds that concepts are built from: new vectors change the grouping.
 _GROUPED_KINDS = ("exchange", "memory")
-_BREAK = re.compile(r"\n+|(?<=[.!?])\s+")
+_BREAK = regex(r"\n+|(?<=[.!?])\s+")
 
 
 class _EmbeddingUnit(NamedTuple):

@@ -29,6 +29,7 @@ from holdfast.refine.core.keywords import extract_keywords
 from holdfast.refine.core.memory_calls import without_memory_calls, without_retold
 from holdfast.refine.core.passages import tool_status
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.regex import regex
 
 
 class ExchangeLimits(NamedTuple):
@@ -74,17 +75,17 @@ class ExchangeLimits(NamedTuple):
 
 LIMITS = ExchangeLimits()
 
-_COURTESY = re.compile(
+_COURTESY = regex(
     r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
     r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
     r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
     re.IGNORECASE,
 )
 # A tick or an arrow before a sentence; what touches a word may be code.
-_LEADING_SYMBOLS = re.compile(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
+_LEADING_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
 _TRAILING_MARKS = " .:;!,"
-_LEADING_MARKS = re.compile(r"^[\s.:;!,]+(?=\s)\s*")
-_PLAN_PREAMBLE = re.compile(
+_LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
+_PLAN_PREAMBLE = regex(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
 )
 

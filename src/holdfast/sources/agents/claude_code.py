@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
 
+from holdfast.regex import regex
 from holdfast.sources.agent import Agent, home_folders
 from holdfast.sources.claude_code import files, records, tools
 from holdfast.sources.draft import DraftSession
 
-_CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
+_CWD = regex(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)+")')
 
 
 def _find(path: Path, problems: list[str]) -> Iterable[Path]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from holdfast.model.ledgers.lines import SkipReason
+from holdfast.regex import regex
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts, tools
@@ -25,7 +26,7 @@ from holdfast.sources.draft import (
 )
 from holdfast.sources.json_fields import Record, items, mapping, normal_time, objects, string
 
-_SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_SESSION_ID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 _THINKING = b'"type":"reasoning"'
 _HOUSEKEEPING = frozenset(
@@ -49,8 +50,8 @@ _MACHINE_STARTS = (
 )
 _IDE_REQUEST = "## My request for Codex:"
 _IDE_START = "# Context from my IDE setup:"
-_EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:|exit code) (-?\d+)", re.IGNORECASE)
-_OUTPUT_HEADER = re.compile(r"\A(?:.*\n){0,8}?Output:\n")
+_EXIT_CODE = regex(r"(?:Process exited with code|Exit code:|exit code) (-?\d+)", re.IGNORECASE)
+_OUTPUT_HEADER = regex(r"\A(?:.*\n){0,8}?Output:\n")
 # Codex puts exit code and timings over an output. They are looked for in its first characters.
 _HEADER_CHARS = 600
 _EXIT_CODE_WITHIN = 200

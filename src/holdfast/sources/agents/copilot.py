@@ -7,12 +7,12 @@ first is kept. The turns of a subagent are in the file of its parent.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
 from holdfast.model.trust import Trust
+from holdfast.regex import regex
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts
@@ -54,7 +54,7 @@ _HOUSEKEEPING = (
     "tool.user_requested", "tools.", "capabilities.", "mcp", "model.", "sampling.", "pending_",
     "auto_mode_switch.", "custom_agents.", "agents.", "extensions.", "workspace",
 )  # fmt: skip
-_EXIT_LINE = re.compile(
+_EXIT_LINE = regex(
     r"\s*<(?:shellId: \S+ |command with id: .*? )?[^<>]*exit(?:ed with)? code (-?\d+)[^<>]*>\s*\Z"
 )
 

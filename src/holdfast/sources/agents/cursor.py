@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from holdfast.model.ledgers.lines import SkipReason
+from holdfast.regex import regex
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, UserEnvironment
 from holdfast.sources.claude_code import prompts
@@ -55,10 +56,10 @@ _TOOLS = tool_mapping.tool_names(
     own="create_plan",
 )
 _DATABASE = "state.vscdb"
-_USER_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_ONLY_TAGS = re.compile(r"\A\s*(?:<([a-z_]+)>.*?</\1>\s*)+\Z", re.DOTALL)
-_ABSOLUTE_PATH = re.compile(rb'"((?:/|[A-Za-z]:\\\\)[^"]{1,300})"')
-_NOT_A_WORD = re.compile(r"[^A-Za-z0-9]+")
+_USER_QUERY = regex(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_ONLY_TAGS = regex(r"\A\s*(?:<([a-z_]+)>.*?</\1>\s*)+\Z", re.DOTALL)
+_ABSOLUTE_PATH = regex(rb'"((?:/|[A-Za-z]:\\\\)[^"]{1,300})"')
+_NOT_A_WORD = regex(r"[^A-Za-z0-9]+")
 
 _CONVERSATIONS = (
     "SELECT substr(key, 14), length(value), json_extract(CAST(value AS TEXT), '$.lastUpdatedAt') "

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from holdfast.model.ledgers.lines import LineOutcome, SkipReason
+from holdfast.regex import regex
 from holdfast.sources import tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, find_files, has_marks, home_folders
 from holdfast.sources.claude_code import prompts
@@ -49,16 +50,16 @@ _TOOLS = tool_mapping.tool_names(
     },
     own="save_memory ask_user enter_plan_mode exit_plan_mode get_internal_docs",
 )
-_HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_HOOK_CONTEXT = regex(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
 # How text begins that the program wrote as a user message; and commands for the program itself.
 _MACHINE_STARTS = ("<session_context>", "<state_snapshot>", "System: ", "/", "?")
-_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
-_SHELL_HEAD = re.compile(r"\A(?:Command: .*\n|Directory: .*\n|Stdout: |Output: )+")
-_SHELL_TAIL = re.compile(
+_UNTRUSTED = regex(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*\Z", re.DOTALL)
+_SHELL_HEAD = regex(r"\A(?:Command: .*\n|Directory: .*\n|Stdout: |Output: )+")
+_SHELL_TAIL = regex(
     r"\n(?:Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID): .*\Z", re.DOTALL
 )
-_EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
-_WORKSPACE = re.compile(rb"Workspace Directories:\*\*\\n\s+- (.*?)\\n")
+_EXIT_CODE = regex(r"^Exit Code: (-?\d+)", re.MULTILINE)
+_WORKSPACE = regex(rb"Workspace Directories:\*\*\\n\s+- (.*?)\\n")
 _SESSION_FIELDS = ("sessionId", "projectHash", "startTime", "kind", "directories", "summary")
 
 

@@ -8,7 +8,6 @@ of the database is the source `opencode.db/SESSION`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import orjson
 
 from holdfast.model.ledgers.lines import SkipReason
+from holdfast.regex import regex
 from holdfast.sources import database, tool_mapping
 from holdfast.sources.agent import Agent, LineLayout, home_folders
 from holdfast.sources.claude_code import prompts
@@ -44,7 +44,7 @@ _TOOLS = tool_mapping.tool_names(
     own="todoread lsp plan_enter plan_exit invalid",
 )
 _HOUSEKEEPING = frozenset("step-start step-finish snapshot patch agent subtask retry".split())
-_SUBAGENT = re.compile(r"\(@(\S+) subagent\)")
+_SUBAGENT = regex(r"\(@(\S+) subagent\)")
 # Fields of a message that do not change while it is written.
 _STABLE_FIELDS = ("id", "role", "sessionID", "agent", "mode", "modelID", "providerID", "parentID")
 

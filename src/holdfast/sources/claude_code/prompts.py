@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.model.ledgers.lines import SkipReason
+from holdfast.regex import regex
 
 INTERRUPTED = "[Request interrupted by user"
 
@@ -21,19 +22,19 @@ _STRIPPED_TAGS = "|".join(
     "system-reminder ide_opened_file ide_selection ide_diagnostics user-prompt-submit-hook "
     f"local-command-caveat {OWN_TAG}".split()
 )
-_STRIPPED = re.compile(rf"<({_STRIPPED_TAGS})\b[^>]*>.*?</\1>\s*", re.DOTALL)
+_STRIPPED = regex(rf"<({_STRIPPED_TAGS})\b[^>]*>.*?</\1>\s*", re.DOTALL)
 # An unclosed tag removes the rest of the text if it opens a line, so that a person may still
 # mention the tag in a sentence; our own tag does so anywhere.
-_UNCLOSED = re.compile(rf"(?:\A|\n)\s{{0,40}}<(?:{_STRIPPED_TAGS})\b.*|<{OWN_TAG}\b.*", re.DOTALL)
-_TAG = re.compile(r"<([a-z][a-z0-9_-]*)[\s>]")
-_COMMAND_NAME = re.compile(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
-_COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_BASH_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
-_TEAMMATE = re.compile(
+_UNCLOSED = regex(rf"(?:\A|\n)\s{{0,40}}<(?:{_STRIPPED_TAGS})\b.*|<{OWN_TAG}\b.*", re.DOTALL)
+_TAG = regex(r"<([a-z][a-z0-9_-]*)[\s>]")
+_COMMAND_NAME = regex(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
+_COMMAND_ARGS = regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_BASH_INPUT = regex(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
+_TEAMMATE = regex(
     r"<teammate-message teammate_id=\"([^\"]*)\"[^>]*>\s*(.*?)\s*</teammate-message>", re.DOTALL
 )
-_NOTIFICATION = re.compile(r"<task-notification\b[^>]*>(.*?)(?:</task-notification>|\Z)", re.DOTALL)
-_REMEMBER = re.compile(r"<user-memory-input>(.*?)</user-memory-input>", re.DOTALL)
+_NOTIFICATION = regex(r"<task-notification\b[^>]*>(.*?)(?:</task-notification>|\Z)", re.DOTALL)
+_REMEMBER = regex(r"<user-memory-input>(.*?)</user-memory-input>", re.DOTALL)
 
 # Commands that act on the program itself and say nothing about the project.
 _LOCAL_COMMANDS = frozenset(

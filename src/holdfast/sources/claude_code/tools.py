@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
+from holdfast.regex import regex
 from holdfast.sources.json_fields import Record, items, mapping, objects, string
 
 
@@ -51,25 +52,25 @@ _SCANNED_COMMIT_CHARS = 4000
 # `clip` looks for the end of a word in the last characters, and cuts this much off otherwise.
 _WORD_SEARCH_CHARS = 200
 _CUT_WORD_CHARS = 80
-_COMMITTED = re.compile(r"^\[[^\]\n]{1,100} [0-9a-f]{7,40}\] \S.*$", re.MULTILINE)
+_COMMITTED = regex(r"^\[[^\]\n]{1,100} [0-9a-f]{7,40}\] \S.*$", re.MULTILINE)
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_WORKTREE = re.compile(r"\.claude[/\\]worktrees[/\\][^/\\]+[/\\]")
-_NOISE_TAG = re.compile(
+_ANSI = regex(r"\x1b\[[0-9;?]*[A-Za-z]")
+_WORKTREE = regex(r"\.claude[/\\]worktrees[/\\][^/\\]+[/\\]")
+_NOISE_TAG = regex(
     r"</?(?:tool_use_error|persisted-output|error)>|<system-reminder>.*?(?:</system-reminder>|\Z)",
     re.DOTALL,
 )
 _OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
 _OWN_ANSWERS = ('{"answer":', '{"bank":')
-_OUTSIDE = re.compile(r'"trust": ?"external"')
+_OUTSIDE = regex(r'"trust": ?"external"')
 # The result that is kept of our own server's answers: their text is not captured again.
 ANSWERED_FROM_MEMORY = "answered from memory"
 ANSWERED_WITH_EXTERNAL_TEXT = "answered from memory, with text from outside"
-_NUMBERED = re.compile(r"\s*\d+[\t→]")
+_NUMBERED = regex(r"\s*\d+[\t→]")
 _REJECTED = "The user doesn't want to proceed with this tool use."
 # Where nobody was there to be asked, Claude Code writes the denial kind of a person's refusal, too.
-_NOBODY_ASKED = re.compile(r"haven['’]t granted|requested permissions?\b|requires? approval")
-_FEEDBACK = re.compile(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
+_NOBODY_ASKED = regex(r"haven['’]t granted|requested permissions?\b|requires? approval")
+_FEEDBACK = regex(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
 
 
 def clip(text: str, limit: int) -> str:

@@ -8,7 +8,6 @@ for the whole run and reported; beyond that a ForgeBusyError says when to come b
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from holdfast.http_client import (
     is_loopback,
     send,
 )
+from holdfast.regex import regex
 from holdfast.sources.json_fields import mapping
 
 # A page holds 100 issues, whose texts GitHub limits to 65,536 characters each.
@@ -40,9 +40,9 @@ _MAX_REDIRECTS = 3
 _MAX_HEADER_CHARS = 1000
 # Of the forge's own words in an error message.
 _MAX_MESSAGE_CHARS = 200
-_NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="?next"?')
-_LAST = re.compile(r'<[^<>]+[?&]page=(\d+)[^<>]*>\s*;\s*rel="?last"?')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_NEXT = regex(r'<([^<>]+)>\s*;\s*rel="?next"?')
+_LAST = regex(r'<[^<>]+[?&]page=(\d+)[^<>]*>\s*;\s*rel="?last"?')
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 class Answer(NamedTuple):

@@ -8,7 +8,6 @@ time has advanced, and by its link where it has not. The parts of a pull take fo
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from holdfast.errors import ForgeError, ForgeRefusedError, InputError
 from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
+from holdfast.regex import regex
 from holdfast.sources.forge.client import DEFAULT_PACE, Answer, ForgeClient, Pace
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
@@ -34,8 +34,8 @@ _GH_TIMEOUT_S = 10.0
 _MAX_LIST_PAGES = 20_000
 _TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
-_THREAD_NUMBER = re.compile(r"/(\d{1,9})$")
+_REPOSITORY = regex(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
+_THREAD_NUMBER = regex(r"/(\d{1,9})$")
 _LISTS = {"comments": "/issues/comments", "inline": "/pulls/comments"}
 
 _Draft = TypeVar("_Draft", ThreadDraft, RemarkDraft)

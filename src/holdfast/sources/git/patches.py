@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.model.team import FileChange
+from holdfast.regex import regex
 from holdfast.sources.git.git_process import Git
 
 # Files of one commit; those beyond are not listed.
@@ -22,12 +23,12 @@ MAX_DIFF_CHARS = 3000
 _MAX_LINE_CHARS = 160
 # Of a commit that changes more lines nothing is quoted.
 _MAX_QUOTED_LINES = 4000
-_SHA = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?\Z")
-_RAW = re.compile(rb":\d+ \d+ \S+ (\S+) ([A-Z])\d*\t(.*)\n?\Z", re.DOTALL)
-_HUNK = re.compile(rb"@@ [^@]*@@ ?(.*)")
-_ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
+_SHA = regex(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?\Z")
+_RAW = regex(rb":\d+ \d+ \S+ (\S+) ([A-Z])\d*\t(.*)\n?\Z", re.DOTALL)
+_HUNK = regex(rb"@@ [^@]*@@ ?(.*)")
+_ESCAPE = regex(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
-_GENERATED_FILE = re.compile(
+_GENERATED_FILE = regex(
     r"(?:^|/)(?:node_modules|vendor|third_party|dist|build|__snapshots__|generated)/"
     r"|(?:^|/)(?:[\w.-]*[.-]lock(?:\.\w+)?|package-lock\.json|go\.sum|npm-shrinkwrap\.json)$"
     r"|\.(?:min\.(?:js|css)|map|svg|snap|pb\.go|ipynb|csv|po|lockb)$",

@@ -7,12 +7,12 @@ This makes it cheap to check whether a repository changed. Where the refs are st
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
+from holdfast.regex import regex
 from holdfast.sources.git.refs import SHARE_BRANCH, Tips
 
-_COMMIT_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_COMMIT_HASH = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # Beyond these limits git is run instead.
 _MAX_SYMBOLIC_REFS = 5
 _MAX_PACKED_BYTES = 64 * 1024 * 1024

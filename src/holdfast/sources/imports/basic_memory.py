@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 from holdfast.sources.imports.draft import (
     DraftRecord,
     ImportItem,
@@ -26,16 +27,16 @@ PROGRAM = "basic-memory"
 SCHEME = "memory"
 # A longer line is no list item; it stays in the text of the note.
 _MAX_LINE_CHARS = 20_000
-_ITEM = re.compile(r"\s*[-*+]\s+(.*)$")
-_CATEGORY = re.compile(r"\[([^\[\]()]{1,100})\]\s+(\S.*)$")
-_TIME = re.compile(r"\d{1,3}:\d{2}[\d:.,\s-]*$")
-_RELATION = re.compile(
+_ITEM = regex(r"\s*[-*+]\s+(.*)$")
+_CATEGORY = regex(r"\[([^\[\]()]{1,100})\]\s+(\S.*)$")
+_TIME = regex(r"\d{1,3}:\d{2}[\d:.,\s-]*$")
+_RELATION = regex(
     r"(?:\"([^\"\[\]]{1,100})\"|'([^'\[\]]{1,100})'|([^\s\[\]]{1,100}))\s*"
     r"\[\[([^\[\]]{1,300})\]\]\s*(?:\(([^()]{0,500})\))?\s*$"
 )
-_TAG = re.compile(r"(?<!\S)#([^\s#]{1,60})")
-_CONTEXT = re.compile(r"\s*\(([^()]{1,500})\)$")
-_EMPTY_SECTION = re.compile(
+_TAG = regex(r"(?<!\S)#([^\s#]{1,60})")
+_CONTEXT = regex(r"\s*\(([^()]{1,500})\)$")
+_EMPTY_SECTION = regex(
     r"(?m)^#{1,6}[ \t]+(?:observations|relations)[ \t]*\n+(?=#|\Z)", re.IGNORECASE
 )
 

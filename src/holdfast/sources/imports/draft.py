@@ -6,16 +6,16 @@ A reader gives every record of its source once: as a draft, or as skipped with a
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 from holdfast.sources.json_fields import mapping
 
 # A longer text is no memory but a whole file; the record fails.
 MAX_TEXT_CHARS = 200_000
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 # The file is parsed at once, which takes several times its size in memory.
 _MAX_JSON_BYTES = 256 * 1024 * 1024
 _OWN_FORMAT = "holdfast-export"

@@ -7,22 +7,22 @@ key. What cannot be parsed is ignored; nothing in a note is run or followed.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from holdfast.errors import InputError
+from holdfast.regex import regex
 from holdfast.sources.json_fields import normal_time
 from holdfast.sources.rule_files import decode, frontmatter_end
 
 # A larger file is no note.
 MAX_NOTE_BYTES = 1_000_000
-_KEY = re.compile(r"([A-Za-z_][\w.-]{0,60})\s*:\s*(.*)$")
-_ITEM = re.compile(r"\s*-\s+(.*)$")
+_KEY = regex(r"([A-Za-z_][\w.-]{0,60})\s*:\s*(.*)$")
+_ITEM = regex(r"\s*-\s+(.*)$")
 _QUOTES = "\"' \t"
-_NOT_IN_ADDRESS = re.compile(r"[^\w/.-]+")
+_NOT_IN_ADDRESS = regex(r"[^\w/.-]+")
 
 
 class Note(NamedTuple):

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from holdfast.regex import regex
 from holdfast.sources.json_fields import items, mapping
 from holdfast.sources.providers.discover import Plugin, load_json
 from holdfast.sources.providers.http import url_problem
@@ -25,9 +26,9 @@ MAX_MANIFEST_BYTES = 32_000
 MAX_BRACKETS = 200
 # Of the prompt that a model gets with the tools; the rest is cut.
 MAX_PROMPT_CHARS = 4_000
-_PLUGIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_PLUGIN_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+_TOOL_NAME = regex(r"[A-Za-z0-9_.-]{1,128}")
+_VARIABLE = regex(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _NO_YAML = "PyYAML is not installed (pip install 'holdfast-memory[providers]')"
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from holdfast.regex import regex
 from holdfast.sources.json_fields import Record, objects
 
 # Of one result, and of one text of it.
 MAX_TEXTS = 10
 MAX_TEXT_CHARS = 2_000
 # Control characters but for line ends and tabs, and marks that turn the direction of writing.
-_HIDDEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
+_HIDDEN = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 # Fields in which tools return lists of hits.
 _LIST_FIELDS = ("results", "items", "result", "hits", "matches", "documents", "data", "content")
 _MAX_DEPTH = 3

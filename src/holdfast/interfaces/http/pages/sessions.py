@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -17,6 +16,7 @@ from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.ledgers.injections import Injection
 from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.recall.lookup.commits import commits_of
+from holdfast.regex import regex
 from holdfast.store.records.sessions import SessionFilter
 
 router = APIRouter(prefix="/sessions")
@@ -28,7 +28,7 @@ TURNS_BEFORE = 20
 # Of a session with more exchanges only those of the shown turns are listed.
 _MAX_LISTED_EXCHANGES = 60
 _MAX_SEQ = 10**9
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = regex(r"\d{4}-\d{2}-\d{2}")
 
 Place = Annotated[int, Query(ge=0, le=_MAX_SEQ)]
 

@@ -7,7 +7,6 @@ whether it can use the memory (`/ready`).
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 import sys
 import time
@@ -23,9 +22,10 @@ from holdfast.interfaces.http.auth.permissions import route_of
 from holdfast.interfaces.http.core.metrics import Metrics
 from holdfast.interfaces.http.server.logs import Log, traceback_location
 from holdfast.principal import Principal
+from holdfast.regex import regex
 
 REQUEST_ID = "x-request-id"
-_VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_VALID_REQUEST_ID = regex(r"[A-Za-z0-9._-]{1,64}")
 # A memory that takes longer to answer counts as not ready.
 _READINESS_TIMEOUT_S = 5.0
 # Anybody may ask for `/ready`; the memory is checked no more often than this.
