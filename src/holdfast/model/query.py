@@ -157,8 +157,7 @@ class RetrieverReport(NamedTuple):
 class RecallResult:
     """The result of a recall. It has `abstained` when no record reaches the relevance threshold;
     then `misses` are the nearest records below it, `fallbacks` the other searches that were tried,
-    and `suggestions` words of the bank to search for instead. `only_time`: the query asks for
-    whatever happened at a time."""
+    and `suggestions` words of the bank to search for instead."""
 
     query: str
     bank: str
@@ -168,7 +167,11 @@ class RecallResult:
     fallbacks: tuple[str, ...] = ()
     misses: tuple[Hit, ...] = ()
     suggestions: tuple[str, ...] = ()
-    only_time: bool = False
+
+    @property
+    def only_time(self) -> bool:
+        """Whether the query asks for whatever happened at a time, and hits are of that time."""
+        return any("only_time" in hit.why for hit in self.hits)
 
 
 class Confidence(StrEnum):

@@ -128,6 +128,9 @@ def recall(
     ranking = rank(store, bank, text, plan, now, semantic, external)
     relevant = ranking.relevant
     shown = hits.pack(relevant, plan.limits.tokens, plan.limit, plan.include_repeats)
+    if ranking.query.only_time:
+        for candidate in shown:
+            candidate.notes["only_time"] = 1.0
     remote, plugins = ranking.remote_candidates, ranking.plugin_candidates
     misses = [] if relevant or remote else ranking.candidates[:MAX_MISSES]
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
@@ -141,7 +144,6 @@ def recall(
         ),
         strategies=ranking.reports,
         misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
-        only_time=ranking.query.only_time,
     )
 
 

@@ -68,11 +68,19 @@ def test_an_unknown_subject_is_reported_plainly(reversal: Holdfast) -> None:
     assert answer.citations == () and answer.answer.startswith("Not known")
 
 
-def test_confidence_is_high_only_with_two_independent_records(reversal: Holdfast) -> None:
-    both = reversal.ask("Where do we keep the session tokens?", bank="all")
-    one = reversal.ask("Is Redis gone from production?", bank="all")
-    assert both.confidence is Confidence.HIGH
-    assert one.confidence is not Confidence.HIGH
+def test_confidence_is_high_only_with_two_independent_records(tmp_path: Path) -> None:
+    said = "We keep the encrypted session tokens of visitors in Postgres"
+    once, again = (Script(f"{name * 8}-0000-4000-8000-000000000001") for name in "ab")
+    once.user("The tokens are lost.")
+    once.assistant(f"{said}, because Redis forgot them.")
+    again.user("Who reads them?")
+    again.assistant(f"{said}, and only the gateway reads them.")
+    question = "Where do we keep the encrypted session tokens of visitors?"
+    with open_with(tmp_path / "one", once) as memory:
+        assert memory.ask(question, bank="all").confidence is Confidence.MEDIUM
+    with open_with(tmp_path / "both", once, again) as memory:
+        assert memory.ask(question, bank="all").confidence is Confidence.HIGH
+        assert memory.ask("What about tokens?", bank="all").confidence is Confidence.LOW
 
 
 @pytest.mark.parametrize("question", ["why why why", "what what", "And how was that?"])

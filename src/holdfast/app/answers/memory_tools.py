@@ -95,7 +95,7 @@ class MemoryTools(ReadOnlyMemory):
         return {
             "searchType": "multi_strategy",
             **_scope(given),
-            "confidence": self._confidence(hits),
+            "confidence": self._confidence(query, hits),
             **strategy_results([*reports, *self._absent(names)]),
             **self._results(hits, bank),
         }
@@ -126,7 +126,7 @@ class MemoryTools(ReadOnlyMemory):
         result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),
-            "confidence": self._confidence(hits) if not used else "low" if hits else "none",
+            "confidence": self._confidence(query, hits) if not used else "low" if hits else "none",
             "fallbacksUsed": list(used[-1:]) if hits else [],
             "fallbacksAttempted": list(used),
         }
@@ -245,11 +245,12 @@ class MemoryTools(ReadOnlyMemory):
         for candidate in pool:
             measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
 
-    def _confidence(self, hits: Sequence[Hit]) -> str:
+    def _confidence(self, query: Query, hits: Sequence[Hit]) -> str:
         """How sure an answer from these hits would be; none of them need be one."""
         answering = [hit for hit in hits if "needed" not in hit.why or answers(hit.why)]
-        least = Confidence.LOW if hits else Confidence.NONE
-        return (confidence_in(self._reader, answering) if answering else least).value
+        if hits and not answering:
+            return Confidence.LOW.value
+        return confidence_in(self._reader, query.text, answering).value
 
     def _absent(self, names: Sequence[str]) -> list[RetrieverReport]:
         """The report of the semantic retriever, if it was wanted and could not be run."""

@@ -31,6 +31,7 @@ from holdfast.model.query import (
     Passage,
     RecallResult,
 )
+from holdfast.model.records import Role
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import coverage, weigh_terms
@@ -40,7 +41,7 @@ from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
-from holdfast.research.answering.confidence import confidence_in, exchange_of
+from holdfast.research.answering.confidence import confidence_in, exchange_of, turn_of
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
@@ -72,6 +73,7 @@ class QuoteWeights(NamedTuple):
     # What a sentence is: a question does not answer, a decision does.
     question: float = 0.5
     chatter: float = 0.6
+    by_person: float = 0.85
     decision: float = 1.1
     # What the record is: summaries repeat what is written nearer to the source.
     digest: float = 0.9
@@ -131,7 +133,9 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
     quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)
-    confidence = Confidence.MEDIUM if by_time else confidence_in(reader, found.hits)
+    confidence = (
+        Confidence.MEDIUM if by_time else confidence_in(reader, request.question, found.hits)
+    )
     notes = [_LINKED_BY_NAMES] if causes else []
     return compose(reader, request, quotes, confidence, notes, statuses)
 
@@ -238,7 +242,7 @@ def _choose(
     """The best sentences of the best records, one from each exchange, none said twice."""
     # A tool call shows that something was done; it is seldom an answer.
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
-    found = [_best_sentence(hit, weights, statuses) for hit in texts]
+    found = [_best_sentence(reader, hit, weights, statuses) for hit in texts]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
@@ -254,7 +258,7 @@ def _choose(
         quoted_from |= {exchange, session}
 
     def quote(hit: Hit) -> Quote:
-        return _best_sentence(hit, weights, statuses)
+        return _best_sentence(reader, hit, weights, statuses)
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote)
     # What people wrote into the memory file wins against anything else.
@@ -265,13 +269,17 @@ def _is_from_memory_file(hit: Hit) -> bool:
     return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
-def _best_sentence(hit: Hit, weights: Mapping[str, float], statuses: QuotedStatuses) -> Quote:
+def _best_sentence(
+    reader: Reader, hit: Hit, weights: Mapping[str, float], statuses: QuotedStatuses
+) -> Quote:
     """The sentence of a record that covers most of the question, with the next one if short."""
     said = statements(hit) or sentences(hit.text)
     unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in said]
     whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
     texts = whole or unlabelled or [collapse_spaces(hit.text)]
-    scores = [coverage(weights, text) * _answer_factor(text) for text in texts]
+    turn = turn_of(reader, hit)
+    by_person = turn is not None and turn.role is Role.USER
+    scores = [coverage(weights, text) * _answer_factor(text, by_person) for text in texts]
     best = scores.index(max(scores))
     sentence = texts[best]
     if len(sentence) < _WEIGHTS.short_chars and best + 1 < len(texts):
@@ -279,19 +287,22 @@ def _best_sentence(hit: Hit, weights: Mapping[str, float], statuses: QuotedStatu
         sentence = f"{sentence.rstrip(':')}{joint}{texts[best + 1]}"
     covered = coverage(weights, sentence)
     score = _WEIGHTS.coverage * covered + _WEIGHTS.record_score * hit.score
-    score *= _answer_factor(texts[best])
+    score *= _answer_factor(texts[best], by_person)
     score *= _SUMMARY_FACTORS.get(hit.kind, 1.0)
     score *= statuses.weight(hit, texts[best])
     return Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), covered, score)
 
 
-def _answer_factor(sentence: str) -> float:
-    """How much a sentence can answer: a question hardly, a decision more."""
+def _answer_factor(sentence: str, by_person: bool) -> float:
+    """How much a sentence can answer: a question hardly, what a person says in asking for something
+    less, a decision more."""
     if sentence.rstrip().endswith("?"):
         return _WEIGHTS.question
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
         return _WEIGHTS.chatter
-    return _WEIGHTS.decision if states_decision(sentence) else 1.0
+    if states_decision(sentence):
+        return _WEIGHTS.decision
+    return _WEIGHTS.by_person if by_person else 1.0
 
 
 def _same(one: str, other: str) -> bool:
