@@ -167,7 +167,7 @@ def _answer_data(answer: Answer) -> Object:
 def _answer_text(answer: Answer) -> str:
     lines = [answer.answer, *map(citation_text, answer.citations)]
     if not answer.abstained:
-        lines.append(f"Confidence: {answer.confidence.value} (how well the records cover it).")
+        lines.append(f"Confidence: {answer.confidence.value} (that this answers the question).")
     lines += [f"Note: {caveat}" for caveat in answer.caveats]
     lines += [f"Session: {answer.session_id}"] if answer.session_id else []
     return "\n".join(lines)

@@ -228,7 +228,7 @@ def test_the_server_listens_on_the_loopback_address_only(tmp_path: Path) -> None
     with serving(make_home(tmp_path), tmp_path):
         ours = [
             line.laddr.ip
-            for child in psutil.Process().children()
+            for child in psutil.Process().children(recursive=True)
             for line in child.net_connections("inet")
             if line.status == psutil.CONN_LISTEN
         ]
