@@ -12,7 +12,7 @@ from holdfast.model.query import Hit, Layer
 from holdfast.model.trust import Status
 from tests.support.refine_banks import open_filled, session_on
 from tests.support.transcripts import Script
-from tests.support.ways_in import brief_ways, command_ways, mcp_ways, python_ways
+from tests.support.ways_in import brief_ways, command_ways, http_ways, mcp_ways, python_ways
 
 QUESTION = "What is the upload limit for images?"
 
@@ -48,15 +48,17 @@ def test_every_way_in_tells_the_later_statement_first(
             *brief_ways(memory),
             *command_ways([QUESTION], []),
             *mcp_ways([QUESTION]),
+            *http_ways(memory.settings, [QUESTION], []),
         ]
     answers = {
         name: told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
         for name, told in ways
-        if any(word in name for word in ("recall", "ask", "facts", "memory", "search"))
+        if any(word in name for word in ("recall", "ask", "facts", "memory", "search", "GraphQL"))
     }
     ours, theirs = later[-12:], "images is 10 MB"
     both = {name: told for name, told in answers.items() if ours in told and theirs in told}
-    assert {name.split()[0] for name in both} >= {"recall", "ask", "holdfast"}, sorted(answers)
+    told_by = {name.split()[0] for name in both}
+    assert told_by >= {"recall", "ask", "holdfast", "GET", "POST", "GraphQL", "page"}, sorted(both)
     for name, told in both.items():
         assert told.index(ours) < told.index(theirs), (name, told)
 
