@@ -69,6 +69,11 @@ def _without_blocks(text: str) -> str:
     return _QUOTE.sub("", _TABLE_ROW.sub("", _FENCE.sub("\n", text)))
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 turn`, `2 turns`; `many` where it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def collapse_spaces(text: str) -> str:
     """All white space as single blanks."""
     return _SPACE.sub(" ", text).strip()

@@ -126,7 +126,7 @@ def test_the_subscription_summarises_a_session_through_the_real_program(tmp_path
     user.env |= api.env(tmp_path)
     told = user.run("worker")
     api.close()
-    assert "summarise: 1 exchanges, 1 sessions" in told, told
+    assert "summarise: 1 exchange, 1 session" in told, told
     assert TITLE in user.run("recall", TITLE, "--bank", "all")
     cost = user.status()
     assert cost["model"] == "claude" and cost["today"]["calls"] == 2 and cost["tokens"] > 100

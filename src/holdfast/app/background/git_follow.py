@@ -15,6 +15,7 @@ from time import monotonic
 from holdfast.app.background.step_runner import RetrySchedule, TimeUpError, WorkerPass, join_counts
 from holdfast.app.ingest.ingestion import exclusion_rules
 from holdfast.errors import HoldfastError, InputError
+from holdfast.language import counted
 from holdfast.refine.git.history import HistoryOptions, read_history
 from holdfast.sources.git.git_process import Git
 from holdfast.sources.git.refs import Tips, read_tips
@@ -43,11 +44,12 @@ def follow_histories(worker_pass: WorkerPass, known: Iterable[Repository]) -> st
             retries.record_success(name)
         except TimeUpError:
             worker_pass.run_again = True
-            return f"{new} commits; more wait"
+            return f"{counted(new, 'commit')}; more wait"
         except HoldfastError as error:
             failed += 1
             retries.record_failure(name, error)
-    return join_counts((new, f"{new} commits"), (failed, f"{failed} repositories cannot be read"))
+    unread = counted(failed, "repository", "repositories")
+    return join_counts((new, counted(new, "commit")), (failed, f"{unread} cannot be read"))
 
 
 def _follow(worker_pass: WorkerPass, repository: Repository, until: float) -> int:

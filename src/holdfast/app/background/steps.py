@@ -23,6 +23,7 @@ from holdfast.brief.injection_outcomes import settle_injections
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import HoldfastError
 from holdfast.inference import packaged
+from holdfast.language import counted
 from holdfast.learn.erasure import is_unfinished, overwrite_erased
 from holdfast.model.ledgers.injections import Injection
 from holdfast.model.ledgers.lines import Source
@@ -108,13 +109,15 @@ def reconcile(worker_pass: WorkerPass) -> str:
     read, old = done.journals, reconciling.remove_old_journals(memory.store, paths)
     return join_counts(
         (read.files_read, f"{read.captured} of {read.lines} events were in no transcript"),
-        (old, f"{old} old journals put away"),
+        (old, f"{counted(old, 'old journal')} put away"),
     )
 
 
 def _log_gone(worker_pass: WorkerPass, sources: Iterable[Source]) -> None:
     for source in sources:
-        worker_pass.log.write(f"gone: {source.path} ({source.lines} lines of it are kept)")
+        worker_pass.log.write(
+            f"gone: {source.path} ({counted(source.lines, 'line')} of it are kept)"
+        )
 
 
 def ingest(worker_pass: WorkerPass) -> str:
@@ -138,8 +141,11 @@ def ingest(worker_pass: WorkerPass) -> str:
     worker_pass.transcripts_read = True
     worker_pass.run_again = worker_pass.run_again or worker_pass.queue.has_more
     return join_counts(
-        (report.files_read, f"{report.lines} lines of {report.files_read} files"),
-        (report.gone, f"{len(report.gone)} files are gone from disk"),
+        (
+            report.files_read,
+            f"{counted(report.lines, 'line')} of {counted(report.files_read, 'file')}",
+        ),
+        (report.gone, f"{counted(len(report.gone), 'file')} gone from disk"),
     )
 
 
@@ -156,7 +162,7 @@ def read_git_history(worker_pass: WorkerPass) -> str:
 def derive(worker_pass: WorkerPass) -> str:
     """Derive the sessions whose derivation was interrupted."""
     done = derive_stale(worker_pass.memory.store, worker_pass.reporter("deriving"))
-    return f"{done} sessions" if done else ""
+    return counted(done, "session") if done else ""
 
 
 def summarise(worker_pass: WorkerPass) -> str:
@@ -167,7 +173,10 @@ def summarise(worker_pass: WorkerPass) -> str:
 
     done = model_tasks.summarise(worker_pass.memory, worker_pass.reporter("summing up"))
     return join_counts(
-        (done.exchanges + done.digests, f"{done.exchanges} exchanges, {done.digests} sessions"),
+        (
+            done.exchanges + done.digests,
+            f"{counted(done.exchanges, 'exchange')}, {counted(done.digests, 'session')}",
+        ),
         (done.failed, f"{done.failed} came to nothing"),
         (done.stopped, f"stopped: {done.stopped}"),
     )
@@ -182,7 +191,7 @@ def extract(worker_pass: WorkerPass) -> str:
 
     done = model_tasks.extract_memories(worker_pass.memory, worker_pass.reporter("extracting"))
     return join_counts(
-        (done.exchanges, f"memories of {done.exchanges} exchanges"),
+        (done.exchanges, f"memories of {counted(done.exchanges, 'exchange')}"),
         (done.failed, f"{done.failed} came to nothing"),
         (done.stopped, f"stopped: {done.stopped}"),
     )
@@ -199,8 +208,10 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
 
             gone, back = bank_settings.apply_retention(store, bank, worker_pass.now)
             worker_pass.run_again = worker_pass.run_again or bool(gone or back)
-            retention += [f"{gone} sessions of {bank.name} put away by its retention"] * bool(gone)
-            retention += [f"{back} sessions of {bank.name} brought back"] * bool(back)
+            retention += [
+                f"{counted(gone, 'session')} of {bank.name} put away by its retention"
+            ] * bool(gone)
+            retention += [f"{counted(back, 'session')} of {bank.name} brought back"] * bool(back)
     for line in retention:
         worker_pass.log.write(line)
     on_progress = worker_pass.reporter("knowing")
@@ -222,7 +233,7 @@ def advise_on_reviews(worker_pass: WorkerPass) -> str:
     from holdfast.app.background import model_tasks
 
     done = model_tasks.advise_reviews(worker_pass.memory, worker_pass.reporter("asking for advice"))
-    return f"advice on {done} questions" if done else ""
+    return f"advice on {counted(done, 'question')}" if done else ""
 
 
 def record_injection_outcomes(worker_pass: WorkerPass) -> str:

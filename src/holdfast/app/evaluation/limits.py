@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.app.evaluation.metrics import Measures
+from holdfast.language import counted
 
 # Fewer questions than this get a warning: the standard error of a rate is then up to 0.09.
 FEW_QUESTIONS = 30
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 question`, `2 questions`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def limits_of_set(

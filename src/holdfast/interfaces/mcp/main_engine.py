@@ -19,6 +19,7 @@ from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
+from holdfast.language import counted
 from holdfast.model.knowledge import Network
 from holdfast.model.query import Answer, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
@@ -132,7 +133,7 @@ class MainEngine:
         evidence, _ = fit(short_json(hit, _LIMITS.excerpt_chars) for hit in found.evidence[:limit])
         data = _answer_data(found.answer) | {"evidence": evidence, "people": people}
         lines = [_answer_text(found.answer)]
-        lines += [f"Who knows: {p['name']}, {p['commits']} commits" for p in people]
+        lines += [f"Who knows: {p['name']}, {counted(p['commits'], 'commit')}" for p in people]
         lines += map(short_text, evidence)
         return tool_result("\n".join(lines), data)
 

@@ -54,11 +54,6 @@ def seconds(ms: int | None) -> str:
     return f"{ms} ms" if ms < 1000 else f"{ms / 1000:.1f} s"
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """1 turn, 2 turns."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def distinguishing_labels(banks: Sequence[Bank]) -> dict[str, str]:
     """For banks of the same name, what distinguishes them: the location, or else the id; "" for
     a bank whose name is unique."""

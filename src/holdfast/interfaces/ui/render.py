@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from holdfast.app.search.hit_view import ended_lines, endings
 from holdfast.interfaces.ui import formatting, prose
+from holdfast.language import counted
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
@@ -28,7 +29,7 @@ PLACES = (
 _FILTERS: dict[str, Any] = {
     "bank_choices": formatting.bank_choices,
     "clock": formatting.clock,
-    "count": formatting.count,
+    "count": counted,
     "day": formatting.day,
     "diff": prose.diff,
     "ended_lines": ended_lines,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.interfaces.ui.formatting import count
+from holdfast.language import counted
 from holdfast.recall.lookup.histogram import Histogram
 
 # In SVG units: the column of labels, one lane, the row of dates, and the whole width.
@@ -87,7 +87,7 @@ def draw(spread: Histogram, kinds: Sequence[str], anchor: str = "") -> Lanes:
     bars: list[Bar] = []
     for tally in spread.tallies:
         high = (_LANE_HEIGHT - 14) * math.sqrt(tally.records / most[tally.kind])
-        tooltip = f"{count(tally.records, *KINDS[tally.kind])}, {period_name(tally.period)}"
+        tooltip = f"{counted(tally.records, *KINDS[tally.kind])}, {period_name(tally.period)}"
         x, y = at[tally.period] + gap, base[tally.kind] - high
         wide = round(step - 2 * gap, 1)
         bars.append(Bar(round(x, 1), round(y, 1), wide, round(high, 1), tally.kind, tooltip))
@@ -98,7 +98,7 @@ def draw(spread: Histogram, kinds: Sequence[str], anchor: str = "") -> Lanes:
 
 def _column(spread: Histogram, period: str, x: float, step: float) -> Column:
     inside = [tally for tally in spread.tallies if tally.period == period]
-    parts = ", ".join(count(tally.records, *KINDS[tally.kind]) for tally in inside) or "nothing"
+    parts = ", ".join(counted(tally.records, *KINDS[tally.kind]) for tally in inside) or "nothing"
     every = max(1, math.ceil(34 / step))
     number = spread.periods.index(period)
     name = _short(period, number == 0) if number % every == 0 else ""

@@ -14,7 +14,15 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from holdfast.language import causal_relations, sentences, states_decision, stem, truncate, words
+from holdfast.language import (
+    causal_relations,
+    counted,
+    sentences,
+    states_decision,
+    stem,
+    truncate,
+    words,
+)
 from holdfast.model.query import Answer, Confidence, Hit, Layer, Passage, RecordFilter
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
@@ -263,9 +271,9 @@ class HistoryAnswers:
         """The latest commits, and how many there are in all."""
         latest = found.commits[::-1]
         quotes = [self._quote(c, more=_files_summary(c)) for c in latest[:limit]]
-        people = len({c.author for c in latest})
+        people = counted(len({c.author for c in latest}), "person", "people")
         note = (
-            f"{_count(len(latest), 'commit')} by {people} {'people' if people != 1 else 'person'}, "
+            f"{counted(len(latest), 'commit')} by {people}, "
             f"{_date_range(found.commits)}"
             f"{'; the latest are shown' if len(latest) > limit else ''}."
         )
@@ -430,10 +438,6 @@ def _date_range(commits: Sequence[Commit]) -> str:
     return f"{commits[0].time[:10]} to {commits[-1].time[:10]}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def _files_summary(commit: Commit) -> str:
     count = len(commit.files)
     return commit.files[0] if count == 1 else f"{count} files" if count else ""
@@ -441,9 +445,9 @@ def _files_summary(commit: Commit) -> str:
 
 def _describe_expert(expert: Expert, reviews: bool) -> str:
     e = expert
-    counts = [_count(e.commits, "commit")]
+    counts = [counted(e.commits, "commit")]
     if e.reviews:
-        counts.insert(0 if reviews else 1, _count(e.reviews, "review"))
+        counts.insert(0 if reviews else 1, counted(e.reviews, "review"))
     share = "" if reviews else f"{e.share:.0%} of it, "
     areas = ", ".join(e.areas) or "no folder"
     span = f"{e.first[:10]} to {e.last[:10]}"
