@@ -3,9 +3,8 @@ and ONNX take longer to import than a search by words takes."""
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +18,7 @@ from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import open_tokenizer
 from holdfast.learn.existing_rules import Similarity
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
-from holdfast.recall.retrievers.vector_matrix import VectorMatrix, remove_stale_files
-from holdfast.refine.core.executor import Executor
-from holdfast.refine.core.passages import EMBEDDED_FIRST, EMBEDDED_LATER
-from holdfast.refine.sessions.embedding import EmbeddingWorkers, embed_pending
 from holdfast.settings import Settings
-from holdfast.store.protocol import Store
 
 
 class _ModelCache:
@@ -92,77 +86,6 @@ def _open_models(settings: Settings) -> SemanticModels:
         reranker = _FailingReranker(error)
     tokenizer, vectors = open_tokenizer(packaged.TOKENIZER), TokenVectors(packaged.EMBEDDER)
     return SemanticModels(choose_embedder(settings), tokenizer, vectors, reranker)
-
-
-def open_embedder(settings: Settings, threads: int | None = None) -> Embedder | None:
-    """The embedding model for many texts, with a thread for each core if none are given; None if
-    the settings disable it."""
-    return choose_embedder(settings, threads=threads or os.cpu_count() or 1)
-
-
-def embed(
-    store: Store,
-    settings: Settings,
-    embedder: Embedder | None,
-    turns_for: float | None,
-    on_progress: Callable[[int, int], None],
-    executor: Executor | None = None,
-) -> int:
-    """Embed the passages that have no vector: first all summaries, then commits and turns, for at
-    most `turns_for` seconds each. Returns how many are left. An embedding service is called from
-    this process, never by the `executor`. Vectors of another model, and their files, are deleted
-    when every passage has a vector of this one."""
-    if embedder is None:
-        return 0
-    folder = settings.vectors
-    name, dimension = embedder.name, embedder.dimension
-    banks = [bank.id for bank in store.banks.all()]
-    matrices = {bank: VectorMatrix(folder, bank, name, dimension) for bank in banks}
-    store.vectors.index(name)
-    drop_damaged_vectors(store, name, dimension, matrices)
-    all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
-    total = store.vectors.count_unembedded(name, all_kinds)
-    others = [model for model, _ in store.vectors.models() if model != name]
-    if not total and not others:
-        return 0
-    workers = None
-    if executor and not settings.embed_endpoint:
-        workers = EmbeddingWorkers(executor, settings.embed_model)
-    done = 0
-    for kinds, limit_s in (
-        (EMBEDDED_FIRST, None),
-        *(((kind,), turns_for) for kind in EMBEDDED_LATER),
-    ):
-
-        def report(count: int, before: int = done) -> None:
-            on_progress(before + count, total)
-
-        done += embed_pending(store, embedder, kinds, limit_s, report, workers)
-    left = store.vectors.count_unembedded(name, all_kinds)
-    if not left:
-        with store.transaction():
-            store.vectors.prune(name)
-    if not store.vectors.index(name):
-        for matrix in matrices.values():
-            matrix.refresh(store)
-    if not left:
-        remove_stale_files(folder, list(matrices.values()))
-    return left
-
-
-def drop_damaged_vectors(
-    store: Store, name: str, dimension: int, matrices: Mapping[str, VectorMatrix]
-) -> None:
-    """Delete vectors that no search can use, so that their passages are embedded again. All vectors
-    are read only if there is a sign of damage: one of another size, or one that is not indexed."""
-    sizes = {size for size, _ in store.vectors.sizes(name)}
-    for bank, matrix in matrices.items():
-        unindexed = store.vectors.unindexed(bank, name)
-        skips = matrix.skips(store) if unindexed is None else unindexed > 0
-        if sizes - {dimension * 4} or skips:
-            hashes = matrix.damaged(store)
-            with store.transaction():
-                store.vectors.drop(bank, name, hashes)
 
 
 def load_similarity(settings: Settings) -> Similarity | None:

@@ -132,13 +132,13 @@ class Ingestion:
     ) -> int:
         """Compute the vectors that are missing; those of commits and of turns for at most
         `turns_for` seconds each. Returns how many are still missing."""
-        from holdfast.app.core import models
+        from holdfast.app.ingest import embedding
 
         store, settings = self._context.store, self._context.settings
-        embedder = models.open_embedder(settings, threads)
-        left = models.embed(store, settings, embedder, turns_for, on_progress, executor)
+        embedder = embedding.open_embedder(settings, threads)
+        left = embedding.embed(store, settings, embedder, turns_for, on_progress, executor)
         if any(self.update().values()):  # concepts use vectors
-            left = models.embed(store, settings, embedder, 0.0, on_progress)
+            left = embedding.embed(store, settings, embedder, 0.0, on_progress)
         self._search.reload_model()
         return left
 
