@@ -90,8 +90,12 @@ class Ranking(NamedTuple):
     @property
     def relevant(self) -> list[Candidate]:
         """The candidates to show; none if the search abstains."""
+        if self.abstains:
+            return []
+        if self.query.only_time:
+            return _sessions_first([c for c in self.candidates if "temporal" in c.ranks])
         measured = [c for c in self.candidates if "relevance" in c.notes]
-        return [] if self.abstains else [c for c in measured if self._is_relevant(c)]
+        return [c for c in measured if self._is_relevant(c)]
 
     @property
     def abstains(self) -> bool:
@@ -104,14 +108,20 @@ class Ranking(NamedTuple):
         return not any("needed" in c.notes and answers(c.notes) for c in self.candidates)
 
     def _is_relevant(self, candidate: Candidate) -> bool:
-        query = self.query
-        worth = worth_showing(candidate, self.thresholds)
-        if query.time_range is not None and query.only_time:
-            in_time = query.time_range.contains(candidate.passage.time)
-            return "temporal" in candidate.ranks or (in_time and worth)
         if "link" in candidate.notes or "amendment" in candidate.notes:
             return True
-        return (query.asks_for_recent_work and "recent" in candidate.ranks) or worth
+        by_time = self.query.asks_for_recent_work and "recent" in candidate.ranks
+        return by_time or worth_showing(candidate, self.thresholds)
+
+
+def _sessions_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What happened at a time: sessions as a whole before their parts, the latest first. The words
+    of such a query say nothing, so its scores do not either."""
+    latest = sorted(candidates, key=lambda c: c.passage.time, reverse=True)
+    ordered = sorted(latest, key=lambda c: c.passage.kind != "digest")
+    for rank, candidate in enumerate(ordered, start=1):
+        candidate.score = 1 / rank
+    return ordered
 
 
 def recall(

@@ -135,6 +135,11 @@ def test_a_date_in_words_is_parsed(query: str, start: str, end: str) -> None:
 @pytest.mark.parametrize(
     ("query", "start", "end"),
     [
+        ("in the week of 9 to 15 Feb 2026", "2026-02-09", "2026-02-16"),
+        ("the week of 11 February", "2026-02-09", "2026-02-16"),
+        ("between 9 and 15 March", "2026-03-09", "2026-03-16"),
+        ("9-15 March 2025", "2025-03-09", "2025-03-16"),
+        ("from 9 to 15 March", "2026-03-09", "2026-03-16"),
         ("between March and May", "2026-03-01", "2026-06-01"),
         ("between March and May 2023", "2023-03-01", "2023-06-01"),
         ("from March 2023 to May", "2023-03-01", "2023-06-01"),

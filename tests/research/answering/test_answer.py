@@ -105,6 +105,33 @@ def test_a_question_for_a_time_is_answered_by_its_sessions_alone(tmp_path: Path)
         assert named.abstained
 
 
+def test_a_list_is_quoted_with_its_announcement_and_shown_in_the_excerpt(tmp_path: Path) -> None:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    script.user("The sandbox refuses to write.")
+    script.assistant(
+        "I looked at the program and at its manual for a long while before I found it. "
+        * 4
+        + "\n\nThe valid values of the sandbox mode are:\n- `read-only` for evaluations\n"
+        "- `workspace-write` where it may write\n\nNothing else changed."
+    )
+    with open_with(tmp_path, script) as memory:
+        answer = memory.ask("Which values has the sandbox mode?", bank="all")
+        assert "are: `read-only` for evaluations; `workspace-write` where" in answer.answer
+        assert any("- `workspace-write`" in citation.excerpt for citation in answer.citations)
+
+
+@pytest.mark.parametrize("name", ["Gemini", "tcsh", "S3"])
+def test_a_name_that_nobody_mentioned_is_told_and_lowers_confidence(
+    reversal: Holdfast, name: str
+) -> None:
+    known = reversal.ask("Do we keep the session tokens in Postgres?", bank="all")
+    assert known.confidence is not Confidence.LOW
+    other = reversal.ask(f"Did we decide to keep the session tokens in {name}?", bank="all")
+    assert other.confidence is Confidence.LOW
+    assert other.caveats[0] == f"Nothing in memory mentions {name}."
+    assert not any("mentions" in caveat for caveat in known.caveats)
+
+
 def test_old_evidence_is_marked_as_old(tmp_path: Path) -> None:
     old = Script("cccccccc-0000-4000-8000-000000000001")
     old.start = datetime(2025, 1, 1, tzinfo=UTC)

@@ -95,7 +95,7 @@ class MemoryTools(ReadOnlyMemory):
         return {
             "searchType": "multi_strategy",
             **_scope(given),
-            "confidence": self._confidence(query, hits),
+            "confidence": self._confidence(bank, query, hits),
             **strategy_results([*reports, *self._absent(names)]),
             **self._results(hits, bank),
         }
@@ -126,7 +126,11 @@ class MemoryTools(ReadOnlyMemory):
         result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),
-            "confidence": self._confidence(query, hits) if not used else "low" if hits else "none",
+            "confidence": self._confidence(bank, query, hits)
+            if not used
+            else "low"
+            if hits
+            else "none",
             "fallbacksUsed": list(used[-1:]) if hits else [],
             "fallbacksAttempted": list(used),
         }
@@ -245,12 +249,12 @@ class MemoryTools(ReadOnlyMemory):
         for candidate in pool:
             measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
 
-    def _confidence(self, query: Query, hits: Sequence[Hit]) -> str:
+    def _confidence(self, bank: str | None, query: Query, hits: Sequence[Hit]) -> str:
         """How sure an answer from these hits would be; none of them need be one."""
         answering = [hit for hit in hits if "needed" not in hit.why or answers(hit.why)]
         if hits and not answering:
             return Confidence.LOW.value
-        return confidence_in(self._reader, query.text, answering).value
+        return confidence_in(self._reader, bank, query.text, answering).value
 
     def _absent(self, names: Sequence[str]) -> list[RetrieverReport]:
         """The report of the semantic retriever, if it was wanted and could not be run."""

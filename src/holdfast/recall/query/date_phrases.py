@@ -43,6 +43,8 @@ _PIECE = regex(r"mid-(?=\w)|[–—]|[^\s–—]+", re.IGNORECASE)
 _NUMERIC = regex(r"(\d{4,9})([-/])(\d\d?)(?:\2(\d\d?))?|(\d\d?)([/.])(\d\d?)\6(\d{4})")
 _CLOCK = regex(r"\d\d?:\d\d")
 _ORDINAL = regex(r"([0-3]?\d)(st|nd|rd|th)?")
+_DAYS = regex(r"(\d{1,2})[-–—](\d{1,2})")
+_DAY_JOINTS = frozenset(("to", "until", "till", "through", "-", "–", "—"))
 _QUARTER = regex(r"q([1-4])(?:[-/]?(20\d\d))?|(20\d\d)[-/]?q([1-4])")
 _WRAPPING = "\"'“”‘’()[]{}<>.,;:!?*…"
 
@@ -145,6 +147,8 @@ class DateReader:
             self._read_last,
             self._read_weekday,
             self._read_numeric,
+            self._read_days,
+            self._read_week_of,
             self._read_dated,
             self._read_month,
             self._read_quarter,
@@ -336,6 +340,30 @@ class DateReader:
     def _year_at(self, at: int) -> int:
         word = self.word(at)
         return int(word) if len(word) == 4 and word.isascii() and word.isdigit() else 0
+
+    def _read_days(self, at: int, after_preposition: bool) -> SpanAt | None:
+        """Such as "9 to 15 March", "9-15 March 2026", "between 9 and 15 March"."""
+        if joined := _DAYS.fullmatch(self.word(at)):
+            ends = [Token(joined[1], joined[1]), Token("to"), Token(joined[2], joined[2])]
+            apart = DateReader([*ends, *self.tokens[at + 1 :]], self.now)._read_days(0, True)
+            return apart._replace(after=apart.after - 2 + at) if apart else None
+        first, joint = self._ordinal(at), self.word(at + 1)
+        is_range = joint in _DAY_JOINTS or (joint == "and" and self.word(at - 1) == "between")
+        last = self._read_dated(at + 2, True) if first and is_range else None
+        if last is None or first >= last.span.start.day:
+            return None
+        start = last.span.start - DAY * (last.span.start.day - first)
+        return last._replace(span=last.span._replace(start=start))
+
+    def _read_week_of(self, at: int, after_preposition: bool) -> SpanAt | None:
+        """Such as "week of 9 March": the calendar week of that day, or the days that are named."""
+        if (self.word(at), self.word(at + 1)) != ("week", "of"):
+            return None
+        found = self._read_whole(at + 2 + (self.word(at + 2) == "the"), True)
+        if found is None or found.span.end - found.span.start > DAY:
+            return found
+        week = containing(found.span.start, "week")
+        return found._replace(span=week._replace(cycle=found.span.cycle)) if week else None
 
     def _read_dated(self, at: int, after_preposition: bool) -> SpanAt | None:
         """Such as "5 March 2026", "the 5th of March", "March 5th", "Mar 5, 2026"."""

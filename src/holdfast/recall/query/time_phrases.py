@@ -53,7 +53,7 @@ _EMPTY_STEMS = frozenset(
     stem(word)
     for word in "work do happen change new news thing stuff everything anything something "
     "activity progress session conversation chat commit summary summarise summarize recap review "
-    "overview history timeline log going back since far task project".split()
+    "overview history timeline log going back since far task project week day month period".split()
 )
 
 
@@ -200,7 +200,7 @@ class _PhraseReader:
         if not word:
             return None
         if word == "between":
-            return self._read_from_to(at + 1, {"and"})
+            return self._read_from_to(at + 1, {"and"}) or self._read_span(at + 1)
         if word == "from" and (found := self._read_from_to(at + 1)):
             return found
         if word in _START_WORDS or word in _END_WORDS:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.language import (
     collapse_spaces,
+    counted,
     cut,
     is_chatter,
     sentences,
@@ -41,7 +42,12 @@ from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
-from holdfast.research.answering.confidence import confidence_in, exchange_of, turn_of
+from holdfast.research.answering.confidence import (
+    confidence_in,
+    exchange_of,
+    turn_of,
+    unknown_names,
+)
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
@@ -93,6 +99,8 @@ class QuoteWeights(NamedTuple):
 
 _WEIGHTS = QuoteWeights()
 _SUMMARY_FACTORS = {"digest": _WEIGHTS.digest, "concept": _WEIGHTS.concept}
+# So many characters find a sentence in its record.
+_FOUND_BY_CHARS = 40
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
@@ -135,10 +143,24 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
     quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)
     confidence = (
-        Confidence.MEDIUM if by_time else confidence_in(reader, request.question, found.hits)
+        Confidence.MEDIUM
+        if by_time
+        else confidence_in(reader, request.bank, request.question, found.hits)
     )
     notes = [_LINKED_BY_NAMES] if causes else []
-    return compose(reader, request, quotes, confidence, notes, statuses)
+    notes += _of_that_time(found, quotes) if found.only_time else []
+    answer = compose(reader, request, quotes, confidence, notes, statuses)
+    unknown = unknown_names(reader, request.bank, request.question)
+    if not unknown:
+        return answer
+    missing = f"Nothing in memory mentions {' or '.join(unknown)}."
+    return replace(answer, caveats=(missing, *answer.caveats))
+
+
+def _of_that_time(found: RecallResult, quotes: Sequence[Quote]) -> list[str]:
+    """How many sessions of the time that was asked about are not quoted."""
+    more = sum(hit.kind == "digest" for hit in found.hits) - len(quotes)
+    return [f"At least {counted(more, 'more session')} of that time."] if more > 0 else []
 
 
 def compose(
@@ -282,16 +304,28 @@ def _best_sentence(
     by_person = turn is not None and turn.role is Role.USER
     scores = [coverage(weights, text) * _answer_factor(text, by_person) for text in texts]
     best = scores.index(max(scores))
-    sentence = texts[best]
-    if len(sentence) < _WEIGHTS.short_chars and best + 1 < len(texts):
-        joint = " " if sentence[-1] in ".!?…" else "; "
-        sentence = f"{sentence.rstrip(':')}{joint}{texts[best + 1]}"
+    sentence = _with_what_follows(texts[best], texts[best + 1 :])
     covered = coverage(weights, sentence)
     score = _WEIGHTS.coverage * covered + _WEIGHTS.record_score * hit.score
     score *= _answer_factor(texts[best], by_person)
     score *= _SUMMARY_FACTORS.get(hit.kind, 1.0)
     score *= statuses.weight(hit, texts[best])
     return Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), covered, score)
+
+
+def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
+    """A sentence with the next one if it is short; what it announces with a colon, too."""
+    is_list = False
+    for n, text in enumerate(following):
+        announces = sentence.endswith(":")
+        is_list = is_list or announces
+        fits = len(sentence) + len(text) < MAX_SENTENCE_CHARS
+        is_short = n == 0 and len(sentence) < _WEIGHTS.short_chars
+        if not (announces or is_short or (is_list and fits)):
+            break
+        joint = " " if announces or sentence[-1] in ".!?…" else "; "
+        sentence = f"{sentence}{joint}{text}"
+    return sentence
 
 
 def _answer_factor(sentence: str, by_person: bool) -> float:
@@ -349,7 +383,8 @@ def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
         notes.append("One source only.")
     elif _is_from_memory_file(quotes[0].hit):
         notes.append("Where others differ from memory.md [1], memory.md holds.")
-    if len({time[:10] for time in times}) > 1:
+    decided = {item.hit.time[:10] for item in quotes if states_decision(item.sentence)}
+    if len(decided - {""}) > 1:
         notes.append("Several dates speak of this; where they differ, the later one may hold.")
     return notes
 
@@ -372,13 +407,22 @@ def _parse_time(time: str) -> datetime:
     return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
+def _excerpt(text: str, sentence: str) -> str:
+    """What a citation shows of a record: its beginning, or the part with the quoted sentence where
+    that comes later."""
+    at = text.find(sentence[:_FOUND_BY_CHARS])
+    if at < MAX_EXCERPT_CHARS - len(sentence):
+        return cut(text, MAX_EXCERPT_CHARS)
+    return f"… {cut(text[at:], MAX_EXCERPT_CHARS)}"
+
+
 def _citation(reader: Reader, number: int, item: Quote) -> Citation:
     hit = item.hit
     return Citation(
         number=number,
         uri=hit.uri,
         layer=hit.layer,
-        excerpt=cut(hit.text, MAX_EXCERPT_CHARS),
+        excerpt=_excerpt(hit.text, item.sentence),
         browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,

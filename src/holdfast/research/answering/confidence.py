@@ -8,18 +8,22 @@ something speaks of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from holdfast.language import STOPWORDS
 from holdfast.model.query import Confidence, Hit
 from holdfast.model.records import Turn
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
-from holdfast.recall.query.terms import read_terms
+from holdfast.recall.query.terms import proper_names, read_terms
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 # Records that sum others up are no sources of their own.
 SUMMARY_KINDS = frozenset(("digest", "concept"))
+_ABBREVIATION = regex(r"[b-df-hj-np-tv-xz]{3,}|[a-z]+\d\w*")
 
 
 class ConfidenceThresholds(NamedTuple):
@@ -54,10 +58,15 @@ class Evidence(NamedTuple):
     second: float = 0.0
 
 
-def confidence_in(reader: Reader, question: str, hits: Sequence[Hit]) -> Confidence:
-    """The confidence in an answer to a question that rests on these hits."""
+def confidence_in(
+    reader: Reader, bank: str | None, question: str, hits: Sequence[Hit]
+) -> Confidence:
+    """The confidence in an answer to a question that rests on these hits of a bank. Where a name in
+    the question is mentioned nowhere, they are about something else."""
     if not hits:
         return Confidence.NONE
+    if unknown_names(reader, bank, question):
+        return Confidence.LOW
     found, words = measure_evidence(reader, hits), len(read_terms(question).words)
     if (
         found.relevance >= _LIMITS.high_relevance
@@ -70,6 +79,18 @@ def confidence_in(reader: Reader, question: str, hits: Sequence[Hit]) -> Confide
     is_specific = words >= _LIMITS.medium_words or stands_out
     is_sure = found.margin >= _LIMITS.medium_margin and is_specific
     return Confidence.MEDIUM if is_sure else Confidence.LOW
+
+
+def unknown_names(reader: Reader, bank: str | None, question: str) -> list[str]:
+    """The names in a question that no record of a bank has: words with a capital, and abbreviations
+    (`tcsh`, `s3`), for which no other words can stand."""
+    wanted = {*proper_names(question)}
+    wanted |= {word for word in read_terms(question).words if _ABBREVIATION.fullmatch(word)}
+    named = sorted(wanted - STOPWORDS)
+    counts = reader.passages.term_frequencies(bank, named, 1) if named else []
+    spelled = {word.lower(): word for word in re.findall(r"\w+", question)}
+    known = zip(named, counts, strict=True)
+    return [spelled.get(name, name) for name, count in known if not count]
 
 
 def confidence_in_checked(sources: int, kept: int, dropped: int) -> Confidence:
