@@ -126,7 +126,7 @@ def test_a_name_that_nobody_mentioned_is_told_and_lowers_confidence(
 ) -> None:
     known = reversal.ask("Do we keep the session tokens in Postgres?", bank="all")
     assert known.confidence is not Confidence.LOW
-    other = reversal.ask(f"Did we decide to keep the session tokens in {name}?", bank="all")
+    other = reversal.ask(f"Do we keep the session tokens in Redis or in {name}?", bank="all")
     assert other.confidence is Confidence.LOW
     assert other.caveats[0] == f"Nothing in memory mentions {name}."
     assert not any("mentions" in caveat for caveat in known.caveats)
