@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,10 @@ KEYED = "how are alerts keyed, UTC or local time?"
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Holdfast:
-    made = Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path))
-    made.ingest(made.ingestion.find([SAMPLES]))
-    return made
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as made:
+        made.ingest(made.ingestion.find([SAMPLES]))
+        yield made
 
 
 def _used(memory: Holdfast) -> dict[str, float]:

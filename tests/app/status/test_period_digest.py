@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,13 @@ ALWAYS = ("2026-01-01", "2099-01-01")
 
 
 @pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
-    made = Holdfast(settings)
-    made.ingest(made.ingestion.find([SAMPLES]))
-    return made
+    with Holdfast(settings) as made:
+        made.ingest(made.ingestion.find([SAMPLES]))
+        yield made
 
 
 def texts(memory: Holdfast, section: str, since: str, until: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,14 +34,15 @@ def injection(
 
 
 @pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Holdfast:
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
     home = tmp_path / "home"
     monkeypatch.setenv("HOLDFAST_HOME", str(home))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
-    memory = Holdfast(Settings(home, tmp_path / "claude", bank="proj", embed_model="none"))
-    memory.ingest(memory.ingestion.find([]))
-    return memory
+    settings = Settings(home, tmp_path / "claude", bank="proj", embed_model="none")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([]))
+        yield memory
 
 
 def put(memory: Holdfast, *known: Injection) -> None:

@@ -286,3 +286,13 @@ def test_tables_without_rowid_start_with_their_key_columns_in_order(tmp_path: Pa
         for name in names:
             keys = [row[5] for row in raw.execute(f'PRAGMA table_info("{name}")') if row[5]]
             assert keys and keys == sorted(keys), name
+
+
+def test_a_reader_that_comes_back_after_its_store_was_closed_is_closed(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    late = store.borrow_reader()
+    assert late is not None and late.banks.all() == []
+    store.close()
+    store.return_reader(late)
+    with pytest.raises(sqlite3.ProgrammingError):
+        late.banks.all()

@@ -68,6 +68,7 @@ class SqliteStore(WriterParts):
         self.erasure = SqliteEraser(self, connection, path, self._close_readers)
         self._depth = 0
         self._spare: list[ReadStore] = []
+        self._is_closed = False
         known = VERSION if migrations is None else len(migrations)
         try:
             with translated(path):
@@ -91,6 +92,7 @@ class SqliteStore(WriterParts):
             raise
 
     def close(self) -> None:
+        self._is_closed = True
         self._close_readers()
         self._raw.close()
 
@@ -112,7 +114,11 @@ class SqliteStore(WriterParts):
         return SqliteStore(self._path, create=False, any_thread=True)
 
     def return_reader(self, reader: ReadStore) -> None:
-        self._spare.append(reader)
+        """Keep it for the next one, unless this store was closed before a slow search ended."""
+        if self._is_closed:
+            reader.close()
+        else:
+            self._spare.append(reader)
 
     def generation(self) -> str:
         return generation(self._raw)
