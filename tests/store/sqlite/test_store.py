@@ -294,5 +294,5 @@ def test_a_reader_that_comes_back_after_its_store_was_closed_is_closed(tmp_path:
     assert late is not None and late.banks.all() == []
     store.close()
     store.return_reader(late)
-    with pytest.raises(sqlite3.ProgrammingError):
+    with pytest.raises(StoreError, match="closed"):
         late.banks.all()
