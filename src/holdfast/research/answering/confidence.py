@@ -40,7 +40,7 @@ class ConfidenceThresholds(NamedTuple):
     high_words: int = 5
     # Medium: how much more relevant the best record is than an answer needs to be. A question of
     # two words is mentioned by much that does not answer it, unless one record stands out.
-    medium_margin: float = 0.12
+    medium_margin: float = 0.2
     medium_words: int = 3
     outstanding: float = 0.1
 
