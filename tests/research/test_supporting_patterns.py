@@ -16,6 +16,8 @@ from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import Settings
 from tests.support.transcripts import bug_hunt
 
+ABOUT = "Rule 0 and rule 1 and rule 2."
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
@@ -50,7 +52,7 @@ def test_the_two_most_certain_patterns_are_named(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, turn, 2, 5, 9)
     for asked in (bank, None):
-        first, second = pattern_notes(memory.reader, asked, [citation])
+        first, second = pattern_notes(memory.reader, asked, [citation], ABOUT)
         assert "“Rule 0.”" in first and "stated 2 times:" in first
         assert "“Rule 1.”" in second and "stated 5 times:" in second
 
@@ -58,15 +60,21 @@ def test_the_two_most_certain_patterns_are_named(memory: Holdfast) -> None:
 def test_a_statement_made_once_is_not_yet_a_pattern(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, turn, 1)
-    assert pattern_notes(memory.reader, bank, [citation]) == []
+    assert pattern_notes(memory.reader, bank, [citation], ABOUT) == []
     put(memory, bank, turn, 2)
-    assert len(pattern_notes(memory.reader, bank, [citation])) == 1
+    assert len(pattern_notes(memory.reader, bank, [citation], ABOUT)) == 1
 
 
 def test_a_pattern_with_other_evidence_is_not_named(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, "holdfast://turn/0000000000000000", 4)
-    assert pattern_notes(memory.reader, bank, [citation]) == []
+    assert pattern_notes(memory.reader, bank, [citation], ABOUT) == []
     put(memory, bank, turn, 4)
     itself = citation._replace(uri=turn)
-    assert len(pattern_notes(memory.reader, bank, [itself])) == 1
+    assert len(pattern_notes(memory.reader, bank, [itself], ABOUT)) == 1
+
+
+def test_a_pattern_about_something_else_is_not_named(memory: Holdfast) -> None:
+    bank, turn, citation = cite(memory)
+    put(memory, bank, turn, 3)
+    assert pattern_notes(memory.reader, bank, [citation], "How are doubled rows found?") == []

@@ -237,7 +237,10 @@ def _with_notes(
 ) -> Answer:
     """The answer with notes on this memory, and on code that changed since. An answer from git
     itself gets none of the latter: history does not change."""
-    patterns = pattern_notes(context.store, bank, answer.citations) if answer.citations else ()
+    patterns: list[str] = []
+    if answer.citations:
+        about = f"{answer.question} {answer.answer}"
+        patterns = pattern_notes(context.store, bank, answer.citations, about)
     has_history = not from_git and not plan.as_of and context.store.git.repositories()
     cited = answer.citations if has_history else ()
     changed = changed_code_notes(context.store, cited)

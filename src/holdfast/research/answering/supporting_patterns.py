@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.language import truncate
+from holdfast.language import content_stems, truncate
 from holdfast.model.knowledge import Pattern
 from holdfast.model.query import Citation
 from holdfast.model.records import Exchange
@@ -18,10 +18,14 @@ from holdfast.store.protocol import Reader
 # What was stated once is no pattern yet; more than two notes would crowd out the caveats.
 _MIN_OCCURRENCES = 2
 _MAX_NOTES = 2
+_MIN_SHARED = 0.5
 
 
-def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -> list[str]:
-    """A sentence for each pattern that rests on a cited record."""
+def pattern_notes(
+    reader: Reader, bank: str | None, cited: Sequence[Citation], about: str
+) -> list[str]:
+    """A sentence for each pattern that rests on a cited record, and on what the question and its
+    answer are `about`: in one exchange people speak of several things."""
     banks = [bank] if bank else [known.id for known in reader.banks.all()]
     patterns = [
         pattern
@@ -32,8 +36,19 @@ def pattern_notes(reader: Reader, bank: str | None, cited: Sequence[Citation]) -
     if not patterns:
         return []
     cited_uris = {name for citation in cited for name in _with_turns(reader, bank, citation.uri)}
-    supported = [pattern for pattern in patterns if cited_uris & set(pattern.evidence)]
+    stems = content_stems(about)
+    supported = [
+        pattern
+        for pattern in patterns
+        if cited_uris & set(pattern.evidence) and _is_about(pattern, stems)
+    ]
     return [_note(pattern) for pattern in supported[:_MAX_NOTES]]
+
+
+def _is_about(pattern: Pattern, stems: frozenset[str]) -> bool:
+    """Whether at least half of a pattern's words are among some stems."""
+    own = content_stems(pattern.content)
+    return len(own & stems) >= _MIN_SHARED * len(own)
 
 
 def _with_turns(reader: Reader, bank: str | None, name: str) -> list[str]:
