@@ -212,4 +212,4 @@ def test_a_worker_without_a_model_uses_little_memory(tmp_path: Path) -> None:
     )
     peak = next(line for line in done.stdout.splitlines() if line.startswith("VmHWM"))
     assert int(peak.split()[1]) / 1000 <= MOST_MB
-    assert "600 lines of 1 files" in done.stdout
+    assert "600 lines of 1 file" in done.stdout

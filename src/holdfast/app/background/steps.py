@@ -245,7 +245,7 @@ def record_injection_outcomes(worker_pass: WorkerPass) -> str:
 def write_briefs(worker_pass: WorkerPass) -> str:
     """Write the briefs of the next sessions, so that hooks only have to read a file."""
     written = prepare_briefs(worker_pass.settings, worker_pass.now)
-    return f"{len(written)} banks" if written else ""
+    return counted(len(written), "bank") if written else ""
 
 
 def finish_erasure(worker_pass: WorkerPass) -> str:
