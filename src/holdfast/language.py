@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from holdfast.regex import regex
@@ -377,17 +377,19 @@ _NEGATION = regex(
 )
 # A "no" in answer to what was said before; it does not negate the rest.
 _LEADING_NO = regex(r"^\s*(?:no|nope|nein|non)\s*[,.!:;–—-]\s*", re.IGNORECASE)
-# Stems that say how firmly something is said, but not what.
-_FRAMING_STEMS = frozenset(
-    map(
-        stem,
-        "always never must should shall may ever don didn doesn won isn aren cannot please "
-        "remember now decided decide decision agreed agree rule rules convention policy going "
-        "forward instead rather really actually exactly ensure sure important note make keep "
-        "forget told tell said say avoid prefer preferred every everywhere any all whenever "
-        "future project".split(),
-    )
+# Words that say how firmly something is said, but not what.
+_FRAMING_WORDS = (
+    "always never must should shall may ever don didn doesn won isn aren cannot please "
+    "remember now decided decide decision agreed agree rule rules convention policy going "
+    "forward instead rather really actually exactly ensure sure important note make keep "
+    "forget told tell said say avoid prefer preferred every everywhere any all whenever "
+    "future project"
 )
+
+
+@cache
+def _framing_stems() -> frozenset[str]:
+    return frozenset(map(stem, _FRAMING_WORDS.split()))
 
 
 def is_negated(sentence: str) -> bool:
@@ -397,9 +399,10 @@ def is_negated(sentence: str) -> bool:
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of a text that say what it is about, without those that only frame it."""
+    framing = _framing_stems()
     found = (stem(word) for word in words(plain(text)) if word not in STOPWORDS)
     return frozenset(
-        root for root in found if (len(root) > 1 or root.isdigit()) and root not in _FRAMING_STEMS
+        root for root in found if (len(root) > 1 or root.isdigit()) and root not in framing
     )
 
 

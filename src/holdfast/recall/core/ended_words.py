@@ -10,7 +10,7 @@ shares too few of their words is not read by sentences.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import ceil
 from typing import NamedTuple
 
@@ -26,11 +26,9 @@ from holdfast.store.protocol import Reader
 
 # A stem ends where forms of a word begin to differ, but for its last letter ("y", "i").
 _START_LETTERS = 3
-_IRREGULAR_STEMS = frozenset(map(stem, IRREGULAR_WORDS))
-_CHANGE_STEMS = frozenset(
-    stem(word)
-    for word in "change changed mind minds longer replace replaces supersede superseding update "
-    "correction scrap drop switch switched amend revised again".split()
+_CHANGES = (
+    "change changed mind minds longer replace replaces supersede superseding update correction "
+    "scrap drop switch switched amend revised again"
 )
 # In place of a turn: the text sums a session up.
 WHOLE_SESSION = -1
@@ -133,9 +131,19 @@ def _sentence(sentence: str, end: EndedStatement) -> EndedSentence:
     return EndedSentence(sentence, end.ended, end.reason, end.who, end.instead, end.now)
 
 
+@cache
+def _change_stems() -> frozenset[str]:
+    return frozenset(map(stem, _CHANGES.split()))
+
+
+@cache
+def _irregular_stems() -> frozenset[str]:
+    return frozenset(map(stem, IRREGULAR_WORDS))
+
+
 def _content(text: str) -> frozenset[str]:
     """The stems of a text that say what holds, without those that say that something changes."""
-    return content_stems(text) - _CHANGE_STEMS
+    return content_stems(text) - _change_stems()
 
 
 def _may_be_said(known: _Known, lower: str, place: _Place) -> bool:
@@ -164,7 +172,7 @@ def _known(statement: EndedStatement) -> _Known:
 def _starts(stems: Iterable[str]) -> tuple[str, ...]:
     """How words with these stems begin, the longest first; without irregular words, of which other
     forms may begin otherwise."""
-    regular = sorted((s for s in stems if s not in _IRREGULAR_STEMS), key=lambda s: (-len(s), s))
+    regular = sorted({*stems} - _irregular_stems(), key=lambda s: (-len(s), s))
     return tuple(word[: max(_START_LETTERS, len(word) - 1)] for word in regular)
 
 
