@@ -3,7 +3,8 @@
 The pairs in `data/amendments` are two conversations each, on different days. The later one amends,
 contradicts, narrows or extends what the earlier one settled, or is about something similar. All
 pairs of a half are read into one bank, so that each statement may be linked to any other. The
-control ranks the turns of the bank by plain full text. `python -m bench.amendments` reports both
+control ranks the turns of the bank by plain full text. A question about an unrelated pair is about
+the earlier conversation, which is to come first. `python -m bench.amendments` reports both
 halves; `tuning` or `held_back` as an argument, one of them; with `--show` what went wrong is named.
 """
 
@@ -58,6 +59,12 @@ class Pair(NamedTuple):
         """Whether the later statement changes the earlier one."""
         return self.kind != "unrelated"
 
+    @property
+    def answering(self) -> Conversation:
+        """The conversation that answers the question: the later one, unless it is about something
+        else."""
+        return self.later if self.is_linked else self.earlier
+
 
 class Link(NamedTuple):
     """A link that was found: from the session of the later fact to that of the earlier one."""
@@ -73,8 +80,8 @@ class Outcome(NamedTuple):
 
     pairs: Sequence[Pair]
     links: Sequence[Link]
-    # By way of asking: the pairs whose later conversation comes first.
-    later_first: Mapping[str, frozenset[str]]
+    # By way of asking: the pairs whose answering conversation comes first.
+    right_first: Mapping[str, frozenset[str]]
 
     @property
     def right(self) -> list[Link]:
@@ -119,16 +126,15 @@ def measure(pairs: Sequence[Pair]) -> Outcome:
         settings = Settings(home=Path(folder), claude_dir=Path(folder) / "claude", bank="pairs")
         with Holdfast(settings, now=lambda: NOW) as memory:
             _read_in(memory, pairs)
-            asked = [pair for pair in pairs if pair.is_linked]
             ways = {
-                "recall": [pair for pair in asked if _is_first(_recalled(memory, pair), pair)],
-                "ask": [pair for pair in asked if _is_first(_cited(memory, pair), pair)],
+                "recall": [pair for pair in pairs if _is_first(_recalled(memory, pair), pair)],
+                "ask": [pair for pair in pairs if _is_first(_cited(memory, pair), pair)],
             }
             links = _links(memory)
     control = _full_text(pairs)
-    ways["full text"] = [pair for pair in asked if _is_first(_matched(control, pair), pair)]
-    later_first = {way: frozenset(pair.id for pair in found) for way, found in ways.items()}
-    return Outcome(pairs, links, later_first)
+    ways["full text"] = [pair for pair in pairs if _is_first(_matched(control, pair), pair)]
+    right_first = {way: frozenset(pair.id for pair in found) for way, found in ways.items()}
+    return Outcome(pairs, links, right_first)
 
 
 def _read_in(memory: Holdfast, pairs: Sequence[Pair]) -> None:
@@ -187,9 +193,9 @@ def _cited(memory: Holdfast, pair: Pair) -> list[str]:
 
 
 def _is_first(sessions: Sequence[str], pair: Pair) -> bool:
-    """Whether the later conversation is found, and before the earlier one."""
+    """Whether the conversation that answers is found, and before the other one."""
     both = (pair.later.session, pair.earlier.session)
-    return next((session for session in sessions if session in both), "") == pair.later.session
+    return next((session for session in sessions if session in both), "") == pair.answering.session
 
 
 def _full_text(pairs: Sequence[Pair]) -> sqlite3.Connection:
@@ -223,12 +229,16 @@ def _lines(half: str, found: Outcome) -> Iterator[str]:
             f"amendments: {half}: {kind}: {len(statuses)} of {len(some)} linked, {ended} of them "
             "as superseded"
         )
-    for way, ids in found.later_first.items():
+    unrelated = [pair for pair in found.pairs if not pair.is_linked]
+    for way, ids in found.right_first.items():
         kinds = ", ".join(
             f"{kind} {sum(p.id in ids for p in linked if p.kind == kind)}"
             for kind in (*REPLACED, *CHANGED_IN_PART)
         )
-        yield f"amendments: {half}: later first in {way}: {_share(len(ids), len(linked))} ({kinds})"
+        later = _share(sum(pair.id in ids for pair in linked), len(linked))
+        earlier = _share(sum(pair.id in ids for pair in unrelated), len(unrelated))
+        yield f"amendments: {half}: later first in {way}: {later} ({kinds})"
+        yield f"amendments: {half}: unrelated, earlier first in {way}: {earlier}"
 
 
 def _mistakes(found: Outcome) -> Iterator[str]:
@@ -237,11 +247,10 @@ def _mistakes(found: Outcome) -> Iterator[str]:
         if link not in right:
             yield f"  wrong link: {link.texts[0]!r} -> {link.texts[1]!r} ({link.status.value})"
     for pair in found.pairs:
-        late = [way for way, ids in found.later_first.items() if pair.id not in ids]
-        if pair.is_linked:
-            links = found.found(pair)
-            status = links[0].status.value if links else "no link"
-            yield f"  {pair.kind} {pair.id}: {status}; not first in: {', '.join(late) or '-'}"
+        late = [way for way, ids in found.right_first.items() if pair.id not in ids]
+        links = found.found(pair)
+        status = links[0].status.value if links else "no link"
+        yield f"  {pair.kind} {pair.id}: {status}; not first in: {', '.join(late) or '-'}"
 
 
 def _share(part: int, whole: int) -> str:

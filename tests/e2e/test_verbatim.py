@@ -107,12 +107,13 @@ def fill(memory: Holdfast, root: Path) -> str:
         message = f"Bramble takes {told(n)}"
         reason = f"Because {told(n + 1)} was stale."
         git(root, "commit", "-q", "--allow-empty", "-m", message, "-m", reason)
-    memory.ingest(memory.ingestion.find(list(sessions(root))))
-    memory.ingestion.ingest_git(root)
+    # What is remembered while the bank is small is derived in a moment.
     for n in many[::2]:
         memory.remember(f"Bramble needs {told(n)} in every harbour of colour {n}.")
     for n in many[1::2]:
         memory.retain(f"Bramble {n} is worth {told(n)} to us.", Network.OPINION, 0.9)
+    memory.ingest(memory.ingestion.find(list(sessions(root))))
+    memory.ingestion.ingest_git(root)
     memory.teaching.learn("care", f"Store every Bramble beside {told(0)}.", by=AGENT)
     asked = memory.ask("Why was Bramble slow?")
     memory.reflect("is Bramble worth it")

@@ -38,9 +38,10 @@ MAY_START = frozenset(USES.values()) - {"model"}
 _ASKED = ("git", "rg")
 # The model that comes with the package.
 _MODEL = os.path.join("minilm", "model.onnx")  # noqa: PTH118 - compared with the end of a path
-_EVENTS = frozenset(
-    {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
-)
+# Events that tell of a program and its arguments. From Python 3.13 on, `subprocess.Popen` starts
+# a program by `os.posix_spawn`, so that both are told of it.
+_WITH_PROGRAM = frozenset({"subprocess.Popen", "os.posix_spawn"})
+_EVENTS = _WITH_PROGRAM | {"os.fork", "os.forkpty", "os.system", "pty.spawn"}
 
 
 def marks_for(functions: Iterable[FunctionType]) -> set[str]:
@@ -136,7 +137,9 @@ class NeedsWatch:
         if not self._watching or threading.get_ident() in self._older:
             return
         if event in _EVENTS:
-            program, command = arguments[:2] if event == "subprocess.Popen" else ("", arguments[:1])
+            # `os.system` tells of a command line, which is no path of git or ripgrep.
+            program = arguments[0] if event in _WITH_PROGRAM else ""
+            command = arguments[1] if event in _WITH_PROGRAM else arguments[:1]
             if os.path.basename(os.fsdecode(program)) not in _ASKED:  # noqa: PTH119 - it may be bytes
                 self._needed.append(("process", f"starts a process: {event} {command}"))
         elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(_MODEL):

@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+_ROOT = Path(__file__).parents[2]
 _SOURCE = Path(__file__).with_name("warm_interpreter.py")
 PATIENCE_S = 120.0
 
@@ -90,6 +91,7 @@ class WarmInterpreter:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                cwd=_ROOT,
             )
         assert ours.recv(100), "the warm interpreter could not start"
 

@@ -40,6 +40,7 @@ from holdfast.recall.ranking.fusion import (
     words_only,
 )
 from holdfast.recall.ranking.later_statements import put_later_statements_first
+from holdfast.recall.ranking.newer_statements import put_newer_statements_first
 from holdfast.recall.ranking.rerank import (
     CrossEncoder,
     SoftMatcher,
@@ -310,6 +311,9 @@ def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -
 
     # What happened at a time is asked of those who were there.
     if query.time_range is None and not query.asks_for_recent_work:
+        candidates = put_newer_statements_first(
+            store, candidates, query.terms.words, measure, plan.weights
+        )
         candidates = put_authorities_first(candidates, measure, plan.weights)
     compared = max(_MAX_MEASURED, plan.limit)
     candidates = put_what_holds_first(candidates, compared)

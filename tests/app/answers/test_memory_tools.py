@@ -221,7 +221,7 @@ def test_the_connection_of_the_tools_refuses_writes(settings: Settings) -> None:
 
 def test_no_tool_changes_the_memory(settings: Settings) -> None:
     def fingerprint() -> str:
-        with sqlite3.connect(settings.database) as connection:
+        with closing(sqlite3.connect(settings.database)) as connection:
             return hashlib.sha256("\n".join(connection.iterdump()).encode()).hexdigest()
 
     before = fingerprint()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ import pytest
 
 from holdfast.app.answers.tool import MAX_RESULT_CHARS
 from holdfast.app.memory import open_memory
-from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
+from holdfast.interfaces.mcp.dispatch import ActiveCalls
+from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS, read_messages
 from holdfast.interfaces.mcp.main_spec import SPEC
-from holdfast.interfaces.mcp.server import Server
+from holdfast.interfaces.mcp.server import EngineThreads, MessageHandler, Server
 from holdfast.settings import load_settings
 from tests.contracts.test_exports import imported_by
+from tests.support.open_files import open_files_in
 from tests.support.transcripts import Script
 
 Json = dict[str, Any]
@@ -252,3 +255,43 @@ def test_a_cancelled_question_is_not_answered(
 
     server.serve(lines())
     assert [message["id"] for message in out] == [2]
+
+
+@pytest.mark.parametrize("tool", ["memory", "memory_recall"], ids=["slow", "fast"])
+def test_the_database_is_closed_when_the_server_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    open_memory(load_settings()).close()
+    held: list[str] = []
+    begun = threading.Event()
+
+    def write(line: str) -> None:
+        held.extend(open_files_in(tmp_path))
+        begun.set()
+
+    def lines() -> Iterator[str]:
+        asked = {"memory": {"question": "why"}, "memory_recall": {"query": "why", "budget": "low"}}
+        params = {"name": tool, "arguments": asked[tool]}
+        yield json.dumps({"id": 1, "method": "tools/call", "params": params})
+        assert begun.wait(60)
+
+    Server(write, SPEC).serve(lines())
+    assert "memory.db" in held
+    assert open_files_in(tmp_path) == []
+
+
+def test_calls_that_have_not_begun_are_dropped_when_the_engines_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    engines, go, answers = EngineThreads(SPEC), threading.Event(), list[str]()
+    handler = MessageHandler(SPEC, engines, ActiveCalls(9, unique_ids=False))
+    engines.slow.thread.submit(go.wait)
+    params = {"name": "memory", "arguments": {"question": "why"}}
+    (message,) = read_messages(json.dumps({"id": 1, "method": "tools/call", "params": params}))
+    handler.handle(message, answers.append, answers.append)
+    closed = engines.close()
+    go.set()
+    assert not wait(closed, 60).not_done
+    assert answers == [] and engines.slow.engine is None and handler.pending == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.errors import ModelError
+from holdfast.errors import ModelError, StoreError
 from holdfast.inference.embedder import Vectors
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, run_retrievers
@@ -286,6 +286,33 @@ def test_a_slow_retriever_is_reported_and_the_others_answer(
     assert good.result.passages
     assert slow.report.name == "slow" and slow.report.timed_out
     assert left.wait(60)
+
+
+def test_a_late_retriever_closes_its_connection_when_it_ends(store: SqliteStore) -> None:
+    released = threading.Event()
+    lent: list[Reader] = []
+
+    def find(reader: Reader) -> RetrieverResult:
+        return RetrieverResult(())
+
+    def dawdle(reader: Reader) -> RetrieverResult:
+        lent.append(reader)
+        released.wait(60)
+        return RetrieverResult(())
+
+    def is_closed() -> bool:
+        try:
+            lent[0].banks.all()
+        except StoreError as error:
+            return "closed" in error.message
+        return False
+
+    _, slow = run_retrievers(store, [Retriever("good", find), Retriever("slow", dawdle)], 0.05)
+    wait_until(lambda: bool(lent), "the slow retriever has a reader")
+    assert slow.report.timed_out and not is_closed()
+    released.set()
+    wait_until(lambda: not _is_running("slow"), "the slow retriever has ended")
+    assert is_closed()
 
 
 def test_a_retriever_with_a_longer_limit_of_its_own_is_waited_for(store: SqliteStore) -> None:

@@ -27,6 +27,7 @@ from holdfast.model.records import (
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.open_files import open_files_in
 
 NOON = "2026-03-01T12:00:00Z"
 
@@ -118,6 +119,7 @@ def test_a_file_that_is_not_a_database_is_refused_and_not_changed(
         SqliteStore(path)
     assert "backups" in caught.value.remedy
     assert str(path) in caught.value.message
+    assert open_files_in(tmp_path) == []
     assert path.read_bytes() == content
 
 

@@ -1,7 +1,7 @@
 """Servers in processes of their own that need no time to start.
 
 `python -m holdfast serve` computes for two seconds before it listens, nearly all of it imports.
-These processes are forks of one that has imported all that servers use.
+These processes are forks of one that has made what all servers have in common.
 """
 
 from __future__ import annotations
@@ -17,15 +17,6 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from tests.support.warm_commands import WarmCommand, WarmInterpreter
-
-_MODULES = (
-    "holdfast.interfaces.cli.main",
-    "holdfast.interfaces.cli.commands.servers.browse",
-    "holdfast.interfaces.cli.commands.servers.serve",
-    "holdfast.interfaces.http.server.browse_server",
-    "holdfast.interfaces.http.server.team_server",
-    "holdfast.interfaces.http.graphql.schema",
-)
 
 
 class ServerProcess:
@@ -88,6 +79,6 @@ def _pipe() -> tuple[BinaryIO, BinaryIO]:
 @cache
 def _interpreter() -> WarmInterpreter:
     """The one of this test run, which ends with it."""
-    made = WarmInterpreter(sys.executable, modules=_MODULES)
+    made = WarmInterpreter(sys.executable, modules=["tests.support.http.prepared_server"])
     atexit.register(made.close)
     return made

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from holdfast.app.curation.rule_proposals import FileChangedError
 from holdfast.errors import (
@@ -86,31 +90,22 @@ class WebApp:
                 self.pool.close()
 
         app = FastAPI(
-            title="Holdfast",
-            version=__version__,
-            description=_API_DESCRIPTION,
             docs_url=None,
             redoc_url=None,
             openapi_url="/api/v1/openapi.json",
             lifespan=lifespan,
             dependencies=[Depends(check_route)],
         )
+        app.openapi = openapi
         app.state.web = self
         app.mount("/static", StaticFiles(directory=STATIC), name="static")
         if isinstance(self.keys, OwnerKeys):
             app.add_api_route("/enter", self._redeem_link, include_in_schema=False)
         else:
-            app.include_router(login.router, include_in_schema=False)
             app.add_api_route("/metrics", self._metrics, include_in_schema=False)
-        app.add_api_route("/health", _health, include_in_schema=False)
-        for router in pages.ROUTERS:
-            app.include_router(router, include_in_schema=False)
-        app.include_router(api.make_router())
-        app.include_router(graphql_endpoint.router)
-        app.include_router(mcp_endpoint.router, include_in_schema=False)
+        app.router.routes += prepared_routes(for_team=isinstance(self.keys, TeamKeys))
         for kind in (HoldfastError, HTTPException, RequestValidationError, Exception):
             app.add_exception_handler(kind, self._error_response)
-        _compile_routes(app)
         return app
 
     async def _redeem_link(self, key: str = "", to: str = "/") -> Response:
@@ -191,11 +186,34 @@ _ERROR_KINDS: tuple[tuple[type[HoldfastError], int, str], ...] = (
 _STATUS_CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
 
 
-def _compile_routes(app: FastAPI) -> None:
-    """Match all routes once. The framework prepares every route at the first request, which would
-    make that request and all beside it wait."""
-    for route in app.routes:
+@cache
+def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
+    """The routes that are the same for every server of a kind, ready for requests. They are made
+    once in a process, which takes a quarter of a second: the framework would prepare them at the
+    first request to each server, and make that request and all beside it wait."""
+    made = FastAPI(openapi_url=None, dependencies=[Depends(check_route)])
+    if for_team:
+        made.include_router(login.router, include_in_schema=False)
+    made.add_api_route("/health", _health, include_in_schema=False)
+    for router in pages.ROUTERS:
+        made.include_router(router, include_in_schema=False)
+    made.include_router(api.make_router())
+    made.include_router(graphql_endpoint.router)
+    made.include_router(mcp_endpoint.router, include_in_schema=False)
+    for route in made.routes:
         route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
+    return tuple(made.routes)
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """The description of the REST API, which is the same for every server."""
+    return get_openapi(
+        title="Holdfast",
+        version=__version__,
+        description=_API_DESCRIPTION,
+        routes=prepared_routes(for_team=False),
+    )
 
 
 def _describe_error(error: Exception) -> Refusal:

@@ -3,7 +3,8 @@
 The server lists its tools before the engine is loaded. Calls are answered by two threads in the
 order in which they came, slow tools in one and everything else in the other; a ping is answered
 meanwhile. Companions, such as the socket that hooks ask, are started once the engine is loaded.
-When the input ends, the server waits a moment for running calls, closes the companions, and ends.
+When the input ends, the server waits a moment for running calls, closes the engines and the
+companions, and ends.
 """
 
 from __future__ import annotations
@@ -78,12 +79,25 @@ class EngineThread:
         self._make_engine = make_engine
         self.thread = ThreadPoolExecutor(1, "engine")
         self.engine: Engine | None = None
+        self.is_closing = False
 
     def load(self) -> Engine:
         """The engine, loaded now if it is not yet."""
         if self.engine is None:
             self.engine = self._make_engine()
         return self.engine
+
+    def close(self) -> Future[None]:
+        """Drop the calls that have not begun, and close the engine after the one that has. The
+        future is done when the engine is closed."""
+        self.is_closing = True
+        closed = self.thread.submit(self._close_engine)
+        self.thread.shutdown(wait=False)
+        return closed
+
+    def _close_engine(self) -> None:
+        if self.engine is not None:
+            self.engine.close()
 
 
 class EngineThreads:
@@ -94,10 +108,10 @@ class EngineThreads:
         self.slow = EngineThread(spec.make_engine)
         self.wanted = threading.Event()
 
-    def close(self) -> None:
-        """Drop the calls that have not begun; do not wait for those that have."""
-        for engine in (self.fast, self.slow):
-            engine.thread.shutdown(wait=False, cancel_futures=True)
+    def close(self) -> list[Future[None]]:
+        """Drop the calls that have not begun, and close each engine after the one that has. Does
+        not wait for that; the futures are done when the engines are closed."""
+        return [engine.close() for engine in (self.fast, self.slow)]
 
 
 class MessageHandler:
@@ -183,6 +197,8 @@ def _run(
     context: CallContext,
     send_answer: Send,
 ) -> None:
+    if engine.is_closing:
+        return
     try:
         answer = encode_result(id, request.run(engine.load(), context))
     except HoldfastError as error:
@@ -218,16 +234,19 @@ class Server:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._handler.handle(message, self._send, self._send)
-            self._input_ended = True
-            self.engines.wanted.set()
+            self._end_input()
             wait([ready, *self._handler.pending], _SHUTDOWN.answers_s)
         finally:
+            self._end_input()
             left = self._handler.pending
             self._handler.cancel_pending()
-            wait(left, _SHUTDOWN.cancelled_s)
+            wait([*left, *self.engines.close()], _SHUTDOWN.cancelled_s)
             for companion in self._companions:
                 companion.close()
-            self.engines.close()
+
+    def _end_input(self) -> None:
+        self._input_ended = True
+        self.engines.wanted.set()
 
     def _prepare(self) -> None:
         """Load the engine and start the companions, at the first call or after the delay."""

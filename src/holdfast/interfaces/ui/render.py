@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +51,25 @@ _FILTERS: dict[str, Any] = {
 }
 
 
+@cache
+def templates() -> Environment:
+    """The templates. Each is compiled once in a process, when it is first needed."""
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(_FILTERS)
+    return made
+
+
 class Pages:
-    """The templates, parsed once."""
+    """The pages of a server."""
 
     def __init__(self) -> None:
-        self._templates = Environment(
-            loader=FileSystemLoader(_HERE / "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters.update(_FILTERS)
+        self._templates = templates()
 
     def render(self, template: str, **shown: Any) -> str:
         """A page. Missing names are an error, except those that `base.html` always needs."""

@@ -86,6 +86,10 @@ class _RetrieverThread:
         self._run: RetrieverRun | None = None
         self._thread = threading.Thread(target=self._main, name=retriever.name, daemon=True)
         self._over = threading.Event()
+        # Nobody waits any more: the thread itself closes its reader. Set while `_ending` is held,
+        # like `_over`, so that either the thread or who waited for it disposes of the reader.
+        self._is_late = False
+        self._ending = threading.Lock()
         self._started = perf_counter()
 
     def start(self) -> None:
@@ -123,7 +127,11 @@ class _RetrieverThread:
         try:
             self._run = self._run_with_reader()
         finally:
-            self._over.set()
+            with self._ending:
+                self._over.set()
+            # A late interrupt may still come, so this reader is not lent again.
+            if self._is_late and self._reader is not None:
+                self._reader.close()
 
     def _run_with_reader(self) -> RetrieverRun | None:
         if self._retriever.is_external:
@@ -139,10 +147,11 @@ class _RetrieverThread:
     def wait(self, timeout_s: float) -> RetrieverRun:
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
-        late = self._thread.is_alive()  # asked before the result, which may come in between
-        if self._run is not None:
-            if self._reader is not None and self._reader is not self._store:
-                self._store.return_reader(self._reader)
+        with self._ending:
+            self._is_late = late = not self._over.is_set()
+        if not late and self._reader is not None and self._reader is not self._store:
+            self._store.return_reader(self._reader)
+        if not late and self._run is not None:
             return self._run
         if late and not self._retriever.is_external:
             threading.Thread(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from holdfast.language import (
     collapse_spaces,
+    content_stems,
     counted,
     cut,
     is_chatter,
@@ -99,6 +100,8 @@ class QuoteWeights(NamedTuple):
 
 _WEIGHTS = QuoteWeights()
 _SUMMARY_FACTORS = {"digest": _WEIGHTS.digest, "concept": _WEIGHTS.concept}
+# What was said on a day, and may be said otherwise later.
+_SAID_KINDS = {"turn", "exchange"}
 # So many characters find a sentence in its record.
 _FOUND_BY_CHARS = 40
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
@@ -275,9 +278,15 @@ def _choose(
             break
         session = f"session {item.hit.session}"
         exchange = exchange_of(reader, item.hit) or session
-        if exchange in quoted_from or any(_same(item.sentence, other.sentence) for other in chosen):
+        if exchange in quoted_from:
             continue
-        chosen.append(item)
+        same = next((n for n, q in enumerate(chosen) if _same(item.sentence, q.sentence)), None)
+        if same is None:
+            chosen.append(item)
+        elif _says_it_anew(item, chosen[same]):
+            chosen[same] = item
+        else:
+            continue
         quoted_from |= {exchange, session}
 
     def quote(hit: Hit) -> Quote:
@@ -344,6 +353,18 @@ def _same(one: str, other: str) -> bool:
     stems, other_stems = ({stem(w) for w in s.lower().split()} for s in (one, other))
     fewer = min(len(stems), len(other_stems))
     return len(stems & other_stems) >= _WEIGHTS.same_words * fewer
+
+
+def _says_it_anew(item: Quote, other: Quote) -> bool:
+    """Whether of two quotes in about the same words the first was said later, and says something
+    else: another value, or one thing more."""
+    both_said = {item.hit.kind, other.hit.kind} <= _SAID_KINDS
+    is_later = item.hit.session != other.hit.session and item.hit.time > other.hit.time > ""
+    return (
+        both_said
+        and is_later
+        and bool(content_stems(item.sentence) - content_stems(other.sentence))
+    )
 
 
 def _later_first(chosen: list[Quote]) -> list[Quote]:

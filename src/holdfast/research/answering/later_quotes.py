@@ -1,17 +1,19 @@
 """Puts what a later statement says above quotes of what it superseded or amended.
 
 The quotes of an answer are chosen by the words of the question. An amendment repeats few of them,
-so its quote may be missing, or come last.
+so its quote may be missing, or come last. The same goes for a later statement that recall put first
+though nothing links it to the earlier one (`recall.ranking.newer_statements`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from holdfast.language import content_stems
+from holdfast.language import content_stems, shared_fraction
 from holdfast.model.knowledge import Fact
 from holdfast.model.query import Hit
 from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.core.tuning import DEFAULT_WEIGHTS
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
 from holdfast.store.protocol import Reader
 
@@ -25,9 +27,15 @@ def with_later_first(
     """The chosen quotes with that of each later statement above those of what it superseded or
     amended; `quote` makes one that was not chosen."""
     order = list(chosen)
-    for later in hits:
+    for rank, later in enumerate(hits):
         earlier = [_Earlier(reader, fact) for fact in _facts(reader, later.bank, later.supersedes)]
-        places = [n for n, q in enumerate(order) if any(one.is_said_in(q.hit) for one in earlier)]
+        below = {hit.uri for hit in hits[rank:]} if "newer" in later.why else set[str]()
+        places = [
+            n
+            for n, q in enumerate(order)
+            if any(one.is_said_in(q.hit) for one in earlier)
+            or (q.hit.uri in below and _is_newer(later, q.hit))
+        ]
         if not places:
             continue
         own = next((q for q in order if _says_the_same(reader, q, later)), None)
@@ -37,6 +45,13 @@ def with_later_first(
             order.remove(own)
         order.insert(places[0], own or quote(later))
     return order[:MAX_CITATIONS]
+
+
+def _is_newer(later: Hit, earlier: Hit) -> bool:
+    """Whether recall, which put a later statement first, did so before such a hit."""
+    shared = shared_fraction(content_stems(later.text), content_stems(earlier.text))
+    is_after = later.session != earlier.session and later.time > earlier.time > ""
+    return is_after and shared >= DEFAULT_WEIGHTS.newer_subject
 
 
 def _says_the_same(reader: Reader, quote: Quote, later: Hit) -> bool:

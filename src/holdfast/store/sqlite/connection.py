@@ -60,10 +60,14 @@ def open_database(
         connection = sqlite3.connect(
             path, timeout=busy_s, isolation_level=None, check_same_thread=not any_thread
         )
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute(f"PRAGMA cache_size = -{_SHARED_KB if any_thread else _OWN_KB}")
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute(f"PRAGMA cache_size = -{_SHARED_KB if any_thread else _OWN_KB}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.app import WebApp, prepared_routes
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -45,6 +45,7 @@ def test_accepted_sockets_are_tcp_so_that_responses_are_not_delayed(
 @pytest.mark.slow
 def test_the_first_request_does_not_wait_for_the_other_routes_to_be_built(tmp_path: Path) -> None:
     pool = MemoryPool(Settings(home=tmp_path / "home", claude_dir=tmp_path / "claude"))
+    prepared_routes.cache_clear()
     app = WebApp(pool, OwnerKeys("t" * 40), GuardRules(frozenset({"here"})))
     made = _adapters()
 

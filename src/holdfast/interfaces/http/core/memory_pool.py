@@ -12,12 +12,12 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from holdfast.app.core.backends import database_identity
 from holdfast.app.memory import Holdfast
@@ -52,9 +52,17 @@ class MemoryPool:
         self._reader_threads = ThreadPoolExecutor(readers, "reader")
         self._engine_thread = ThreadPoolExecutor(1, "engine")
         self._long_thread = ThreadPoolExecutor(1, "long")
+        # With the number of their threads.
+        self._executors = (
+            (self._reader_threads, readers),
+            (self._engine_thread, 1),
+            (self._long_thread, 1),
+        )
         self._thread_local = threading.local()
         self._open: set[Holdfast] = set()
-        self._waiting = 0
+        self._submitted: set[Future[Any]] = set()
+        self._is_accepting = True
+        self._is_closed = False
         self._running = 0
         self._lock = threading.Lock()
         # Errors of the store, by the name of their class.
@@ -75,7 +83,7 @@ class MemoryPool:
     @property
     def queued(self) -> int:
         """How many tasks were submitted and are not done."""
-        return self._waiting
+        return len(self._submitted)
 
     @property
     def review_count(self) -> int:
@@ -118,26 +126,38 @@ class MemoryPool:
 
     def stop_accepting(self) -> None:
         """Start no more tasks; those that wait fail."""
-        for threads in (self._reader_threads, self._engine_thread, self._long_thread):
-            threads.shutdown(wait=False, cancel_futures=True)
+        self._is_accepting = False
+        for future in list(self._submitted):
+            future.cancel()
 
     def close(self) -> None:
-        """Wait for running tasks, then stop the threads."""
-        for threads in (self._reader_threads, self._engine_thread, self._long_thread):
-            threads.shutdown(wait=True, cancel_futures=True)
-        self._open.clear()
+        """Wait for running tasks, then close the memories and stop the threads."""
+        self.stop_accepting()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        for threads, count in self._executors:
+            # Only the thread that opened a memory can close it. Each of these tasks waits for the
+            # others, so that every thread runs one.
+            together = threading.Barrier(count)
+            closing = [threads.submit(self._close_memory, together) for _ in range(count)]
+            threads.shutdown(wait=True)
+            for closed in closing:
+                closed.result()
 
-    async def _submit(self, threads: Executor, queue: str, task: Task[T], who: Principal) -> T:
-        if self._waiting >= self._max_waiting:
+    async def _submit(
+        self, threads: ThreadPoolExecutor, queue: str, task: Task[T], who: Principal
+    ) -> T:
+        if not self._is_accepting:
+            raise BusyError("The server is ending.", "Ask again in a moment.")
+        if self.queued >= self._max_waiting:
             raise BusyError("Too many questions at once.", "Ask again in a moment.")
-        self._waiting += 1
+        future = threads.submit(copy_context().run, self._run_task, queue, task, who)
+        self._submitted.add(future)
         try:
-            loop = asyncio.get_running_loop()
-            context = copy_context()
-            run = lambda: self._run_task(queue, task, who)  # noqa: E731 - its type is known
-            return await loop.run_in_executor(threads, lambda: context.run(run))
+            return await asyncio.wrap_future(future)
         finally:
-            self._waiting -= 1
+            self._submitted.discard(future)
 
     def _run_task(self, queue: str, task: Task[T], who: Principal) -> T:
         """Run a task with a memory that is scoped to `who`. Nothing else hands out a memory."""
@@ -180,10 +200,19 @@ class MemoryPool:
         seen = database_identity(self._settings.database)
         known: tuple[object, Holdfast] | None = getattr(self._thread_local, "memory", None)
         if known is None or known[0] != seen:
-            if known is not None:
-                self._open.discard(known[1])
-                known[1].close()
+            self._close_own_memory()
             memory = Holdfast(self._settings, create=False)
             self._open.add(memory)
             self._thread_local.memory = known = (seen, memory)
         return known[1]
+
+    def _close_memory(self, together: threading.Barrier) -> None:
+        together.wait()
+        self._close_own_memory()
+
+    def _close_own_memory(self) -> None:
+        """Close the memory of this thread, if it has one."""
+        known: tuple[object, Holdfast] | None = self._thread_local.__dict__.pop("memory", None)
+        if known is not None:
+            self._open.discard(known[1])
+            known[1].close()
