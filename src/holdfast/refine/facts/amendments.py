@@ -39,6 +39,9 @@ class AmendmentLimits(NamedTuple):
     share: float = 0.28
     # What another value of the same unit adds: units are no content words.
     other_value: float = 1.0
+    # Enough for what is said to be moved or switched to something else: two words that stand
+    # together.
+    moved: float = 1.2
     # Enough of a short statement, if the later one says that something changes: share of its
     # weight, and the weight itself.
     most_of_it: float = 0.55
@@ -69,9 +72,13 @@ _NOISE = frozenset(
     "work works working start starts started stop stopped without within beside between through "
     "after before than then existing exist real issue there here this that these those they them "
     "their our ours your yours "
-    "ab sofort wir haben und der die das den nicht mehr mit auf für ist sind werden auch ein eine "
-    "on le la les des du un une et est que chaque son sa aussi finalement el los las para ya no "
-    "en una se por que mejor lo con".split()
+    "ab sofort wir haben und der die das dem den nicht mehr mit auf für ist sind werden wird auch "
+    "ein eine einer einem einen im am zum zur von vom bei nach über unter beschlossen vereinbart "
+    "dürfen darf soll sollen muss müssen jetzt künftig immer gilt statt dass sie es wie nur noch "
+    "on le la les de des du au aux un une et est sont que qui ne pas plus par pour sur dans avec "
+    "chaque son sa ses ce cette aussi décidé désormais finalement doit faut besoin "
+    "el los las del al para ya no en una se por que mejor lo con su sus son es está ahora hemos "
+    "decidido debe cada".split()
 )
 # Words before a noun that do not tell one thing from another.
 _NO_QUALIFIER = frozenset(
@@ -108,6 +115,8 @@ class StatementWords(NamedTuple):
     places: tuple[frozenset[str], ...]
     # The words without their order.
     set: frozenset[str]
+    # Words that say nothing by themselves, each with the word before it ("search service").
+    qualified: frozenset[tuple[str, str]]
 
 
 @lru_cache(maxsize=5000)
@@ -122,9 +131,16 @@ def statement_words(text: str) -> StatementWords:
         if _is_content(word, one) and _is_content(next_word, other)
         if not is_value(word) and not is_value(next_word)
     }
+    qualified = {
+        (one, other)
+        for (word, one), (_, other) in pairwise(found)
+        if _is_content(word, one) and not is_value(word) and other in GENERIC_STEMS
+    }
     low = {word for word, _ in found}
     places = tuple(group & low for group in _PLACES)
-    return StatementWords(tuple(content), frozenset(pairs), places, frozenset(content))
+    return StatementWords(
+        tuple(content), frozenset(pairs), places, frozenset(content), frozenset(qualified)
+    )
 
 
 def _stem(word: str) -> str:
@@ -183,10 +199,14 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     all_words = own.set | around.set
     if len(older.stems) > _LIMITS.max_words or _is_elsewhere(own, older):
         return 0.0
+    if _is_of_another_kind(own, older):
+        return 0.0
     shared = _shared(own, around, older)
     strength = _weight(shared, older, weights)
     whole = weights.total(older.set)
     names_subject = next((w for w in older.stems if not is_value(w)), "") in shared
+    if names_subject and _moves(later.text, older, weights):
+        return strength
     if names_subject and sets_other_measure(f"{later.text} {later.around}", earlier):
         strength += _LIMITS.other_value
     is_short = names_subject and later.says_change and len(older.set) <= _LIMITS.short_words
@@ -205,9 +225,29 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     return strength if is_about and says_enough(by_itself) else 0.0
 
 
+def _moves(later: str, older: StatementWords, weights: WordWeights) -> bool:
+    """Whether a statement gives what an earlier one is about, and nothing else, a new place or
+    value: "switch the product images over to webp"."""
+    for match in _MOVED.finditer(plain(later)):
+        moved = statement_words(match.group(1)).set
+        if moved <= older.set and _weight(moved, older, weights) >= _LIMITS.moved:
+            return True
+    return False
+
+
 def _is_elsewhere(one: StatementWords, other: StatementWords) -> bool:
     places = zip(one.places, other.places, strict=True)
     return any(ours and theirs and not ours & theirs for ours, theirs in places)
+
+
+def _is_of_another_kind(one: StatementWords, other: StatementWords) -> bool:
+    """Whether both name a thing by the same general word with another word before it: "the search
+    service", "the tax service"."""
+    general = {noun for _, noun in one.qualified} & {noun for _, noun in other.qualified}
+    return any(
+        _differ(_beside(one.qualified, noun, 0), _beside(other.qualified, noun, 0), one, other)
+        for noun in general
+    )
 
 
 def _shared(own: StatementWords, around: StatementWords, older: StatementWords) -> frozenset[str]:
@@ -357,6 +397,12 @@ def _measures(text: str) -> frozenset[tuple[str, str]]:
 
 
 _NOTHING = statement_words("")
+# What is given a new place or value.
+_MOVED = regex(
+    r"\b(?:switch|move|migrate|convert|change|bump|raise|lower|port)s?\s+(?:over\s+)?"
+    r"((?:[^\s,;:.()]+\s+){1,5}?)(?:over |up |down )?(?:to|from)\b",
+    re.IGNORECASE,
+)
 _NO_WEIGHTS = WordWeights(())
 # What follows is over; what stands before is over. Up to the end of the clause, six words.
 _OVER_AFTER = regex(

@@ -84,16 +84,21 @@ _NORM = regex(
     r"comes?|lives?|live|logs?|sends?|offers?|rejects?|retr(?:y|ies)|caches?|pins?|stores?|"
     r"rotates?|releases?|deploys?|rounds?|sorts?|names?|always|never|no|every|each|all|only|"
     r"without|default|at most|at least|max(?:imum)?|min(?:imum)?|per|mandatory|required|allowed|"
-    r"forbidden|sind|ist|werden|wird|muss|müssen|immer|kein\w*|est|sont|doit|toujours|chaque|es|"
-    r"son|debe|siempre|guardamos|usamos)\b|:\s",
+    r"forbidden|sind|ist|werden|wird|muss|müssen|soll|sollen|darf|dürfen|gilt|gelten|beträgt|"
+    r"läuft|laufen|liegt|liegen|kommt|kommen|immer|kein\w*|est|sont|doit|doivent|toujours|chaque|"
+    r"passe|passent|va|vont|utilise|es|son|debe|deben|siempre|cada|usa|usan|va|van|tiene|tienen|"
+    r"guardamos|usamos)\b|:\s",
     re.IGNORECASE,
 )
+# A value that is set, whatever the verb and the language: "with bcrypt, cost 12".
+_SETS_VALUE = regex(r"(?<![\w.#-])\d+(?:[.,]\d+)*(?:e-?\d+)?(?![\w-])")
 # Says that something else holds from then on, whatever that is.
 _CHANGES = regex(
     r"\b(?:switch(?:es|ed)?|mov(?:e|es|ed|ing)|migrat\w+|chang(?:e|es|ed)|bump(?:ed)?|rais(?:e|ed)|"
     r"lower(?:ed)?|swap(?:ped)?|replac\w+|let['’]?s (?:go|use|take|have|make)|from now on|"
     r"no longer|any ?more|instead|go(?:es)? back to|make it|now|it is\s*[.!]?$|won['’]?t|dead|"
-    r"overkill|ab (?:sofort|jetzt)|nicht mehr|désormais|finalement|ya no|mejor)\b|: \S+ please\b",
+    r"overkill|correction|ab (?:sofort|jetzt)|künftig|nicht mehr|désormais|dorénavant|finalement|"
+    r"ahora|a partir de|ya no|mejor)\b|: \S+ please\b",
     re.IGNORECASE,
 )
 # Whatever else is said, the earlier does not hold any more.
@@ -162,7 +167,8 @@ def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
     first = next(iter(sentences(plain(text))), "")
     is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
-    return bool(_NORM.search(first)) and not is_work and not is_chatter(first)
+    says_how = _NORM.search(first) or _SETS_VALUE.search(first)
+    return bool(says_how) and not is_work and not is_chatter(first)
 
 
 def part_sentences(text: str) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,7 +104,8 @@ def test_a_request_without_a_valid_key_is_refused(
         assert got.headers["www-authenticate"] == "Bearer"
     short = new_key(env, "--name", "short", "--all-banks", "--expires", "1h")
     assert team.ask("/api/v1/me", short).status == 200
-    with sqlite3.connect(Path(env["HOLDFAST_HOME"]) / "memory.db") as database:
+    path = Path(env["HOLDFAST_HOME"]) / "memory.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE api_key SET expires = '2026-01-01' WHERE name = 'short'")
     time.sleep(1.1)
     assert team.ask("/api/v1/me", short).status == 401
