@@ -161,7 +161,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def hook(home: Path, event: str, payload: bytes, **env: str) -> subprocess.CompletedProcess[bytes]:
     script = home / "hooks" / "capture.py"
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(script), event],
+        [sys.executable, "-I", "-S", "-Werror", str(script), event],
         input=payload,
         env={"CLAUDE_CODE_SESSION_ID": "s-1", **env},
         capture_output=True,

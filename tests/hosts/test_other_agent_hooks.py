@@ -31,7 +31,14 @@ class Home(NamedTuple):
     def run(self, event: str, payload: bytes, **env: str) -> subprocess.CompletedProcess[bytes]:
         """The script, as an agent runs it."""
         return subprocess.run(
-            [sys.executable, "-I", "-S", str(self.places.hooks / "other_agents.py"), event],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                "-Werror",
+                str(self.places.hooks / "other_agents.py"),
+                event,
+            ],
             input=payload,
             capture_output=True,
             timeout=60,

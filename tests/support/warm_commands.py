@@ -109,16 +109,18 @@ class WarmInterpreter:
         given: str = "",
         file_size: int | None = None,
         dies_after_s: float | None = None,
+        code: str | None = None,
     ) -> WarmCommand:
-        """Start a command. `files` take what it prints and its errors; `file_size` is the largest
-        file that it may write. It is killed when it has used `dies_after_s` of processor time,
-        which is the same place however busy the machine is."""
+        """Start a command, or `code` as `python -c` would. `files` take what it prints and its
+        errors; `file_size` is the largest file that it may write. It is killed when it has used
+        `dies_after_s` of processor time, which is the same place however busy the machine is."""
         request = {
             "arguments": list(arguments),
             "env": dict(env),
             "cwd": str(cwd or Path.cwd()),
             "file_size": file_size,
             "dies_after_s": dies_after_s,
+            "code": code,
         }
         told, tell = os.pipe()
         with tempfile.TemporaryFile() as words, Path(os.devnull).open("wb") as nowhere:
@@ -138,10 +140,11 @@ class WarmInterpreter:
         cwd: Path | None = None,
         given: str = "",
         file_size: int | None = None,
+        code: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; returns what it printed and its exit status."""
+        """Run a command, or code, to its end; returns what it printed and its exit status."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            command = self.start(arguments, env, cwd, (out, err), given, file_size)
+            command = self.start(arguments, env, cwd, (out, err), given, file_size, code=code)
             try:
                 status = command.wait(PATIENCE_S)
             finally:

@@ -1,7 +1,8 @@
 """The source of a Python that has imported the command line, and forks for each command it is sent.
 
-It runs as `python -c SOURCE FD [MODULE…]`, so that a fork of it looks to Python like any other
-program. With modules it imports those, otherwise what commands use.
+Instead of a command it can be sent code. It runs as `python -c SOURCE FD [MODULE…]`, so that a fork
+of it looks to Python like any other program. With modules it imports those, otherwise what commands
+use.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def report_ended(running: dict[int, int]) -> None:
 
 
 def run(request: dict[str, Any]) -> int:
-    """Run the command of a request, in its environment and with its files."""
+    """Run the command or the code of a request, in its environment and with its files."""
     *streams, told = request["files"]
     os.set_inheritable(told, False)
     for number, stream in enumerate(streams):
@@ -124,8 +125,13 @@ def run(request: dict[str, Any]) -> int:
     if request["dies_after_s"] is not None:
         # Nothing handles this signal: the system ends the process where it is.
         signal.setitimer(signal.ITIMER_PROF, request["dies_after_s"])
-    sys.argv = ["holdfast", *request["arguments"]]
-    status = main()
+    if request["code"] is None:
+        sys.argv = ["holdfast", *request["arguments"]]
+        status = main()
+    else:
+        sys.argv = ["-c", *request["arguments"]]
+        exec(request["code"], {"__name__": "__main__"})
+        status = 0
     used = resource.getrusage(resource.RUSAGE_SELF)
     os.write(told, b"cpu %f\n" % (used.ru_utime + used.ru_stime))
     return status

@@ -7,18 +7,17 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
-from urllib.parse import quote
-
-import httpx
+from urllib.parse import quote, urlencode
 
 from tests.e2e.access.graph import DESCRIBE, Graph
 from tests.e2e.access.operations import Call, Operation, pages, rest, tools
+from tests.e2e.access.plain_client import PlainClient
 
 _HELLO = {
     "jsonrpc": "2.0", "id": 0, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "w"}},
 }  # fmt: skip
-_MAX_STREAM_CHARS = 4_000
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _NUMBER = re.compile(r'"request_id": ?"[0-9a-f]+"')
 
 
@@ -51,9 +50,7 @@ class KeyClient:
     def __init__(self, url: str, key: str, address: str = "127.0.0.1") -> None:
         """`address` is where they ask from: strangers are counted by it."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        # Without TLS, so the certificates of this machine need not be read.
-        way = httpx.HTTPTransport(verify=False, local_address=address)
-        self.web = httpx.Client(base_url=url, headers=headers, timeout=60, transport=way)
+        self.web = PlainClient(url, headers, address)
         self._session = ""
         self._form_key = ""
 
@@ -64,18 +61,14 @@ class KeyClient:
         self.web.close()
 
     def rest(self, call: Call) -> Reply:
-        """By REST. Of a stream only the start is listened to."""
+        """By REST."""
         path = _path(call)
         body = call.at("body")
         wants_body = any(place.where == "body" for place in call.operation.parameters)
         sent: dict[str, Any] = _json(body) if wants_body else {"headers": {}}
         sent["headers"] |= {name: str(value) for name, value in call.at("header").items()}
-        with self.web.stream(
-            call.operation.method, path, params=call.at("query"), **sent
-        ) as answer:
-            if "event-stream" not in answer.headers.get("content-type", ""):
-                return _reply(answer.status_code, answer.read().decode())
-            return _reply(answer.status_code, _start(answer))
+        answer = self.web.request(call.operation.method, path, params=call.at("query"), **sent)
+        return _reply(answer.status_code, answer.text)
 
     def page(self, call: Call) -> Reply:
         """A page, or a form of one."""
@@ -86,8 +79,8 @@ class KeyClient:
             call.operation.method,
             _path(call),
             params=call.at("query"),
-            data=form or None,
-            headers={"Origin": str(self.web.base_url).rstrip("/")},
+            content=urlencode(form),
+            headers={"Origin": self.web.url, **(_FORM if form else {})},
         )
         told = answer.headers.get("location", "") + answer.text
         return Reply.made(answer.status_code, told, answer.status_code < 400)
@@ -105,7 +98,7 @@ class KeyClient:
     def mcp(self, method: str, bank: str = "", **params: Any) -> Reply:
         """By MCP."""
         if not self._session:
-            hello = self.web.post("/mcp", json=_HELLO)
+            hello = self.web.post("/mcp", **_json(_HELLO))
             if not hello.is_success:
                 return _reply(hello.status_code, hello.text)
             self._session = hello.headers["mcp-session-id"]
@@ -144,15 +137,6 @@ def _json(body: object) -> dict[str, Any]:
     return {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
 
 
-def _start(answer: httpx.Response) -> str:
-    heard = ""
-    for piece in answer.iter_text():
-        heard += piece
-        if "data:" in heard or len(heard) > _MAX_STREAM_CHARS:
-            break
-    return heard
-
-
 def _reply(status: int, text: str) -> Reply:
     return Reply.made(status, text, 200 <= status < 300)
 
@@ -168,7 +152,7 @@ class ServerOperations:
         self._rest: list[Operation] = []
         if "rest" in interfaces:
             self._rest = list(rest(chief.web.get("/api/v1/openapi.json").json()))
-        self._graph = Graph(chief.web.post("/graphql", json={"query": DESCRIBE}).json())
+        self._graph = Graph(chief.web.post("/graphql", **_json({"query": DESCRIBE})).json())
         self.tools = self.tools_of(chief)
 
     @staticmethod

@@ -45,7 +45,7 @@ class Home(NamedTuple):
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         python = self.places.interpreter.read_text().splitlines()[0]
         return subprocess.run(
-            [python, "-I", "-S", str(self.places.hooks / "answer.py"), what, session],
+            [python, "-I", "-S", "-Werror", str(self.places.hooks / "answer.py"), what, session],
             input=data,
             capture_output=True,
             timeout=60,

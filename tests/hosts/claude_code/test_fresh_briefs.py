@@ -55,7 +55,7 @@ class Project(NamedTuple):
     def _run(self, script: str, words: list[str], payload: dict[str, Any], python: Path) -> str:
         hooks = HomePaths(self.settings.home).hooks
         done = subprocess.run(
-            [str(python), "-I", "-S", str(hooks / script), *words],
+            [str(python), "-I", "-S", "-Werror", str(hooks / script), *words],
             input=json.dumps(payload).encode(),
             capture_output=True,
             timeout=120,

@@ -26,9 +26,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
+def signed_in_browser(browser: Browser, server: Server) -> Iterator[BrowserSession]:
     """A browser that came in by the link."""
-    return BrowserSession(browser, server)
+    made = BrowserSession(browser, server)
+    yield made
+    made.end()
 
 
 @pytest.fixture

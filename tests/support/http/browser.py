@@ -83,6 +83,11 @@ class BrowserSession:
             self.shut(page)
         self.problems.clear()
 
+    def end(self) -> None:
+        """Shut the windows for good."""
+        for context in self._contexts.values():
+            context.close()
+
     def _window(self, scripts: bool) -> Page:
         if scripts not in self._contexts:
             self._contexts[scripts] = self._browser.new_context(

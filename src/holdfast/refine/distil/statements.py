@@ -19,7 +19,7 @@ class StatementLimits(NamedTuple):
 
     min_chars: int = 16
     max_chars: int = 420
-    max_joined_chars: int = 320
+    max_joined_chars: int = 400
     max_lead_chars: int = 90
     # Of a longer text only the start and the end are read: the middle is pasted.
     max_text_chars: int = 12_000
@@ -139,9 +139,9 @@ def find_statements(text: str) -> list[Statement]:
 def _spans(parts: list[str]) -> Iterator[tuple[str, int, int]]:
     """Runs of sentences that may be a statement: text, number of the first, and how many."""
     for start in range(len(parts)):
-        for length in {1, 2, len(parts)}:
+        for length in {1, 2, 3, len(parts)}:
             words = " ".join(parts[start : start + length])
             most = LIMITS.max_chars if length == 1 else LIMITS.max_joined_chars
             fits = start + length <= len(parts) and LIMITS.min_chars <= len(words) <= most
-            if fits and (length < 3 or start == 0):
+            if fits:
                 yield words, start, length

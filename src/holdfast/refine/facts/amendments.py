@@ -90,6 +90,8 @@ _NO_QUALIFIER = frozenset(
 )
 
 
+# General words for things of which there are several, told apart by the word before.
+_THINGS = frozenset(map(stem, "service module app application team level version".split()))
 _NUMBERS: dict[str, str] = dict(
     zip(
         "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
@@ -134,7 +136,7 @@ def statement_words(text: str) -> StatementWords:
     qualified = {
         (one, other)
         for (word, one), (_, other) in pairwise(found)
-        if _is_content(word, one) and not is_value(word) and other in GENERIC_STEMS
+        if _is_content(word, one) and not is_value(word) and other in _THINGS
     }
     low = {word for word, _ in found}
     places = tuple(group & low for group in _PLACES)
@@ -163,6 +165,8 @@ class Statement(NamedTuple):
     refers_back: bool = False
     # Whether it says that something changes, whatever that is.
     says_change: bool = False
+    # Whether it makes an exception or adds something.
+    is_in_part: bool = False
 
 
 class WordWeights:
@@ -197,15 +201,13 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     own, older = statement_words(later.text), statement_words(earlier)
     around = statement_words(later.around)
     all_words = own.set | around.set
-    if len(older.stems) > _LIMITS.max_words or _is_elsewhere(own, older):
-        return 0.0
-    if _is_of_another_kind(own, older):
+    if len(older.stems) > _LIMITS.max_words or _is_about_another(own, older):
         return 0.0
     shared = _shared(own, around, older)
     strength = _weight(shared, older, weights)
     whole = weights.total(older.set)
-    names_subject = next((w for w in older.stems if not is_value(w)), "") in shared
-    if names_subject and _moves(later.text, older, weights):
+    names_subject = _names_subject(shared, older)
+    if names_subject and moves(later.text, earlier, weights):
         return strength
     if names_subject and sets_other_measure(f"{later.text} {later.around}", earlier):
         strength += _LIMITS.other_value
@@ -222,12 +224,20 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
         return 0.0
     is_about = later.refers_back or bool(shared & {*subject})
     by_itself = _weight(shared & own.set, older, weights)
-    return strength if is_about and says_enough(by_itself) else 0.0
+    least = _LIMITS.in_part if later.is_in_part else _LIMITS.weak
+    return strength if is_about and by_itself >= least else 0.0
 
 
-def _moves(later: str, older: StatementWords, weights: WordWeights) -> bool:
+def _names_subject(shared: frozenset[str], older: StatementWords) -> bool:
+    """Whether the first word of a statement is shared, or the second if both name one thing."""
+    first, second, *_ = *(word for word in older.stems if not is_value(word)), "", ""
+    return first in shared or ((first, second) in older.before and second in shared)
+
+
+def moves(later: str, earlier: str, weights: WordWeights) -> bool:
     """Whether a statement gives what an earlier one is about, and nothing else, a new place or
     value: "switch the product images over to webp"."""
+    older = statement_words(earlier)
     for match in _MOVED.finditer(plain(later)):
         moved = statement_words(match.group(1)).set
         if moved <= older.set and _weight(moved, older, weights) >= _LIMITS.moved:
@@ -235,14 +245,12 @@ def _moves(later: str, older: StatementWords, weights: WordWeights) -> bool:
     return False
 
 
-def _is_elsewhere(one: StatementWords, other: StatementWords) -> bool:
+def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
+    """Whether both name different places, or a thing by the same general word with another word
+    before it: "the search service", "the tax service"."""
     places = zip(one.places, other.places, strict=True)
-    return any(ours and theirs and not ours & theirs for ours, theirs in places)
-
-
-def _is_of_another_kind(one: StatementWords, other: StatementWords) -> bool:
-    """Whether both name a thing by the same general word with another word before it: "the search
-    service", "the tax service"."""
+    if any(ours and theirs and not ours & theirs for ours, theirs in places):
+        return True
     general = {noun for _, noun in one.qualified} & {noun for _, noun in other.qualified}
     return any(
         _differ(_beside(one.qualified, noun, 0), _beside(other.qualified, noun, 0), one, other)
@@ -330,10 +338,16 @@ def names_the_change(later: str, earlier: str) -> bool:
     older = statement_words(earlier).set
     if _given_up(plain(later)) & older:
         return True
+    return bool(_flipped(later, earlier)) or _sets_other_value(later, earlier)
+
+
+def _flipped(later: str, earlier: str) -> frozenset[str]:
+    """What one of two statements accepts and the other rejects; without a word that qualifies
+    another in one of them only ("never call", "call recordings")."""
     one, other = statement_features(later), statement_features(earlier)
-    if one.rejected & other.accepted or other.rejected & one.accepted:
-        return True
-    return _sets_other_value(later, earlier)
+    found = (one.rejected & other.accepted) | (other.rejected & one.accepted)
+    pairs = statement_words(later).before, statement_words(earlier).before
+    return frozenset(w for w in found if len({bool(_beside(p, w, 1)) for p in pairs}) == 1)
 
 
 def gives_up(later: str, earlier: str) -> bool:
@@ -404,7 +418,8 @@ _MOVED = regex(
     re.IGNORECASE,
 )
 _NO_WEIGHTS = WordWeights(())
-# What follows is over; what stands before is over. Up to the end of the clause, six words.
+# What follows is over; what stands before is over. Up to the end of the clause, six words. What is
+# "deleted after 90 days" is not over.
 _OVER_AFTER = regex(
     r"\b(?:instead of|rather than|no longer|no more|not any ?more|not|scrap(?:ped)?|forget (?:the|"
     r"that|about|what)|drop(?:ped|s)?|kill(?:ed)?|stop(?:ped)?|ditch(?:ed)?|g[ai]ve up(?: on)?|"
@@ -415,7 +430,7 @@ _OVER_AFTER = regex(
 _OVER_BEFORE = regex(
     r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were|can be) (?:obsolete|outdated|gone|dead|out|"
     r"over|off limits|a mistake|dropped|history|overkill|removed|replaced|retired|deleted|shut "
-    r"down|switched off|too \w+)|(?:does|do)(?:n['’]?t| not) apply|no longer|"
-    r"any ?more|nicht mehr|ya no)\b",
+    r"down|switched off|too \w+)(?! (?:after|every|if|once|unless|when|within)\b)|"
+    r"(?:does|do)(?:n['’]?t| not) apply|no longer|any ?more|nicht mehr|ya no)\b",
     re.IGNORECASE,
 )

@@ -43,7 +43,7 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 6
+VERSION = 7
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 

@@ -90,8 +90,23 @@ _NORM = regex(
     r"guardamos|usamos)\b|:\s",
     re.IGNORECASE,
 )
-# A value that is set, whatever the verb and the language: "with bcrypt, cost 12".
+# A value that is set, whatever the verb and the language: "with bcrypt, cost 12". A number that
+# only names a part of the work is none.
 _SETS_VALUE = regex(r"(?<![\w.#-])\d+(?:[.,]\d+)*(?:e-?\d+)?(?![\w-])")
+_NUMBERED = regex(
+    r"(?:\b(?:phase|step|option|issue|pr|task|part|section|line|page|point|item|case|chapter|ticket|"
+    r"milestone|round|session|agent)s?\s+|#)\d[\d.]*",
+    re.IGNORECASE,
+)
+# An order about the work at hand: "fold it into the plan".
+_ABOUT_IT = regex(r"^\w+ (?:it|this|that|them|these|those)\b", re.IGNORECASE)
+# Nothing but orders to go on: "ok, commit and push".
+_GO_ON = regex(
+    r"(?:(?:ok(?:ay)?|now|please|pls|then|great|good|thanks|looks good|lgtm)\W+)*"
+    r"(?:(?:commit|push|continue|proceed|merge|deploy|ship it|release|next|retry|resume)"
+    r"(?:\W+(?:and|then|please|pls|now))*\W*)+",
+    re.IGNORECASE,
+)
 # Says that something else holds from then on, whatever that is.
 _CHANGES = regex(
     r"\b(?:switch(?:es|ed)?|mov(?:e|es|ed|ing)|migrat\w+|chang(?:e|es|ed)|bump(?:ed)?|rais(?:e|ed)|"
@@ -116,8 +131,9 @@ _IN_PART = regex(
     r"(?:apply|need|count|have to)|do(?: not|n['’]?t) (?:apply|need|have to)|need(?: not|n['’]?t)|"
     r"no need|leave \S+(?: \S+){0,2} (?:out|alone)|take \S+(?: \S+){0,3} out|(?:may|can) stay|"
     r"(?:is|are) (?:fine|ok(?:ay)?|enough|allowed)|freely|only|goes for|holds for|applies to|"
-    r"counts?|the same (?:for|goes)|same \S+(?: \S+){0,2} for|auch|außer|zusätzlich|aussi|sauf|"
-    r"también|excepto|anche|tranne|também|exceto|ook|behalve|тоже|кроме)\b|も|也",
+    r"counts?|the same (?:for|goes)|same \S+(?: \S+){0,2} for|auch|außer|zusätzlich|dazu|"
+    r"aussi|sauf|pas besoin|en plus|también|además|excepto|salvo|anche|tranne|também|exceto|ook|"
+    r"behalve|тоже|кроме)\b|も|也",
     re.IGNORECASE,
 )
 # Refers to something that was laid down, so that few words of it have to be repeated.
@@ -167,8 +183,13 @@ def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
     first = next(iter(sentences(plain(text))), "")
     is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
-    says_how = _NORM.search(first) or _SETS_VALUE.search(first)
-    return bool(says_how) and not is_work and not is_chatter(first)
+    sets_value = _SETS_VALUE.search(_NUMBERED.sub("", first)) and not _ABOUT_IT.match(first)
+    return bool(_NORM.search(first) or sets_value) and not is_work and not is_chatter(first)
+
+
+def only_goes_on(text: str) -> bool:
+    """Whether a message is nothing but an order to go on, which changes nothing."""
+    return _GO_ON.fullmatch(plain(text).strip()) is not None
 
 
 def part_sentences(text: str) -> list[str]:

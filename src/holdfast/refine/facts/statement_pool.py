@@ -23,6 +23,7 @@ from holdfast.refine.facts.amendments import (
     amendment_strength,
     covers,
     gives_up,
+    moves,
     names_the_change,
     new_values,
     own_strength,
@@ -35,6 +36,7 @@ from holdfast.refine.facts.amendments import (
 from holdfast.refine.facts.plain_statements import (
     changes_in_part,
     may_be_amended,
+    only_goes_on,
     part_sentences,
     refers_back,
     reported_changes,
@@ -93,14 +95,15 @@ class StatementPool:
 
     def find_amended(self, claim: Claim, is_open: Callable[[Claim], bool]) -> Amendment | None:
         """What a statement amends; `is_open` tells which statements may be amended still."""
-        if not claim.by_person and not reported_changes(claim.text):
+        if only_goes_on(claim.text) or not (claim.by_person or reported_changes(claim.text)):
             return None
         if hypotheses.disproves(claim.text):
             return None  # somebody says that it is wrong: that goes to review
         context = self._context_of(claim)
         around = _around(claim, context)
         changes = claim.by_person and (says_change(claim.text) or says_change(around))
-        later = Statement(claim.text, around, refers_back(claim.text), changes)
+        adds = claim.by_person and bool(part_sentences(claim.text))
+        later = Statement(claim.text, around, refers_back(claim.text), changes, adds)
         scored = [
             (amendment_strength(later, earlier.text, self._weights), earlier.time, earlier)
             for earlier in self._near(later)
@@ -133,6 +136,8 @@ class StatementPool:
             return self._is_reported(claim, earlier, context)
         summary = sentences(context.summary)[:_SUMMARY_SENTENCES]
         if any(gives_up(sentence, earlier.text) for sentence in summary):
+            return True
+        if moves(claim.text, earlier.text, self._weights):
             return True
         if names_the_change(claim.text, earlier.text) or refers_back(claim.text):
             return not self._repeats(claim, earlier)

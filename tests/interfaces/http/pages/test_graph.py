@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from holdfast.interfaces.ui.graph_layout import NodeToPlace, place_labels, place_nodes
 from holdfast.interfaces.ui.graph_view import draw, shorten_name
@@ -57,11 +56,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("graph")
     with serving(make_home(folder, _session(folder), embed=False), folder) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
-    return BrowserSession(browser, server)
 
 
 def _net(count: int) -> Neighbourhood:

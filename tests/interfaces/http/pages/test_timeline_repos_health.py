@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from holdfast.app.memory import open_memory
 from holdfast.errors import InputError
@@ -105,11 +104,6 @@ def server(repo: Path) -> Iterator[Server]:
     _forge_and_costs(env)
     with serving(env, folder) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def signed_in_browser(browser: Browser, server: Server) -> BrowserSession:
-    return BrowserSession(browser, server)
 
 
 def test_the_commit_history_is_paged_and_filtered(

@@ -292,9 +292,12 @@ def bank_revision(home: HookHome, bank: str) -> int | None:
     for character in "%?#":
         path = path.replace(character, f"%{ord(character):02X}")
     try:
-        database = _sqlite3.connect(f"file:{path}?mode=ro", DATABASE_TIMEOUT_S, uri=True)
-        query = "SELECT max(number) FROM session_change WHERE bank = ?"
-        return database.execute(query, (bank,)).fetchone()[0] or 0
+        database = _sqlite3.connect(f"file:{path}?mode=ro", timeout=DATABASE_TIMEOUT_S, uri=True)
+        try:
+            query = "SELECT max(number) FROM session_change WHERE bank = ?"
+            return database.execute(query, (bank,)).fetchone()[0] or 0
+        finally:
+            database.close()
     except _sqlite3.Error:
         return None
 
@@ -410,15 +413,18 @@ def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str,
     data = b""
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        connection.settimeout(SERVER_TIMEOUT_S)
-        connection.connect(os.path.join(home.inbox, "ask.sock"))
-        connection.sendall(json.dumps(line).encode() + b"\n")
-        while not data.endswith(b"\n") and len(data) < MAX_ANSWER_BYTES:
-            connection.settimeout(max(0.01, until - time.monotonic()))
-            part = connection.recv(65_536)
-            if not part:
-                break
-            data += part
+        try:
+            connection.settimeout(SERVER_TIMEOUT_S)
+            connection.connect(os.path.join(home.inbox, "ask.sock"))
+            connection.sendall(json.dumps(line).encode() + b"\n")
+            while not data.endswith(b"\n") and len(data) < MAX_ANSWER_BYTES:
+                connection.settimeout(max(0.01, until - time.monotonic()))
+                part = connection.recv(65_536)
+                if not part:
+                    break
+                data += part
+        finally:
+            connection.close()
         answer = json.loads(data)
     except (OSError, ValueError):
         return None
