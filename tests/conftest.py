@@ -39,18 +39,42 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the inboxes that the homes of this run were given."""
+    """Remove the inboxes of the homes that several tests shared, before pytest removes these."""
     factory: pytest.TempPathFactory | None = getattr(session.config, "_tmp_path_factory", None)
-    base = factory.getbasetemp() if factory is not None else None
-    for line in base.rglob("hooks/inbox") if base is not None else ():
+    if factory is not None:
+        _remove(_inboxes_of_homes(factory.getbasetemp()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Remove the inboxes of the homes of a test. Their names follow from the paths of the homes,
+    which pytest removes after a test that passed and may use again in the next run."""
+    folder = item.funcargs.get("tmp_path") if isinstance(item, pytest.Function) else None
+    inboxes = _inboxes_of_homes(folder) if isinstance(folder, Path) else []
+    try:
+        return (yield)
+    finally:
+        _remove(inboxes)
+
+
+def _inboxes_of_homes(base: Path) -> list[Path]:
+    """The inboxes in memory that homes below a folder point to."""
+    found: list[Path] = []
+    for folder, _, files in os.walk(base):
+        if "inbox" not in files or Path(folder).name != "hooks":
+            continue
         try:
-            inbox = Path(line.read_text("utf-8").strip())
+            found.append(Path(Path(folder, "inbox").read_text("utf-8").strip()))
         except (OSError, UnicodeDecodeError):
             continue
-        if inbox.parent == MEMORY and inbox.name.startswith("holdfast-"):
-            shutil.rmtree(inbox, ignore_errors=True)
+    return [path for path in found if path.parent == MEMORY and path.name.startswith("holdfast-")]
+
+
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,6 @@ import random
 import re
 import sqlite3
 import subprocess
-import sys
 import threading
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -37,6 +36,8 @@ from tests.support.memory_dump import dump
 from tests.support.sample_memory import sample_session
 from tests.support.seeds import seeded_random
 from tests.support.transcripts import Script, bug_hunt
+from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 KILLED_S = 1.0
 
@@ -184,17 +185,7 @@ def test_a_full_disk_leaves_no_backup_and_does_not_change_the_memory(
 
 
 def run_limited(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    main = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000));"
-        "from holdfast.interfaces.cli.main import main; sys.exit(main())"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", main, *arguments],
-        env=environment(tmp_path / "home"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    return warm_interpreter().run(arguments, environment(tmp_path / "home"), file_size=200_000)
 
 
 def test_an_incomplete_backup_is_refused(settings: Settings, tmp_path: Path) -> None:
@@ -275,22 +266,18 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_memory(
     now = dump(settings.database)
     second = back_up(settings, tmp_path / "second.db").path
     program = (
-        "from pathlib import Path; from holdfast.app.transfer.backup import restore;"
+        "import sys; from pathlib import Path; from holdfast.app.transfer.backup import restore;"
         "from holdfast.settings import load_settings; settings = load_settings();"
-        "print('go', flush=True);"
+        "Path(sys.argv[1]).touch();"
         f"[restore(settings, Path(p)) for _ in range(99) for p in {[str(first), str(second)]}]"
     )
     chance = seeded_random()
     for _ in range(5):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdout=subprocess.PIPE,
-            env=environment(settings.home),
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
+        go = tmp_path / "go"
+        process = warm_interpreter().start([str(go)], environment(settings.home), code=program)
+        wait_until(go.exists, "it begins", every_s=0.001)
         kill_after(process, chance.random() * KILLED_S)
-        process.stdout.close()
+        go.unlink()
         assert dump(settings.database) in (then, now)
         with open_memory(settings) as memory:
             assert not memory.store.check_integrity().damaged

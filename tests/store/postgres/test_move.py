@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from holdfast.store.sql.integrity import IntegrityReport
 from tests.store.postgres.test_memory import settings_of
 from tests.support.postgres_server import Server
 from tests.support.transcripts import bug_hunt
+from tests.support.warm_commands import warm_interpreter
 
 # Kills itself after so many portions, each of a few rows, as if the power had gone.
 KILLED = """
@@ -40,11 +39,9 @@ move_memory(load_settings(), sys.argv[1], sys.argv[2], tick)
 
 
 def kill_half_way(home: Path, source: str, target: str, after: int) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", KILLED, source, target, str(after)],
-        env={**os.environ, "HOME": str(home), "HOLDFAST_EMBEDDER": "none"},
-    )
-    assert ended.returncode == -9
+    env = {**os.environ, "HOME": str(home), "HOLDFAST_EMBEDDER": "none"}
+    ended = warm_interpreter().run([source, target, str(after)], env, code=KILLED)
+    assert ended.returncode == -9, ended.stderr
 
 
 def read_in(home: Path, folder: Path) -> list[tuple[str, str, float]]:

@@ -98,8 +98,12 @@ _NUMBERED = regex(
     r"milestone|round|session|agent)s?\s+|#)\d[\d.]*",
     re.IGNORECASE,
 )
-# An order about the work at hand: "fold it into the plan".
-_ABOUT_IT = regex(r"^\w+ (?:it|this|that|them|these|those)\b", re.IGNORECASE)
+# An order about the work at hand ("fold it into the plan"), or what a tool says of it.
+_ABOUT_WORK = regex(
+    r"^(?:\w+ (?:it|this|that|them|these|those)|finished|completed|compiled|built|found|ran|passed|"
+    r"took)\b",
+    re.IGNORECASE,
+)
 # Nothing but orders to go on: "ok, commit and push".
 _GO_ON = regex(
     r"(?:(?:ok(?:ay)?|now|please|pls|then|great|good|thanks|looks good|lgtm)\W+)*"
@@ -183,7 +187,7 @@ def may_be_amended(text: str) -> bool:
     """Whether a statement says how something is to be, so that a later one may change it."""
     first = next(iter(sentences(plain(text))), "")
     is_work = _TASK.match(first) or _TALK.search(first) or _PERSONAL.search(first)
-    sets_value = _SETS_VALUE.search(_NUMBERED.sub("", first)) and not _ABOUT_IT.match(first)
+    sets_value = _SETS_VALUE.search(_NUMBERED.sub("", first)) and not _ABOUT_WORK.match(first)
     return bool(_NORM.search(first) or sets_value) and not is_work and not is_chatter(first)
 
 

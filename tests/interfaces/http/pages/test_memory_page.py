@@ -179,7 +179,7 @@ def test_stored_text_is_never_executed(browser_session: BrowserSession, tab: str
     for word in ("memories", "concepts"):
         opened = browser_session.open_page(f"/memory?tab={word}&id={kept[word]}")
         _nothing_ran(opened)
-        opened.close()
+        browser_session.shut(opened)
     assert browser_session.problems == []
 
 
