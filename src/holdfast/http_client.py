@@ -45,10 +45,16 @@ _CERTIFICATE_PROBLEMS = {
     62: (f"{_UNTRUSTED}: it is for another address", _RENAME),
     64: (f"{_UNTRUSTED}: it is for another address", _RENAME),
 }
+# No issuer is known, or one that signed itself.
+_UNKNOWN_ISSUER_NUMBERS = (2, 18, 19, 20, 21)
 _UNKNOWN_ISSUER = (
     f"{_UNTRUSTED}: nobody whom this machine trusts has signed it",
     "If your team signs its own, let this machine trust it, or name the file in SSL_CERT_FILE: "
     "docs/remote.md.",
+)
+_REMAKE = (
+    "Whoever runs the server has to make a new one; from Python 3.13 on, the authority that signs "
+    "it must keep to RFC 5280, too: docs/remote.md."
 )
 
 
@@ -162,13 +168,20 @@ def _read(response: HTTPResponse, limits: Limits, end: float) -> bytes:
 def _http_error(error: Exception, total_s: float, is_late: bool) -> HttpError:
     detail = str(error) or type(error).__name__
     if isinstance(error, SSLCertVerificationError):
-        problem = _CERTIFICATE_PROBLEMS.get(error.verify_code, _UNKNOWN_ISSUER)
-        return HttpCertificateError(*problem, detail)
+        return HttpCertificateError(*_certificate_problem(error), detail)
     if is_late or isinstance(error, TimeoutError):
         return HttpTimeoutError(f"it did not answer within {total_s:g} s", detail=detail)
     if isinstance(error, SSLError):
         return HttpError("it does not speak TLS, or not as it should", detail=detail)
     return HttpError("it cannot be reached, or does not speak HTTP", detail=detail)
+
+
+def _certificate_problem(error: SSLCertVerificationError) -> tuple[str, str]:
+    """Message and remedy for a certificate that is rejected."""
+    if error.verify_code in _UNKNOWN_ISSUER_NUMBERS:
+        return _UNKNOWN_ISSUER
+    rule = f"{_UNTRUSTED}: it breaks a rule for certificates ({error.verify_message})"
+    return _CERTIFICATE_PROBLEMS.get(error.verify_code, (rule, _REMAKE))
 
 
 @contextmanager

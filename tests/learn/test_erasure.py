@@ -294,7 +294,7 @@ def test_an_interrupted_erasure_is_finished_by_the_worker(tmp_path: Path) -> Non
         # While somebody reads the old rows, their file cannot be overwritten.
         other.execute("BEGIN")
         other.execute("SELECT count(*) FROM turn").fetchone()
-        erasing = subprocess.Popen([sys.executable, "-c", SCRUB, str(tmp_path), SECRET])
+        erasing = warm_interpreter().start([str(tmp_path), SECRET], os.environ, code=SCRUB)
         wait_until(
             lambda: is_unfinished(memory.store) or erasing.poll() is not None, "the rows are gone"
         )

@@ -37,6 +37,10 @@ class Laptop:
         self.settings = load_settings(self.env)
         self.memory = Holdfast(self.settings)
 
+    def close(self) -> None:
+        """Close the memory."""
+        self.memory.close()
+
     def remember(self, text: str) -> str:
         """Keep a text; returns its URI."""
         return f"holdfast://memory/{self.memory.remember(text, BANK).id}"
@@ -55,6 +59,10 @@ class Laptop:
     def join(self, url: str, key: str, name: str = "acme", bank: str = BANK) -> None:
         """Name a server."""
         self.json("remote", "add", url, "--name", name, "--bank", bank, HOLDFAST_REMOTE_KEY=key)
+
+
+# Makes a laptop with a name: the fixture `new_laptop`.
+NewLaptop = Callable[[str], Laptop]
 
 
 def environment(folder: Path) -> dict[str, str]:

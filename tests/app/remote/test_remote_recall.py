@@ -26,7 +26,7 @@ from holdfast.model.trust import Trust
 from holdfast.settings import RemoteSettings, load_settings
 from holdfast.sources.share_format import encode_for_server
 from tests.support.http.server import Server
-from tests.support.laptops import BANK, Laptop, Recorder, team_server
+from tests.support.laptops import BANK, Laptop, NewLaptop, Recorder, team_server
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -52,9 +52,11 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Serve
         yield folder, server
 
 
-def test_a_shared_record_is_found_under_the_name_of_its_author(team: tuple[Path, Server]) -> None:
-    folder, server = team
-    bob = Laptop(folder, "bob")
+def test_a_shared_record_is_found_under_the_name_of_its_author(
+    team: tuple[Path, Server], new_laptop: NewLaptop
+) -> None:
+    _, server = team
+    bob = new_laptop("bob")
     bob.remember("The yawl lies at pier seven.")
     bob.join(server.url, server.token)
     found = bob.json("recall", ASKED)
@@ -74,8 +76,8 @@ def test_a_shared_record_is_found_under_the_name_of_its_author(team: tuple[Path,
 
 
 @pytest.fixture
-def ann(tmp_path: Path) -> Laptop:
-    laptop = Laptop(tmp_path, "ann")
+def ann(new_laptop: NewLaptop) -> Laptop:
+    laptop = new_laptop("ann")
     laptop.remember("CANARY-1: the yawl was stolen once and nobody may know.")
     return laptop
 

@@ -18,7 +18,7 @@ from holdfast.model.team import Scope
 from holdfast.sources.remote.remote_config import Remote
 from holdfast.sources.share_format import line_hash
 from holdfast.store.records.outbox import OutboxState
-from tests.support.laptops import BANK, Gate, Laptop, Recorder, Service
+from tests.support.laptops import BANK, Gate, Laptop, NewLaptop, Recorder, Service
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
 ASKED = "what colour is the yawl painted?"
@@ -33,8 +33,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 @pytest.fixture
-def ann(tmp_path: Path) -> Laptop:
-    return Laptop(tmp_path, "ann")
+def ann(new_laptop: NewLaptop) -> Laptop:
+    return new_laptop("ann")
 
 
 def add_remote(laptop: Laptop, url: str, key: str = KEY) -> Remote:
@@ -55,9 +55,9 @@ def states(laptop: Laptop) -> list[str]:
 
 
 def test_two_laptops_share_and_withdraw_records_through_a_server(
-    tmp_path: Path, service: Service, ann: Laptop
+    new_laptop: NewLaptop, service: Service, ann: Laptop
 ) -> None:
-    bob = Laptop(tmp_path, "bob")
+    bob = new_laptop("bob")
     bob.remember("The sloop is small.")
     for laptop in (ann, bob):
         laptop.join(service.url, service.token)

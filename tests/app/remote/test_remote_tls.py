@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.http.team import cli, new_key, team_serving
-from tests.support.laptops import BANK, Laptop, environment
+from tests.support.laptops import BANK, NewLaptop, environment
 
 KEY = "hf_0a1b2c3d_" + "s" * 43
 
@@ -28,18 +28,22 @@ def openssl(folder: Path, words: str) -> None:
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the team's own authority, and what it signed: one certificate that fits, one
-    for another name, and one whose time is over."""
+    for another name, one whose time is over, and one for clients."""
     folder = tmp_path_factory.mktemp("signed")
     key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-    openssl(folder, f"req -x509 {key} -days 2 -keyout ca.key -out ca.pem -subj /CN=Team")
-    for name, san, days in (
-        ("fits", "IP:127.0.0.1", 2),
-        ("other", "DNS:elsewhere.example", 2),
-        ("over", "IP:127.0.0.1", -1),
+    usage = "-addext keyUsage=critical,keyCertSign,cRLSign"
+    openssl(folder, f"req -x509 {key} -days 2 {usage} -keyout ca.key -out ca.pem -subj /CN=Team")
+    for name, san, days, purpose in (
+        ("fits", "IP:127.0.0.1", 2, "serverAuth"),
+        ("other", "DNS:elsewhere.example", 2, "serverAuth"),
+        ("over", "IP:127.0.0.1", -1, "serverAuth"),
+        ("client", "IP:127.0.0.1", 2, "clientAuth"),
     ):
-        (folder / "san").write_text(f"subjectAltName={san}\n")
+        (folder / "extensions").write_text(
+            f"subjectAltName={san}\nextendedKeyUsage={purpose}\nauthorityKeyIdentifier=keyid\n"
+        )
         openssl(folder, f"req {key} -keyout {name}.key -out request -subj /CN={name}")
-        signing = "-CA ca.pem -CAkey ca.key -CAcreateserial -extfile san"
+        signing = "-CA ca.pem -CAkey ca.key -CAcreateserial -extfile extensions"
         openssl(folder, f"x509 -req -in request {signing} -days {days} -out {name}.pem")
     return folder
 
@@ -90,14 +94,14 @@ def listening(folder: Path, name: str) -> Generator[Listener]:
 
 
 def test_a_server_with_a_certificate_of_the_teams_authority_is_trusted(
-    tmp_path: Path, signed: Path
+    tmp_path: Path, new_laptop: NewLaptop, signed: Path
 ) -> None:
     env = environment(tmp_path / "server")
     assert cli(env, "remember", "The pier is closed on Mondays.", "--bank", BANK).returncode == 0
     key = new_key(env, "--name", "ana", "--bank", BANK, "--level", "write")
     bos = new_key(env, "--name", "bo", "--bank", BANK)
     files = ("--tls-cert", str(signed / "fits.pem"), "--tls-key", str(signed / "fits.key"))
-    ana, trusting = Laptop(tmp_path, "ana"), {"SSL_CERT_FILE": str(signed / "ca.pem")}
+    ana, trusting = new_laptop("ana"), {"SSL_CERT_FILE": str(signed / "ca.pem")}
     own = ana.remember("The lamp is oiled on Thursdays.")
     with team_serving(env, tmp_path, *files) as team:
         assert team.url.startswith("https://")
@@ -107,7 +111,7 @@ def test_a_server_with_a_certificate_of_the_teams_authority_is_trusted(
         )
         assert status == 0 and "certificate" not in out
         ana.json("share", own, "--to", "acme", "--yes", **trusting)
-        bo = Laptop(tmp_path, "bo")
+        bo = new_laptop("bo")
         bo.remember("The gate is painted.")
         bo.json("remote", "add", team.url, *names, HOLDFAST_REMOTE_KEY=bos, **trusting)
         assert "Thursdays" in str(bo.json("recall", "lamp oiled", **trusting)["hits"])
@@ -121,13 +125,14 @@ def test_a_server_with_a_certificate_of_the_teams_authority_is_trusted(
         ("fits", False, "nobody whom this machine trusts has signed it"),
         ("other", True, "it is for another address"),
         ("over", True, "it has expired"),
+        ("client", True, "it breaks a rule for certificates"),
         ("", True, "it does not speak TLS"),
     ],
 )
 def test_nothing_is_sent_to_an_untrusted_server(
-    tmp_path: Path, signed: Path, name: str, trusted: bool, why: str
+    new_laptop: NewLaptop, signed: Path, name: str, trusted: bool, why: str
 ) -> None:
-    ana = Laptop(tmp_path, "ana")
+    ana = new_laptop("ana")
     trusting = {"SSL_CERT_FILE": str(signed / "ca.pem")} if trusted else {}
     with listening(signed, name) as listener:
         url = f"https://127.0.0.1:{listener.port}"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from holdfast.model.team import Scope, SharedRecord
 from holdfast.sources.share_format import encode_for_server, line_hash
 from tests.support.http.team import Team, cli, new_key, team_serving
-from tests.support.laptops import BANK, Laptop, environment
+from tests.support.laptops import BANK, Laptop, NewLaptop, environment
 from tests.support.waiting import wait_until
 
 OFFICE = "office"
@@ -30,9 +29,9 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
         yield made
 
 
-def laptop(folder: Path, team: Team, name: str, bank: str, level: str = "write") -> Laptop:
+def laptop(new_laptop: NewLaptop, team: Team, name: str, bank: str, level: str = "write") -> Laptop:
     """A laptop with a key of its own for one bank."""
-    made = Laptop(folder, name.lower())
+    made = new_laptop(name.lower())
     made.remember("The sloop is small.")
     key = new_key(team.env, "--name", name, "--bank", bank, "--level", level)
     made.join(team.url, key, bank=f"{BANK}={bank}")
@@ -44,10 +43,12 @@ def recalled(one: Laptop, question: str) -> list[tuple[str, str]]:
     return [(hit["text"], hit["shared"][:6]) for hit in hits if hit["kind"] == "remote"]
 
 
-def test_the_key_decides_the_author_and_the_readers_of_a_record(tmp_path: Path, team: Team) -> None:
-    ana = laptop(tmp_path, team, "Ana", BANK)
-    bob = laptop(tmp_path, team, "Bob", OFFICE)
-    carl = laptop(tmp_path, team, "Carl", BANK, "read")
+def test_the_key_decides_the_author_and_the_readers_of_a_record(
+    new_laptop: NewLaptop, team: Team
+) -> None:
+    ana = laptop(new_laptop, team, "Ana", BANK)
+    bob = laptop(new_laptop, team, "Bob", OFFICE)
+    carl = laptop(new_laptop, team, "Carl", BANK, "read")
     result = ana.json("share", ana.remember(BLUE), "--to", "acme", "--yes")
     assert result["sent"] == 1, result
     asked = "how is the yawl painted?"
@@ -60,11 +61,11 @@ def test_the_key_decides_the_author_and_the_readers_of_a_record(tmp_path: Path, 
     assert result["sent"] == 0 and result["waiting"] == 1 and "may not do this" in result["problem"]
 
 
-def test_a_key_cannot_read_or_withdraw_records_of_others(tmp_path: Path, team: Team) -> None:
-    dora = laptop(tmp_path, team, "Dora", BANK)
+def test_a_key_cannot_read_or_withdraw_records_of_others(new_laptop: NewLaptop, team: Team) -> None:
+    dora = laptop(new_laptop, team, "Dora", BANK)
     name = dora.remember("The schooner is insured in Kiel.")
     dora.json("share", name, "--to", "acme", "--yes")
-    eve = laptop(tmp_path, team, "Eve", OFFICE)
+    eve = laptop(new_laptop, team, "Eve", OFFICE)
     sent = {"bank": BANK, "question": "where is the schooner insured?"}
     key = json.loads(eve.settings.remotes.read_text())["remotes"][0]["key"]
     for bank in (BANK, "nowhere"):
@@ -83,14 +84,14 @@ def test_a_key_cannot_read_or_withdraw_records_of_others(tmp_path: Path, team: T
     got = team.ask("/api/v1/shares", fay, {"bank": BANK, "shares": [claims]})
     assert got.status == 200, got.text
     assert json.loads(got.text)["shares"][0]["state"] == "known", "of Fay's there is none"
-    gus = laptop(tmp_path, team, "Gus", BANK, "read")
+    gus = laptop(new_laptop, team, "Gus", BANK, "read")
     assert [by for _, by in recalled(gus, "where is the schooner insured?")] == ["by Dor"]
 
 
 def test_a_revoked_key_or_one_for_another_bank_is_reported_clearly(
-    tmp_path: Path, team: Team
+    new_laptop: NewLaptop, team: Team
 ) -> None:
-    hal = laptop(tmp_path, team, "Hal", BANK)
+    hal = laptop(new_laptop, team, "Hal", BANK)
     key = json.loads(hal.settings.remotes.read_text())["remotes"][0]["key"]
     assert cli(team.env, "key", "revoke", key.split("_")[1]).returncode == 0
 
@@ -102,7 +103,7 @@ def test_a_revoked_key_or_one_for_another_bank_is_reported_clearly(
     assert "it does not know the key, or the key has ended" in err
     result = hal.json("recall", "the sloop is small")
     assert result["hits"] and any("left alone" in arm["problem"] for arm in result["strategies"])
-    ida = Laptop(tmp_path, "ida")
+    ida = new_laptop("ida")
     ida.remember("The sloop is small.")
     other = new_key(team.env, "--name", "Ida", "--bank", OFFICE)
     status, out, _ = ida.run("remote", "add", team.url, "--name", "acme", given=other)

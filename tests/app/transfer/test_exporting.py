@@ -111,7 +111,8 @@ def test_forgotten_records_and_secrets_are_not_exported(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         hidden = memory.recall("harbour office wants red masts", bank="all").hits[0]
         memory.forget(hidden.uri)
-        memory = replace_patterns(memory, tmp_path)
+        own = replace(memory.settings, redact_patterns=(("colour", "crimson"),))
+    with open_memory(own) as memory:
         data = export(memory, tmp_path / "one.jsonl").decode()
     for word in ("xylophone", "rudder", "AKIA", "harbour office", "crimson"):
         assert word not in data, word
@@ -120,12 +121,6 @@ def test_forgotten_records_and_secrets_are_not_exported(tmp_path: Path) -> None:
         other.imports.import_export(tmp_path / "one.jsonl")
         assert other.recall("harbour office red masts", bank="all").hits == ()
         assert export(other, tmp_path / "two.jsonl", derived=False)
-
-
-def replace_patterns(memory: Holdfast, folder: Path) -> Holdfast:
-    memory.close()
-    own = replace(memory.settings, redact_patterns=(("colour", "crimson"),))
-    return open_memory(own)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ TIDE = "The xebec loader waits for the tide table."
 
 
 @pytest.fixture
-def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Person]:
-    return make_people(tmp_path, monkeypatch, "ann", "bob")
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Person]]:
+    made = make_people(tmp_path, monkeypatch, "ann", "bob")
+    yield made
+    for person in made:
+        person.memory.close()
 
 
 def test_a_shared_record_is_found_by_others_under_its_authors_name(people: list[Person]) -> None:

@@ -332,13 +332,10 @@ def test_killed_at_random_points_draining_loses_and_duplicates_nothing(tmp_path:
     for number in range(1200):
         session = f"session-{number % 7}"
         home.put("UserPromptSubmit", {"prompt": f"prompt {number}"}, session=session)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     rng = seeded_random()
     landed = 0
     while list_events(home.inbox).events and landed < 5:
-        process = subprocess.Popen(
-            [sys.executable, "-c", DRAIN, str(tmp_path)], env=env, stdout=subprocess.DEVNULL
-        )
+        process = warm_interpreter().start([str(tmp_path)], os.environ, code=DRAIN)
         before = _journaled(home)
         wait_until(
             lambda p=process, b=before: p.poll() is not None or _journaled(home) > b,

@@ -14,7 +14,15 @@ from tests.support.transcripts import Script
 PAIRS = [
     pair
     for pair in read_pairs("tuning")
-    if pair.id in ("bugfix-tests", "new-dependencies", "screen-flags")
+    if pair.id
+    in (
+        "bugfix-tests",
+        "new-dependencies",
+        "screen-flags",
+        "pre-commit",
+        "phone-format",
+        "audit-log",
+    )
 ]
 
 

@@ -155,7 +155,7 @@ from pathlib import Path
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.store.sql.migrations import read_migrations
 migrations = read_migrations(Path(sys.argv[2]))
-print("go", flush=True)
+Path(sys.argv[3]).touch()
 SqliteStore(Path(sys.argv[1]), migrations).close()
 """
 
@@ -177,15 +177,11 @@ def test_a_kill_during_an_upgrade_leaves_a_memory_that_the_next_one_completes(
         )
     last = len(read_migrations(folder))
     for wait in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4):
-        program = subprocess.Popen(
-            [sys.executable, "-c", UPGRADE, str(path), str(folder)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert program.stdout is not None and program.stdout.readline() == "go\n"
+        arguments = [str(path), str(folder), str(tmp_path / "begun")]
+        program = warm_interpreter().start(arguments, os.environ, code=UPGRADE)
+        wait_until((tmp_path / "begun").exists, "it begins", every_s=0.001)
         kill_after(program, wait)
-        program.stdout.close()
+        (tmp_path / "begun").unlink()
         with closing(sqlite3.connect(path)) as raw:
             (version,) = raw.execute("PRAGMA user_version").fetchone()
             assert VERSION <= version <= last

@@ -4,7 +4,7 @@ A link says that a statement is over, so it is only made where the words show th
 (`later_statements`). People also change their mind in other words ("phone numbers are stored as
 typed", "phone numbers must be normalised"). Where a person states something later that answers the
 query about as well, it goes before the earlier statement; neither is marked. Questions, orders for
-once and talk about the work at hand state nothing, and move nothing.
+once and talk about the work at hand state nothing, and move nothing; nor do reports of work.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from holdfast.store.protocol import Reader
 _LATER_KINDS = ("turn", "exchange", "fact")
 _EARLIER_KINDS = (*_LATER_KINDS, "digest")
 _STATING = (ClaimKind.RULING, ClaimKind.DECISION, ClaimKind.STATEMENT)
+# Longer texts report work; what shall hold is said in a few sentences.
+_MAX_STATEMENT = 400
 # The letters of the shortest word that tells one thing from another ("exchange rates").
 _MIN_QUALIFIER = 4
-# How much of a text is read to compare subjects. Bounds the time for very long passages.
-_MAX_COMPARED = 2000
 
 
 def put_newer_statements_first(
@@ -76,7 +76,7 @@ class _Comparison:
             (stem(word), stem(noun)) for word, noun in pairwise(asked) if _may_qualify(word)
         ]
         self._weights = weights
-        self._stems = cache(_stems)
+        self._stems = cache(content_stems)
         self._session = cache(self._find_session)
         self._is_stated = cache(self._find_whether_stated)
         # The relevance of the best record of each session.
@@ -100,10 +100,10 @@ class _Comparison:
         ours, theirs = (self._relevance[new.bank, session] for session in sessions)
         if sessions[0] == sessions[1] or ours < self._weights.newer_relevance * theirs:
             return False
-        shared = shared_fraction(self._stems(new.body), self._stems(old.body))
-        if shared < self._weights.newer_subject or self._is_about_another(new, old):
+        if not (self._is_stated(new) and self._is_stated(old)):
             return False
-        return self._is_stated(new) and self._is_stated(old)
+        shared = shared_fraction(self._stems(new.body), self._stems(old.body))
+        return shared >= self._weights.newer_subject and not self._is_about_another(new, old)
 
     def _is_about_another(self, new: Passage, old: Passage) -> bool:
         """Whether two words that the query and the earlier text have together ("exchange rates")
@@ -128,16 +128,22 @@ class _Comparison:
         return ""
 
     def _find_whether_stated(self, passage: Passage) -> bool:
-        """Whether a person states something in the exchange of a passage, or in the session that
-        it sums up."""
+        """Whether a passage is short and a person's statement, the exchange or the session of one,
+        or the reply that settles it. What an agent says on the way is about its work."""
         if passage.kind == "fact":
             return True
+        if len(passage.body) > _MAX_STATEMENT or passage.role == "tool":
+            return False
         claims = self._reader.facts.claims(passage.bank, passage.session)
         stated = [claim for claim in claims if _is_statement(claim)]
         if passage.kind == "digest" or not stated:
             return bool(stated)
+        if passage.kind == "turn" and passage.role == "user":
+            return any(claim.turn == passage.id for claim in stated)
         at = self._reader.sessions.exchange_at(passage.bank, passage.session, passage.seq)
-        return at is not None and any(claim.exchange == at.id for claim in stated)
+        if at is None or (passage.kind == "turn" and passage.seq != at.last_seq):
+            return False
+        return any(claim.exchange == at.id for claim in stated)
 
 
 def _is_statement(claim: Claim) -> bool:
@@ -147,14 +153,10 @@ def _is_statement(claim: Claim) -> bool:
 
 def _qualified_nouns(text: str) -> set[str]:
     """The stems of the words that follow a word that may qualify them."""
-    said = words(text[:_MAX_COMPARED])
+    said = words(text)
     return {stem(noun) for word, noun in pairwise(said) if _may_qualify(word)}
 
 
 def _may_qualify(word: str) -> bool:
     # The words that only join others are short in every language, and not all are in the list.
     return len(word) >= _MIN_QUALIFIER and word.isalpha() and word not in STOPWORDS
-
-
-def _stems(text: str) -> frozenset[str]:
-    return content_stems(text[:_MAX_COMPARED])

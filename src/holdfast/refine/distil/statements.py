@@ -63,52 +63,62 @@ class Statement(NamedTuple):
 
 def blocks(text: str) -> list[Block]:
     """The paragraphs, list items and table rows of a markdown text, in order."""
-    found: list[Block] = []
-    heading = lead = ""
-    lines: list[str] = []
-    is_item = in_code = False
-
-    def close() -> None:
-        nonlocal lead, lines
-        words = collapse_spaces(" ".join(lines))
-        lines = []
-        if not words:
-            return
-        if words.endswith(":") and not is_item:
-            lead = words
-        found.append(Block(words, heading, "" if lead == words else lead, is_item))
-        if not is_item and lead != words:
-            lead = ""
-
+    reader = _BlockReader()
+    in_code = False
     for line in text.split("\n"):
         if _FENCE.match(line):
-            close()
+            reader.close()
             in_code = not in_code
-            continue
-        if in_code:
-            continue
-        line = _QUOTED.sub("", line)
+        elif not in_code:
+            reader.add(_QUOTED.sub("", line))
+    reader.close()
+    return reader.found
+
+
+class _BlockReader:
+    """Joins lines into blocks, and remembers what stands above them."""
+
+    def __init__(self) -> None:
+        self.found: list[Block] = []
+        self._heading = self._lead = ""
+        self._lines: list[str] = []
+        self._is_item = False
+
+    def add(self, line: str) -> None:
+        """Read the next line outside of code."""
         title = _HEADING.match(line) or _BOLD_LINE.match(line)
-        if title or not line.strip() or _RULER.match(line):
-            close()
-            if title:
-                heading, lead = collapse_spaces(plain(title.group(1))).rstrip(":"), ""
-            continue
         row, item = _ROW.match(line), _ITEM.match(line)
-        if row:
-            close()
+        if title or not line.strip() or _RULER.match(line):
+            self.close()
+            if title:
+                self._heading, self._lead = collapse_spaces(plain(title.group(1))).rstrip(":"), ""
+        elif row:
             cells = [cell.strip() for cell in row.group(1).split("|")]
-            is_item, lines = True, [" — ".join(cell for cell in cells if cell)]
-            close()
+            self._open(" — ".join(cell for cell in cells if cell), True)
+            self.close()
         elif item:
-            close()
-            is_item, lines = True, [line[item.end() :]]
-        elif lines:
-            lines.append(line)
+            self._open(line[item.end() :], True)
+        elif self._lines:
+            self._lines.append(line)
         else:
-            is_item, lines = False, [line]
-    close()
-    return found
+            self._open(line, False)
+
+    def _open(self, line: str, is_item: bool) -> None:
+        self.close()
+        self._is_item, self._lines = is_item, [line]
+
+    def close(self) -> None:
+        """The block that was read so far is complete. A paragraph that ends with a colon is the
+        lead of the list after it."""
+        words = collapse_spaces(" ".join(self._lines))
+        self._lines = []
+        if not words:
+            return
+        is_lead = words.endswith(":") and not self._is_item
+        lead = "" if is_lead else self._lead
+        self.found.append(Block(words, self._heading, lead, self._is_item))
+        if not self._is_item:
+            self._lead = words if is_lead else ""
 
 
 def find_statements(text: str) -> list[Statement]:

@@ -41,7 +41,7 @@ EXAMPLES = """\
 # Keys of `Hit.why`. A score is multiplied by the factors, so a missing one counts as 1; the other
 # adjustments are added.
 _FACTORS = ("speaker", "tool", "time", "superseded", "hypothesis", "decay", "astray")
-_AFTERWARDS = ("authority", "amends", "amendment", "link")
+_AFTERWARDS = ("authority", "amends", "newer", "amendment", "link")
 _ADJUSTMENTS = ("neighbours", "session", "rerank", *_FACTORS, *_AFTERWARDS)
 # What a retriever's score counts in the ranking, to name the reasons for a lead in their order.
 _RETRIEVER_WEIGHTS = {
