@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +35,7 @@ from tests.support.sample_memory import (
     turn_saying,
 )
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 SECRET = "swordfish-7731-zanzibar"
 

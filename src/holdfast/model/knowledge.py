@@ -28,6 +28,21 @@ class Network(StrEnum):
     OBSERVATION = "observation"
 
 
+class Kind(StrEnum):
+    """What sort of thing a memory says, as somebody would look for it. A decision chose between
+    ways, a rule binds from then on, a preference is how a person likes things done. A lesson is a
+    cause that was found, or a trap; a fact is how something is or works. An outcome is what was
+    delivered, a todo what was left open."""
+
+    DECISION = "decision"
+    RULE = "rule"
+    PREFERENCE = "preference"
+    LESSON = "lesson"
+    FACT = "fact"
+    OUTCOME = "outcome"
+    TODO = "todo"
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One retained unit in a network, in five dimensions. Opinions have a confidence; `seen` is

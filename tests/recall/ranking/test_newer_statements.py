@@ -50,7 +50,7 @@ def recalled(home: Path, question: str, earlier: Turns, later: Turns) -> tuple[H
             ),
         ),
         (
-            "Which format do product images have?",
+            "What about product images?",
             (
                 ("user", "product images are jpeg, nothing fancy"),
                 ("assistant", "Product images are stored as JPEG."),

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -21,6 +19,7 @@ from tests.support.inbox_home import NOON_S, RECORDED, SESSION, Home, recorded
 from tests.support.killed_processes import kill_after
 from tests.support.seeds import seeded_random
 from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 SECRET = "sk-" + "ant-api03-" + "Zk3m9QpL7vT2xW8yAb4cDe6fGh1jKl5nMo0pQr"
 

@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +20,8 @@ from holdfast.store.sqlite.read_only import SqliteReadStore
 from holdfast.store.sqlite.schema import MIGRATIONS, VERSION
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.killed_processes import kill_after
+from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 NOON = "2026-03-01T12:00:00.000Z"
 ONE = ("one", "CREATE TABLE log (step TEXT); INSERT INTO log VALUES ('one; or more');")
@@ -331,8 +331,7 @@ back_up(sqlite3.connect(path, factory=Dying), path, 1)
 def test_an_incomplete_backup_is_not_taken_for_a_complete_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, [ONE]).close()
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], env=env)
+    done = warm_interpreter().run([str(path)], os.environ, code=KILLED)
     assert done.returncode == 9 and backups_of(path) == []
     SqliteStore(path, [ONE, TWO]).close()
     assert [copy.name for copy in backups_of(path)] == ["memory-schema1-1.db"]

@@ -1,0 +1,118 @@
+"""The learned selector: how much a statement is worth remembering, and of which kind it is.
+
+A small network over the numbers of `features`, of which one is the score of the statement's words.
+The weights are trained by tools/train_selector.py; what they were trained on and how well they do is
+in MODEL.md beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from holdfast.model.knowledge import Kind
+from holdfast.refine.distil.features import (
+    Candidate,
+    Numbers,
+    content_words,
+    describe,
+    hashed_words,
+)
+from holdfast.refine.distil.utterances import Utterance
+
+WEIGHTS = Path(__file__).with_name("selector.npz")
+# The kinds in the order of the weights.
+KINDS = tuple(Kind)
+
+
+class SelectionLimits(NamedTuple):
+    """What is selected of a session. A lower threshold remembers more, and more that is not worth
+    it: it was chosen where as many records are right as items are found."""
+
+    threshold: float = -0.5
+    most: int = 14
+    # Two statements that share this part of the words of the shorter one say the same.
+    same_words: float = 0.6
+
+
+LIMITS = SelectionLimits()
+
+
+class Scored(NamedTuple):
+    """A candidate with its score and its kind."""
+
+    candidate: Candidate
+    score: float
+    kind: Kind
+
+
+class Selector:
+    """Scores statements with trained weights."""
+
+    def __init__(self, weights: Mapping[str, Numbers]) -> None:
+        self._weights = {name: values.astype(np.float32) for name, values in weights.items()}
+
+    def score(
+        self, utterances: Sequence[Utterance], candidates: Sequence[Candidate]
+    ) -> list[Scored]:
+        """The candidates in their order, each with its score and its likeliest kind."""
+        if not candidates:
+            return []
+        by_word = np.stack(
+            [self._by_words(c, utterances[c.utterance].is_person) for c in candidates]
+        )
+        numbers = np.hstack([describe(utterances, candidates), by_word[:, :1]])
+        scores = network(self._weights, numbers)
+        kinds = by_word[:, 1:].argmax(axis=1)
+        return [
+            Scored(candidate, float(score), KINDS[int(kind)])
+            for candidate, score, kind in zip(candidates, scores, kinds, strict=True)
+        ]
+
+    def _by_words(self, candidate: Candidate, is_person: bool) -> Numbers:
+        """What the words alone say: the worth, then each kind."""
+        found = hashed_words(candidate.statement, is_person)
+        rows = self._weights["words"][list(found)]
+        values = np.fromiter(found.values(), np.float32, len(found))
+        return values @ rows + self._weights["words_bias"]
+
+
+def network(weights: Mapping[str, Numbers], numbers: Numbers) -> Numbers:
+    """The scores of rows of numbers: one hidden layer."""
+    scaled = (numbers - weights["mean"]) / weights["spread"]
+    hidden = np.tanh(scaled @ weights["hidden"] + weights["hidden_bias"])
+    return hidden @ weights["out"] + weights["out_bias"]
+
+
+def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[Scored]:
+    """The statements to remember, in the order they were said: the best, without those that overlap
+    with a better one or say the same."""
+    chosen: list[tuple[Scored, frozenset[str]]] = []
+    taken: set[tuple[int, int]] = set()
+    for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
+        if one.score < limits.threshold or len(chosen) == limits.most:
+            break
+        number, statement = one.candidate
+        span = {(number, statement.position + n) for n in range(statement.length)}
+        words = content_words(statement.text)
+        if span & taken or any(_says_the_same(words, other, limits) for _, other in chosen):
+            continue
+        chosen.append((one, words))
+        taken |= span
+    kept = [one for one, _ in chosen]
+    return sorted(kept, key=lambda s: (s.candidate.utterance, s.candidate.statement.position))
+
+
+def _says_the_same(one: frozenset[str], other: frozenset[str], limits: SelectionLimits) -> bool:
+    return len(one & other) >= limits.same_words * max(1, min(len(one), len(other)))
+
+
+@cache
+def packaged_selector() -> Selector:
+    """The selector that comes with this package."""
+    with np.load(WEIGHTS) as weights:
+        return Selector(dict(weights))

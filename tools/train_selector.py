@@ -1,0 +1,389 @@
+"""Trains the selector: which statements of a session are worth remembering, and of which kind.
+
+    python tools/train_selector.py SET [SET ...] --likeness FILE [--check] [--write]
+
+A SET is a folder of labelled sessions:
+
+- `sessions.jsonl`: {"session", "project", "events": [{"role": "user" or "assistant", "text",
+  "place": "" or "plan", "answer", "refusal", "report"}]}
+- `labels.jsonl`: {"session", "kind", "text", "weight"}, what a careful reader would remember
+
+A statement is worth as much as it is like one of the labelled items: the cosine of their vectors, by
+the encoder that comes with Holdfast. That takes a few milliseconds a statement, so it is kept in the
+file `--likeness` and only computed for statements that are not in it.
+
+`--check` trains on all projects but a sixth, six times, and prints how well the rest is selected:
+recall of items of weight 2 and 3, precision of statements, statements a session. Projects are never
+split. `--write` trains on everything and writes src/holdfast/refine/distil/selector.npz.
+Nothing but numpy is needed; the seed is fixed, and a run takes some minutes on a CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast.inference.encoder import packaged_encoder
+from holdfast.language import plain
+from holdfast.model.records import Role, Turn
+from holdfast.model.trust import Trust
+from holdfast.refine.distil.features import (
+    BUCKETS,
+    Candidate,
+    describe,
+    find_candidates,
+    hashed_words,
+)
+from holdfast.refine.distil.selector import (
+    KINDS,
+    LIMITS,
+    WEIGHTS,
+    Scored,
+    Selector,
+    network,
+    select,
+)
+from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
+
+Floats = npt.NDArray[np.float32]
+Weights = dict[str, Floats]
+
+SEED = 7
+FOLDS = 6
+# From this cosine on two texts say the same.
+ALIKE = 0.6
+# How sharply the worth of a statement rises around that.
+SOFTNESS = 0.04
+# A session with more statements than this counts no more than one with as many.
+FULL_SESSION = 250
+HIDDEN = 48
+
+
+class Session(NamedTuple):
+    """A labelled session: its statements, and how like each is to a labelled item of which kind."""
+
+    name: str
+    project: str
+    utterances: list[Utterance]
+    candidates: list[Candidate]
+    likeness: Floats
+    kinds: list[str]
+    items: list[dict[str, Any]]
+
+
+def utterances_of(events: Sequence[dict[str, Any]], session: str) -> list[Utterance]:
+    """The events of a session as the product sees what was said."""
+    turns: list[Turn] = []
+    placed: dict[str, tuple[Place, bool]] = {}
+    for seq, event in enumerate(events):
+        is_person = event["role"] == "user"
+        id = f"{session}/{seq}"
+        role, trust = (Role.USER, Trust.USER) if is_person else (Role.ASSISTANT, Trust.ASSISTANT)
+        turns.append(Turn("", id, session, seq, "", role, trust, event["text"]))
+        if event.get("place"):
+            placed[id] = Place(event["place"]), is_person
+    said = find_utterances([turn for turn in turns if turn.id not in placed])
+    extra = [Utterance(t, t.text, *placed[t.id]) for t in turns if t.id in placed]
+    return sorted([*said, *extra], key=lambda u: u.turn.seq)
+
+
+def read_lines(path: Path) -> Iterator[Any]:
+    """The JSON values of a file, one a line."""
+    with path.open(encoding="utf-8") as file:
+        yield from (json.loads(line) for line in file if line.strip())
+
+
+def remembered_text(candidate: Candidate) -> str:
+    """The words that are compared with the labels."""
+    s = candidate.statement
+    repeats = s.text.lower().startswith(s.lead.lower()[:12])
+    return f"{s.lead}: {plain(s.text)}" if s.lead and not repeats else plain(s.text)
+
+
+def read_sets(folders: Sequence[Path], cache: Path) -> list[Session]:
+    """All labelled sessions, with the likeness of their statements."""
+    known = (
+        {tuple(row[:3]): (row[3], row[4]) for row in read_lines(cache)} if cache.exists() else {}
+    )
+    sessions: list[Session] = []
+    new: list[list[Any]] = []
+    encoder = packaged_encoder(threads=2)
+    for folder in folders:
+        items: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for label in read_lines(folder / "labels.jsonl"):
+            if "kind" in label:
+                items[label["session"]].append(label)
+        for record in read_lines(folder / "sessions.jsonl"):
+            name, own = record["session"], items[record["session"]]
+            utterances = utterances_of(record["events"], name)
+            candidates = find_candidates(utterances)
+            keys = [(name, c.statement.lead, c.statement.text) for c in candidates]
+            missing = [n for n, key in enumerate(keys) if key not in known]
+            if missing and own:
+                labels = encoder.embed([item["text"] for item in own])
+                said = encoder.embed([remembered_text(candidates[n]) for n in missing])
+                for n, row in zip(missing, said @ labels.T, strict=True):
+                    best = int(row.argmax())
+                    known[keys[n]] = round(float(row[best]), 3), own[best]["kind"]
+                    new.append([*keys[n], *known[keys[n]]])
+                print(f"{name}: {len(missing)} statements compared", file=sys.stderr)
+            found = [known.get(key, (-1.0, "")) for key in keys]
+            likeness = np.array([value for value, _ in found], np.float32)
+            kinds = [kind for _, kind in found]
+            project = record["project"].replace("/", "_")
+            sessions.append(Session(name, project, utterances, candidates, likeness, kinds, own))
+    with cache.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in new)
+    return sessions
+
+
+class Rows(NamedTuple):
+    """All statements of some sessions as numbers: forms, hashed words, worth, kind (-1 for none)
+    and how much each counts."""
+
+    numbers: Floats
+    buckets: list[npt.NDArray[np.int64]]
+    values: list[Floats]
+    worth: Floats
+    kinds: npt.NDArray[np.int64]
+    counts: Floats
+
+
+def rows_of(session: Session) -> Rows:
+    """The statements of one session as numbers."""
+    hashed = [
+        hashed_words(c.statement, session.utterances[c.utterance].is_person)
+        for c in session.candidates
+    ]
+    names = [kind.value for kind in KINDS]
+    alike = session.likeness >= ALIKE
+    kinds = [
+        names.index(kind) if good else -1 for kind, good in zip(session.kinds, alike, strict=True)
+    ]
+    count = len(session.candidates)
+    return Rows(
+        describe(session.utterances, session.candidates),
+        [np.fromiter(h, np.int64, len(h)) for h in hashed],
+        [np.fromiter(h.values(), np.float32, len(h)) for h in hashed],
+        1 / (1 + np.exp(-(session.likeness - ALIKE) / SOFTNESS)),
+        np.array(kinds, np.int64),
+        np.full(count, min(1.0, FULL_SESSION / max(1, count)), np.float32),
+    )
+
+
+def together(parts: Sequence[Rows]) -> Rows:
+    """The rows of several sessions."""
+    return Rows(
+        np.concatenate([p.numbers for p in parts]),
+        [b for p in parts for b in p.buckets],
+        [v for p in parts for v in p.values],
+        np.concatenate([p.worth for p in parts]),
+        np.concatenate([p.kinds for p in parts]),
+        np.concatenate([p.counts for p in parts]),
+    )
+
+
+def train_words(rows: Rows, epochs: int = 6, rate: float = 0.5) -> tuple[Floats, Floats]:
+    """Weights of the hashed words by gradient descent (Adagrad): worth, and each kind."""
+    rng = np.random.default_rng(SEED)
+    size = 1 + len(KINDS)
+    weights = np.zeros((BUCKETS, size), np.float32)
+    bias = np.zeros(size, np.float32)
+    spread = np.full((BUCKETS, size), 1.0, np.float32)
+    for _ in range(epochs):
+        drawn = np.flatnonzero(rng.random(len(rows.worth)) < rows.counts)
+        rng.shuffle(drawn)
+        for start in range(0, len(drawn), 64):
+            batch = drawn[start : start + 64]
+            step = np.zeros(size, np.float32)
+            for n in batch:
+                at, values = rows.buckets[n], rows.values[n]
+                guess = values @ weights[at] + bias
+                error = np.zeros(size, np.float32)
+                error[0] = 1 / (1 + np.exp(-guess[0])) - rows.worth[n]
+                if rows.kinds[n] >= 0:
+                    share = np.exp(guess[1:] - guess[1:].max())
+                    error[1:] = share / share.sum()
+                    error[1 + rows.kinds[n]] -= 1
+                gradient = values[:, None] * error[None] + 1e-5 * weights[at]
+                spread[at] += gradient**2
+                weights[at] -= rate * gradient / np.sqrt(spread[at])
+                step += error
+            bias -= 0.02 * step / len(batch)
+    return weights, bias
+
+
+def by_words(weights: Floats, bias: Floats, rows: Rows) -> Floats:
+    """The worth of each statement by its words alone."""
+    found = (v @ weights[b, 0] for b, v in zip(rows.buckets, rows.values, strict=True))
+    return np.fromiter(found, np.float32, len(rows.worth)) + bias[0]
+
+
+def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2e-3) -> Weights:
+    """The weights of the network (Adam), over the numbers and the score of the words."""
+    rng = np.random.default_rng(SEED)
+    width = numbers.shape[1]
+    weights: Weights = {
+        "mean": numbers.mean(axis=0),
+        "spread": numbers.std(axis=0) + np.float32(1e-6),
+        "hidden": (rng.standard_normal((width, HIDDEN)) / np.sqrt(width)).astype(np.float32),
+        "hidden_bias": np.zeros(HIDDEN, np.float32),
+        "out": (rng.standard_normal(HIDDEN) / np.sqrt(HIDDEN)).astype(np.float32),
+        "out_bias": np.zeros((), np.float32),
+    }
+    trained = ("hidden", "hidden_bias", "out", "out_bias")
+    first = {name: np.zeros_like(weights[name]) for name in trained}
+    second = {name: np.zeros_like(weights[name]) for name in trained}
+    scaled = (numbers - weights["mean"]) / weights["spread"]
+    steps = 0
+    for _ in range(epochs):
+        drawn = np.flatnonzero(rng.random(len(scaled)) < rows.counts)
+        rng.shuffle(drawn)
+        for start in range(0, len(drawn), 512):
+            batch = drawn[start : start + 512]
+            steps += 1
+            given = scaled[batch] * (rng.random((len(batch), width)) > 0.1) / 0.9
+            hidden = np.tanh(given @ weights["hidden"] + weights["hidden_bias"])
+            kept = (rng.random(hidden.shape) > 0.2) / 0.8
+            guess = (hidden * kept) @ weights["out"] + weights["out_bias"]
+            error = (1 / (1 + np.exp(-guess)) - rows.worth[batch]) / len(batch)
+            back = (error[:, None] * weights["out"]) * kept * (1 - hidden**2)
+            gradients = {
+                "out": (hidden * kept).T @ error,
+                "out_bias": error.sum(),
+                "hidden": given.T @ back,
+                "hidden_bias": back.sum(axis=0),
+            }
+            for name, gradient in gradients.items():
+                first[name] = 0.9 * first[name] + 0.1 * gradient
+                second[name] = 0.999 * second[name] + 0.001 * gradient**2
+                moved = first[name] / (1 - 0.9**steps)
+                scale = np.sqrt(second[name] / (1 - 0.999**steps)) + 1e-8
+                weights[name] = (weights[name] * (1 - rate * 0.01) - rate * moved / scale).astype(
+                    np.float32
+                )
+    return weights
+
+
+def folds_of(sessions: Sequence[Session]) -> dict[str, int]:
+    """The projects in parts of about as many sessions each."""
+    sizes = Counter(session.project for session in sessions)
+    load = [0] * FOLDS
+    folds: dict[str, int] = {}
+    for project, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
+        folds[project] = load.index(min(load))
+        load[folds[project]] += size
+    return folds
+
+
+def train(sessions: Sequence[Session]) -> Weights:
+    """The weights of a selector. The network is trained on scores of words that were trained
+    without the project itself, as they will be of a project that nobody has seen."""
+    folds = folds_of(sessions)
+    rows = [rows_of(session) for session in sessions]
+    everything = together(rows)
+    scores: list[Floats] = [np.zeros(0, np.float32)] * len(sessions)
+    for fold in range(FOLDS):
+        others = [r for s, r in zip(sessions, rows, strict=True) if folds[s.project] != fold]
+        if not others:
+            continue
+        weights, bias = train_words(together(others))
+        for n, session in enumerate(sessions):
+            if folds[session.project] == fold:
+                scores[n] = by_words(weights, bias, rows[n])
+    numbers = np.hstack([everything.numbers, np.concatenate(scores)[:, None]])
+    found = train_network(numbers, everything)
+    found["words"], found["words_bias"] = train_words(everything)
+    return found
+
+
+class Result(NamedTuple):
+    """Of some sessions: items of weight 2 and 3, how many are found, statements, how many are
+    right, and for how many of these the kind is."""
+
+    items: int
+    found: int
+    statements: int
+    right: int
+    right_kind: int
+
+
+def judge(sessions: Sequence[Session], chosen: Sequence[Sequence[Scored]]) -> Result:
+    """How well statements were chosen."""
+    encoder = packaged_encoder(threads=2)
+    items = found = statements = right = right_kind = 0
+    for session, own in zip(sessions, chosen, strict=True):
+        weighty = [item for item in session.items if item["weight"] >= 2]
+        items, statements = items + len(weighty), statements + len(own)
+        if not own or not session.items:
+            continue
+        said = encoder.embed([remembered_text(one.candidate) for one in own])
+        alike = said @ encoder.embed([item["text"] for item in session.items]).T
+        good = alike.max(axis=1) >= ALIKE
+        right += int(good.sum())
+        right_kind += sum(
+            one.kind.value == session.items[int(row.argmax())]["kind"]
+            for one, row, is_good in zip(own, alike, good, strict=True)
+            if is_good
+        )
+        weights = np.array([item["weight"] for item in session.items])
+        found += int((alike.max(axis=0) >= ALIKE)[weights >= 2].sum())
+    return Result(items, found, statements, right, right_kind)
+
+
+def check(sessions: Sequence[Session], groups: dict[str, set[str]]) -> None:
+    """Print how well sessions of unseen projects are selected, by threshold."""
+    folds = folds_of(sessions)
+    scored: dict[str, list[Scored]] = {}
+    for fold in range(FOLDS):
+        others = [s for s in sessions if folds[s.project] != fold]
+        selector = Selector(train(others))
+        for session in sessions:
+            if folds[session.project] == fold:
+                scored[session.name] = selector.score(session.utterances, session.candidates)
+        print(f"part {fold + 1} of {FOLDS} done", file=sys.stderr)
+    print("| set | threshold | recall | precision | statements a session | right kind |")
+    print("|---|---|---|---|---|---|")
+    for name, group in groups.items():
+        own = [s for s in sessions if s.name in group]
+        for threshold in np.arange(-1.4, 0.5, 0.2):
+            limits = LIMITS._replace(threshold=float(threshold))
+            r = judge(own, [select(scored[s.name], limits) for s in own])
+            print(
+                f"| {name} | {threshold:.1f} | {r.found / max(1, r.items):.3f} "
+                f"| {r.right / max(1, r.statements):.3f} | {r.statements / len(own):.1f} "
+                f"| {r.right_kind / max(1, r.right):.2f} |"
+            )
+
+
+def main() -> None:
+    """Train, check and write as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("sets", nargs="+", type=Path, metavar="SET")
+    parser.add_argument("--likeness", type=Path, required=True, help="where cosines are kept")
+    parser.add_argument("--check", action="store_true", help="cross-validate over projects")
+    parser.add_argument("--write", action="store_true", help="train on all and write the weights")
+    arguments = parser.parse_args()
+    sessions = read_sets(arguments.sets, arguments.likeness)
+    if arguments.check:
+        groups = {
+            folder.name: {label["session"] for label in read_lines(folder / "labels.jsonl")}
+            for folder in arguments.sets
+        }
+        check(sessions, groups)
+    if arguments.write:
+        weights = train(sessions)
+        np.savez_compressed(WEIGHTS, **{k: v.astype(np.float16) for k, v in weights.items()})
+        print(f"Wrote {WEIGHTS} ({WEIGHTS.stat().st_size // 1024} KB).")
+
+
+if __name__ == "__main__":
+    main()
