@@ -8,9 +8,9 @@ A SET is a folder of labelled sessions:
   "place": "" or "plan", "answer", "refusal", "report"}]}
 - `labels.jsonl`: {"session", "kind", "text", "weight"}, what a careful reader would remember
 
-A statement is worth as much as it is like one of the labelled items: the cosine of their vectors, by
-the encoder that comes with Holdfast. That takes a few milliseconds a statement, so it is kept in the
-file `--likeness` and only computed for statements that are not in it.
+A statement is worth as much as it is like one of the labelled items: the cosine of their vectors,
+by the encoder that comes with Holdfast. That takes a few milliseconds a statement, so it is kept in
+the file `--likeness` and only computed for statements that are not in it.
 
 `--check` trains on all projects but a sixth, six times, and prints how well the rest is selected:
 recall of items of weight 2 and 3, precision of statements, statements a session. Projects are never
@@ -48,7 +48,6 @@ from holdfast.refine.distil.selector import (
     WEIGHTS,
     Scored,
     Selector,
-    network,
     select,
 )
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
@@ -201,23 +200,26 @@ def train_words(rows: Rows, epochs: int = 6, rate: float = 0.5) -> tuple[Floats,
     for _ in range(epochs):
         drawn = np.flatnonzero(rng.random(len(rows.worth)) < rows.counts)
         rng.shuffle(drawn)
-        for start in range(0, len(drawn), 64):
-            batch = drawn[start : start + 64]
-            step = np.zeros(size, np.float32)
-            for n in batch:
-                at, values = rows.buckets[n], rows.values[n]
-                guess = values @ weights[at] + bias
-                error = np.zeros(size, np.float32)
-                error[0] = 1 / (1 + np.exp(-guess[0])) - rows.worth[n]
-                if rows.kinds[n] >= 0:
-                    share = np.exp(guess[1:] - guess[1:].max())
-                    error[1:] = share / share.sum()
-                    error[1 + rows.kinds[n]] -= 1
-                gradient = values[:, None] * error[None] + 1e-5 * weights[at]
-                spread[at] += gradient**2
-                weights[at] -= rate * gradient / np.sqrt(spread[at])
-                step += error
-            bias -= 0.02 * step / len(batch)
+        for start in range(0, len(drawn), 32):
+            batch = drawn[start : start + 32]
+            lengths = [len(rows.buckets[n]) for n in batch]
+            at = np.concatenate([rows.buckets[n] for n in batch])
+            values = np.concatenate([rows.values[n] for n in batch])[:, None]
+            ends = np.cumsum([0, *lengths[:-1]])
+            guess = np.add.reduceat(values * weights[at], ends, axis=0) + bias
+            error = np.zeros_like(guess)
+            error[:, 0] = 1 / (1 + np.exp(-guess[:, 0])) - rows.worth[batch]
+            kinds = rows.kinds[batch]
+            known = np.flatnonzero(kinds >= 0)
+            share = np.exp(guess[known, 1:] - guess[known, 1:].max(axis=1, keepdims=True))
+            error[known, 1:] = share / share.sum(axis=1, keepdims=True)
+            error[known, 1 + kinds[known]] -= 1
+            touched, place = np.unique(at, return_inverse=True)
+            gradient = 1e-5 * weights[touched]
+            np.add.at(gradient, place, values * np.repeat(error, lengths, axis=0))
+            spread[touched] += gradient**2
+            weights[touched] -= rate * gradient / np.sqrt(spread[touched])
+            bias -= 0.02 * error.mean(axis=0)
     return weights, bias
 
 

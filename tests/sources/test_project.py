@@ -55,6 +55,24 @@ def test_a_subfolder_belongs_to_its_repository(tmp_path: Path) -> None:
     ]
 
 
+def test_the_history_of_a_repository_is_read_once_for_each_latest_commit(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "proj")
+    found = identify_project(str(top))
+    objects, aside = top / ".git" / "objects", tmp_path / "aside"
+    # Without its objects git still names the latest commit, but finds no other.
+    shutil.copytree(objects, aside)
+    shutil.rmtree(objects)
+    objects.mkdir()
+    assert identify_project(str(top)) == found
+    shutil.rmtree(objects)
+    shutil.copytree(aside, objects)
+    git(top, "commit", "-q", "--allow-empty", "-m", "second")
+    assert identify_project(str(top)) == found
+    git(top, "checkout", "-q", "--orphan", "other")
+    git(top, "commit", "-q", "--allow-empty", "-m", "another beginning")
+    assert identify_project(str(top)).aliases[0] not in found.aliases
+
+
 def test_a_worktree_shares_the_bank_of_its_repository(tmp_path: Path) -> None:
     top = make_repository(tmp_path / "proj")
     git(top, "worktree", "add", "-q", str(tmp_path / "elsewhere"), "-b", "side")

@@ -311,9 +311,11 @@ def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -
 
     # What happened at a time is asked of those who were there.
     if query.time_range is None and not query.asks_for_recent_work:
-        candidates = put_newer_statements_first(
-            store, candidates, query.terms.words, measure, plan.weights
-        )
+        # A reason is not outdated by what is said later about the same.
+        if cause_direction(query.text) is None:
+            candidates = put_newer_statements_first(
+                store, candidates, query.terms.words, measure, plan.weights
+            )
         candidates = put_authorities_first(candidates, measure, plan.weights)
     compared = max(_MAX_MEASURED, plan.limit)
     candidates = put_what_holds_first(candidates, compared)

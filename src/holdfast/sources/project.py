@@ -62,6 +62,7 @@ def _from_git(folder: str) -> Project | None:
         "--git-common-dir",
         "--is-shallow-repository",
         "--show-toplevel",
+        "HEAD",
         partial=True,
     ).splitlines()
     if len(output) < 2 or not Path(output[0]).is_absolute():
@@ -70,7 +71,8 @@ def _from_git(folder: str) -> Project | None:
     root = output[2] if len(output) > 2 else folder
     remote = _remote(root)
     aliases = [f"remote:{remote}"] if remote else []
-    first = "" if is_shallow else _first_commit(folder)
+    head = output[3] if len(output) > 3 else "HEAD"  # a bare repository does not get that far
+    first = "" if is_shallow else _first_commit(folder, common, head)
     if first:
         aliases.append(f"root:{first}")
     top = _WORKTREE.sub("", root)
@@ -116,10 +118,20 @@ def normal_remote(url: str, folder: str = "/") -> str:
     return f"{found['host']}/{path}".lower()
 
 
-def _first_commit(folder: str) -> str:
-    """The commit without parents; the first by hash where there are several."""
-    commits = run_git(folder, "rev-list", "--max-parents=0", "HEAD").split()
-    return min(commits, default="")
+# Of each repository, its latest commit and the first. What came before a commit never changes, and
+# to go there takes seconds in a long history.
+_first_commits: dict[str, tuple[str, str]] = {}
+
+
+def _first_commit(folder: str, common: str, head: str) -> str:
+    """The commit without parents; the first by hash where there are several. `head` is the latest
+    commit, "HEAD" where that is not known or there is none."""
+    known, first = _first_commits.get(common, ("HEAD", ""))
+    if known != head or head == "HEAD":
+        first = min(run_git(folder, "rev-list", "--max-parents=0", head).split(), default="")
+        if first:
+            _first_commits[common] = head, first
+    return first
 
 
 def run_git(folder: str, *arguments: str, partial: bool = False) -> str:

@@ -1,80 +1,75 @@
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 from holdfast.model.bank import Bank
 from holdfast.model.records import Session
 from holdfast.store.sqlite.schema import migrations
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.waiting import wait_until
+from tests.support.warm_commands import warm_interpreter
 
 NOON = "2026-03-01T12:00:00Z"
 STEPS = [("one", "CREATE TABLE log (step); INSERT INTO log VALUES ('one')")] + [
     (step, f"CREATE TABLE {step} (x); INSERT INTO log VALUES ('{step}')")
     for step in ("two", "three", "four")
 ]
-# Each process says when it is ready and waits for the word, so that all start at once.
-OPENER = """
-import sys
+# Each process says that it is ready and waits for a lock that is let go of when all are, so that
+# they start at once.
+START = """
+import fcntl, os, sys
 from pathlib import Path
+(Path(sys.argv.pop()) / f"ready {os.getpid()}").touch()
+with open(sys.argv.pop()) as held:
+    fcntl.flock(held, fcntl.LOCK_SH)
+"""
+OPENER = f"""
 from holdfast.store.sqlite.store import SqliteStore
-print("ready", flush=True)
-sys.stdin.readline()
+{START}
 SqliteStore(Path(sys.argv[1]), eval(sys.argv[2])).close()
 """
-WRITER = """
-import sys
-from pathlib import Path
+WRITER = f"""
 from holdfast.model.records import Origin, Role, Turn
 from holdfast.model.trust import Trust
 from holdfast.store.records.sources import SourceChange
 from holdfast.store.sqlite.store import SqliteStore
+{START}
 path, name = Path(sys.argv[1]), sys.argv[2]
-print("ready", flush=True)
-sys.stdin.readline()
 store = SqliteStore(path)
 with store.transaction():
-    source = store.sources.add(f"/{name}.jsonl", "claude-code", "b1").id
+    source = store.sources.add(f"/{{name}}.jsonl", "claude-code", "b1").id
 for n in range(200):
     with store.transaction():
         seq = store.turns.next_seq("b1", "shared")
-        turn = Turn("b1", f"{name}-{n}", "shared", seq, "", Role.USER, Trust.USER, "hello",
+        turn = Turn("b1", f"{{name}}-{{n}}", "shared", seq, "", Role.USER, Trust.USER, "hello",
                     origin=Origin(source, n + 1))
         store.turns.put([turn])
-        done = SourceChange(source, n, n + 1, "", "", 1, 1, 1, {}, (), {"jwt": 1}, "")
+        done = SourceChange(source, n, n + 1, "", "", 1, 1, 1, {{}}, (), {{"jwt": 1}}, "")
         assert store.sources.advance(done)
 store.close()
 """
 
 
-def run_at_once(script: str, arguments: list[list[str]]) -> None:
-    with ExitStack() as ended:
-        processes: list[subprocess.Popen[str]] = []
-        for words in arguments:
-            process = subprocess.Popen(
-                [sys.executable, "-c", script, *words],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
+def run_at_once(folder: Path, script: str, arguments: list[list[str]]) -> None:
+    folder.mkdir()
+    lock, errors = folder / "lock", folder / "errors"
+    with lock.open("w") as held, errors.open("w") as told:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        processes = [
+            warm_interpreter().start(
+                [*words, str(lock), str(folder)], os.environ, files=(told, told), code=script
             )
-            ended.enter_context(process)
-            ended.callback(process.kill)
-            processes.append(process)
-        for process in processes:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        for process in processes:
-            assert process.stdin is not None
-            process.stdin.write("\n")
-            process.stdin.flush()
-        for process in processes:
-            _, errors = process.communicate(timeout=60)
-            assert process.returncode == 0, errors
+            for words in arguments
+        ]
+        wait_until(lambda: len([*folder.glob("ready *")]) == len(processes), "all are ready")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        ended = [process.wait(60) for process in processes]
+    assert ended == [0] * len(processes), errors.read_text()
 
 
 def test_a_store_being_created_by_another_process_is_waited_for(tmp_path: Path) -> None:
@@ -95,7 +90,11 @@ def test_a_store_being_created_by_another_process_is_waited_for(tmp_path: Path) 
 def test_processes_that_create_a_store_at_once_create_one_complete_store(tmp_path: Path) -> None:
     for attempt in range(3):
         path = tmp_path / str(attempt) / "memory.db"
-        run_at_once(OPENER, [[str(path), repr([tuple(one) for one in migrations()])]] * 4)
+        run_at_once(
+            tmp_path / f"run {attempt}",
+            OPENER,
+            [[str(path), repr([tuple(one) for one in migrations()])]] * 4,
+        )
         with closing(SqliteStore(path)) as store:
             assert store.banks.all() == []
         assert not (path.parent / "backups").exists()
@@ -104,7 +103,7 @@ def test_processes_that_create_a_store_at_once_create_one_complete_store(tmp_pat
 def test_processes_that_migrate_at_once_run_each_step_once(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     SqliteStore(path, STEPS[:1]).close()
-    run_at_once(OPENER, [[str(path), repr(STEPS)]] * 4)
+    run_at_once(tmp_path / "run", OPENER, [[str(path), repr(STEPS)]] * 4)
     with closing(sqlite3.connect(path)) as raw:
         steps = [step for (step,) in raw.execute("SELECT step FROM log")]
         assert steps == ["one", "two", "three", "four"]
@@ -125,7 +124,7 @@ def test_many_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> Non
         with store.transaction():
             store.banks.add(Bank("b1", "harbour", NOON))
             store.sessions.add(Session("b1", "shared", "h1", "claude-code"))
-        run_at_once(WRITER, [[str(path), name] for name in names])
+        run_at_once(tmp_path / "run", WRITER, [[str(path), name] for name in names])
         turns = store.turns.of_session("b1", "shared")
         assert [turn.seq for turn in turns] == list(range(1, 801))
         assert {turn.id for turn in turns} == {f"{name}-{n}" for name in names for n in range(200)}

@@ -1,8 +1,8 @@
 """The learned selector: how much a statement is worth remembering, and of which kind it is.
 
 A small network over the numbers of `features`, of which one is the score of the statement's words.
-The weights are trained by tools/train_selector.py; what they were trained on and how well they do is
-in MODEL.md beside them.
+The weights are trained by tools/train_selector.py; what they were trained on and how well they do
+is in MODEL.md beside them.
 """
 
 from __future__ import annotations
