@@ -46,7 +46,9 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One retained unit in a network, in five dimensions. Opinions have a confidence; `seen` is
-    the number of sessions in which the memory occurs."""
+    the number of sessions in which the memory occurs. `kind` is None for what is neither said nor
+    done but only counted, as files that are often changed together, and for what people asked to
+    remember."""
 
     bank: str
     id: str
@@ -64,6 +66,7 @@ class Memory:
     evidence_against: tuple[str, ...] = ()
     superseded_by: str = ""
     seen: int = 1
+    kind: Kind | None = None
 
     @property
     def by_agent(self) -> bool:

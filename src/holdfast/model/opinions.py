@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.trust import Status, Trust
 
 
@@ -31,6 +31,7 @@ class MemoryOccurrence(NamedTuple):
     evidence: tuple[str, ...] = ()
     needs: int = 1
     confidence: float | None = None
+    kind: Kind | None = None
 
 
 class SessionOccurrence(NamedTuple):

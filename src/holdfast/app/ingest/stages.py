@@ -69,7 +69,7 @@ def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
 STAGES = (
     Stage("facts", 7, _facts),
     Stage("patterns", 3, _patterns),
-    Stage("retain", 3, _retain),
+    Stage("retain", 4, _retain),
     Stage("reflect", 3, _reflect),
     Stage("concepts", 2, _concepts),
     Stage("entities", 5, _entities),

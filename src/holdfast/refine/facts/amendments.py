@@ -67,6 +67,7 @@ _NOISE = frozenset(
     "everything everywhere everybody anybody nobody nothing something thing things stuff people "
     "folks guys team time way ways lot bit new old now today week month year day please want "
     "enough really just only much many more less most least first last next same other another "
+    "second minute hour ms percent kb mb gb px "
     "own every each any all some whatever wherever whenever until since because got gets get goes "
     "going gone look looks see seen show shows shown tell told ask asked know known think like "
     "work works working start starts started stop stopped without within beside between through "
@@ -92,6 +93,8 @@ _NO_QUALIFIER = frozenset(
 
 # General words for things of which there are several, told apart by the word before.
 _THINGS = frozenset(map(stem, "service module app application team level version".split()))
+# These and others that say nothing by themselves, but with the word before ("login codes").
+_GENERAL = _THINGS | frozenset(map(stem, "project repo repository code file branch".split()))
 _NUMBERS: dict[str, str] = dict(
     zip(
         "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
@@ -117,8 +120,6 @@ class StatementWords(NamedTuple):
     places: tuple[frozenset[str], ...]
     # The words without their order.
     set: frozenset[str]
-    # Words that say nothing by themselves, each with the word before it ("search service").
-    qualified: frozenset[tuple[str, str]]
 
 
 @lru_cache(maxsize=5000)
@@ -130,19 +131,12 @@ def statement_words(text: str) -> StatementWords:
     pairs = {
         (one, other)
         for (word, one), (next_word, other) in pairwise(found)
-        if _is_content(word, one) and _is_content(next_word, other)
+        if _is_content(word, one) and (_is_content(next_word, other) or other in _GENERAL)
         if not is_value(word) and not is_value(next_word)
-    }
-    qualified = {
-        (one, other)
-        for (word, one), (_, other) in pairwise(found)
-        if _is_content(word, one) and not is_value(word) and other in _THINGS
     }
     low = {word for word, _ in found}
     places = tuple(group & low for group in _PLACES)
-    return StatementWords(
-        tuple(content), frozenset(pairs), places, frozenset(content), frozenset(qualified)
-    )
+    return StatementWords(tuple(content), frozenset(pairs), places, frozenset(content))
 
 
 def _stem(word: str) -> str:
@@ -251,16 +245,16 @@ def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
     places = zip(one.places, other.places, strict=True)
     if any(ours and theirs and not ours & theirs for ours, theirs in places):
         return True
-    general = {noun for _, noun in one.qualified} & {noun for _, noun in other.qualified}
     return any(
-        _differ(_beside(one.qualified, noun, 0), _beside(other.qualified, noun, 0), one, other)
-        for noun in general
+        _differ(_beside(one.before, noun, 0), _beside(other.before, noun, 0), one, other)
+        for noun in _THINGS
     )
 
 
 def _shared(own: StatementWords, around: StatementWords, older: StatementWords) -> frozenset[str]:
     """The words of both statements that name the same thing in both."""
-    shared = (own.set | around.set) & older.set
+    # A digit alone is in many statements.
+    shared = {w for w in (own.set | around.set) & older.set if len(w) > 1 or not w.isdigit()}
     near = own if own.before else around
     return frozenset(word for word in shared if not _differs(word, near, older))
 
@@ -285,7 +279,8 @@ def _differ(
     """Whether two sets of neighbours exclude each other: both are there, and neither statement has
     a neighbour of the other."""
     ours, theirs = ours - _NO_QUALIFIER, theirs - _NO_QUALIFIER
-    return bool(ours and theirs) and not ours & other.set and not theirs & one.set
+    in_both = ours & theirs or ours & other.set or theirs & one.set
+    return bool(ours and theirs) and not in_both
 
 
 def _weight(shared: frozenset[str], older: StatementWords, weights: WordWeights) -> float:

@@ -15,18 +15,19 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Memory, Validity
 from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
-from holdfast.model.records import Session, Turn
+from holdfast.model.records import Exchange, Session, Turn
 from holdfast.model.trust import Status, least_trusted
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.memories.model_extracted import ExtractedMemories
+from holdfast.refine.memories.retained_statements import retain_statements
 from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
 from holdfast.refine.memories.stances import memory_stances, turn_stances
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 3
+VERSION = 4
 # Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
 _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this
@@ -80,6 +81,7 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
     extracted = ExtractedMemories(writer.summaries, session.bank)
     found: list[MemoryOccurrence] = []
     stances: list[Stance] = []
+    said_in: list[tuple[Exchange, list[Turn]]] = []
     for exchange in exchanges:
         turns = writer.turns.of_session(
             session.bank, session.id, exchange.first_seq, exchange.last_seq
@@ -96,7 +98,9 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
         said = without_retold(turns)
         by_rules = retain_exchange(exchange, said, by_person) if said else []
         found += by_rules if by_model is None else by_model
+        said_in += [(exchange, said)] if by_model is None else []
         stances += turn_stances(turns) if by_person else []
+    found += retain_statements(session, exchanges, said_in)
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = distinct(found)
@@ -151,6 +155,7 @@ def _combine(bank: str, occurrences: Sequence[SessionOccurrence]) -> Memory:
         confidence=first.confidence,
         evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
         seen=len(occurrences),
+        kind=first.kind,
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from holdfast.language import capitalize, code_names, plain, sentences, truncate
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.model.trust import Trust
@@ -113,7 +113,7 @@ def retain_exchange(
     if cause and is_fixed and exchange.outcome is Outcome.DONE:
         files = (*exchange.files_modified, *exchange.files_read)
         where = ", ".join(files[: _LIMITS.max_files])
-        found.append(make_occurrence(exchange, Network.WORLD, cause, where=where))
+        found.append(make_occurrence(exchange, Network.WORLD, cause, where=where, kind=Kind.LESSON))
     found += _project_commands(exchange, commands)
     return distinct(found)[:MAX_PER_EXCHANGE]
 
@@ -152,6 +152,7 @@ def make_occurrence(
     evidence: Sequence[Turn] = (),
     needs: int = 1,
     key: str = "",
+    kind: Kind | None = None,
 ) -> MemoryOccurrence:
     """An occurrence of a memory in an exchange. It is shown once `needs` sessions have one with the
     same `key`; without `key`, the same stems in any order make the same key."""
@@ -172,6 +173,7 @@ def make_occurrence(
         context.strip(),
         (uri("exchange", x.id), *turn_uris),
         needs,
+        kind=kind,
     )
 
 
@@ -201,6 +203,7 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
             where=", ".join(changed[: _LIMITS.max_files]),
             why=cause or _stated_reason(turns),
             evidence=[*edits[: _LIMITS.max_edits_as_evidence], *tests[-1:]],
+            kind=Kind.OUTCOME,
         )
     ]
 
@@ -274,8 +277,17 @@ def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
             is_order = sentence.split(" ", 1)[0].lower() in _PAST_TENSE
             if not is_order and is_lasting_rule(sentence):
                 who, trust = turn.speaker or "user", turn.trust
-                world = Network.WORLD
-                return [make_occurrence(x, world, sentence, who=who, trust=trust, evidence=[turn])]
+                return [
+                    make_occurrence(
+                        x,
+                        Network.WORLD,
+                        sentence,
+                        who=who,
+                        trust=trust,
+                        evidence=[turn],
+                        kind=Kind.RULE,
+                    )
+                ]
     return []
 
 
@@ -322,7 +334,13 @@ def _fixed_error(
     where = ", ".join(list(dict.fromkeys(files))[: _LIMITS.max_files])
     what = f"`{name}` failed with “{error}”; it passed after changes to {where}"
     return make_occurrence(
-        x, Network.OBSERVATION, what, why=cause, where=where, evidence=[first, passed]
+        x,
+        Network.OBSERVATION,
+        what,
+        why=cause,
+        where=where,
+        evidence=[first, passed],
+        kind=Kind.LESSON,
     )
 
 
@@ -350,6 +368,7 @@ def _project_commands(
                 evidence=[turn],
                 needs=needs,
                 key=f"{Network.WORLD.value}:{content_id('command', command.name)}",
+                kind=Kind.FACT,
             )
         ]
     return []

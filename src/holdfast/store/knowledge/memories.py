@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.knowledge import Memory, Network, Validity
+from holdfast.model.knowledge import Kind, Memory, Network, Validity
 from holdfast.model.opinions import (
     MemoryOccurrence,
     SessionOccurrence,
@@ -33,19 +33,23 @@ from holdfast.store.sql.statements import (
 REMEMBERED = "bank, id, time, who, text, trust"
 MEMORY = (
     "bank, id, time, who, text, network, place, why, confidence, trust, status, favour, against, "
-    "seen"
+    "seen, kind"
 )
 OCCURRENCE = (
-    "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence"
+    "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence, "
+    "kind"
 )
 STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
-RETAINED = "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence"
+RETAINED = (
+    "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence, kind"
+)
 
 # `MEMORY` of what people asked to remember, and where it is found.
 REMEMBERED_MEMORY = (
     "remembered_memory.bank, remembered_memory.id, time, who, text, coalesce(network, 'world'), "
     "coalesce(place, ''), coalesce(why, ''), confidence, remembered_memory.trust, "
-    "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, '[]', '[]', 1 "
+    "CASE remembered_memory.trust WHEN 'user' THEN 'verified' ELSE 'observed' END, "
+    "'[]', '[]', 1, '' "
     "FROM remembered_memory LEFT JOIN memory_dimension "
     "ON memory_dimension.bank = remembered_memory.bank AND memory_dimension.id = "
     "remembered_memory.id"
@@ -63,12 +67,12 @@ NOT_HIDDEN = (
 def memory_of(row: rows.Row) -> Memory:
     """`MEMORY`. It is valid from its time on."""
     bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
-    favour, against, seen = rest
+    favour, against, seen, kind = rest
     return Memory(
         bank, id, Network(network), text, Trust(trust), when=time, where=place, who=who, why=why,
         confidence=confidence, status=Status(status),
         validity=Validity(since=time, learned=time), evidence_for=rows.as_tuple(favour),
-        evidence_against=rows.as_tuple(against), seen=seen,
+        evidence_against=rows.as_tuple(against), seen=seen, kind=Kind(kind) if kind else None,
     )  # fmt: skip
 
 
@@ -79,10 +83,10 @@ def remembered_row(memory: Memory) -> rows.Row:
 
 def occurrence_of(row: rows.Row) -> MemoryOccurrence:
     """`OCCURRENCE`."""
-    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
+    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest, kind = row
     return MemoryOccurrence(
         key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
-        rows.as_tuple(evidence), *rest,
+        rows.as_tuple(evidence), *rest, Kind(kind) if kind else None,
     )  # fmt: skip
 
 
@@ -90,7 +94,7 @@ def occurrence_row(s: MemoryOccurrence) -> rows.Row:
     """`OCCURRENCE`."""
     return (
         s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
-        s.context, rows.as_list(s.evidence), s.needs, s.confidence,
+        s.context, rows.as_list(s.evidence), s.needs, s.confidence, s.kind or "",
     )  # fmt: skip
 
 
@@ -98,7 +102,7 @@ def retained_row(key: str, m: Memory) -> rows.Row:
     """`RETAINED`."""
     return (
         m.bank, m.id, key, m.when, m.network.value, m.what, m.trust.value, m.where, m.who, m.why,
-        rows.as_list(m.evidence_for), m.seen, m.confidence,
+        rows.as_list(m.evidence_for), m.seen, m.confidence, m.kind or "",
     )  # fmt: skip
 
 
@@ -135,7 +139,7 @@ class MemoryReader:
         named."""
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
-            "evidence, '[]', seen FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
+            "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
             f"AND {NOT_HIDDEN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
             (bank, network, limit),
         )

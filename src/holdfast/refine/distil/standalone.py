@@ -1,0 +1,65 @@
+"""Makes a statement understandable without its conversation.
+
+Words that only continue the conversation are taken off its start, what stood above it in a list is
+put before it, and where it does not say what it is about, the subject of its session is added in
+brackets. Otherwise the words stay as they were written.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from holdfast.language import capitalize, collapse_spaces, cut
+from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.statements import Statement
+from holdfast.regex import regex
+
+
+class StandaloneLimits(NamedTuple):
+    """When a subject is added, and how long the result may get."""
+
+    max_chars: int = 400
+    max_subject_chars: int = 90
+    # A statement that shares so many words with the subject names it itself.
+    shared_words: int = 2
+    # Letters by which a statement and what stands above it are the same.
+    same_letters: int = 12
+
+
+_LIMITS = StandaloneLimits()
+
+_OPENER = regex(
+    r"^(?:(?:so|ok(?:ay)?|yes|no|yep|yeah|right|sure|done|great|perfect|good|nice|excellent|thanks|"
+    r"got it|all (?:done|set)|now|also|and|but|well|then|finally|in short|to be clear|"
+    r"as expected|confirmed|verified|note|fyi)\b[\s,.!:;—–-]+)+",
+    re.IGNORECASE,
+)
+_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.*-]+\s*)+")
+# Headings that say nothing about what stands below them.
+_GENERIC = regex(
+    r"^(?:\W*)(?:(?:final |quick |short )?(?:summary|overview|results?|details?|notes?|analysis|"
+    r"conclusion|status|context|background|highlights|verification|output|steps?|example)|"
+    r"(?:key |main |all )?(?:changes?|points?|takeaways?|findings?|files?)(?: (?:made|changed|"
+    r"modified|created|updated))?|what (?:changed|was (?:done|changed|fixed)|i did|you get|it does|"
+    r"happened)|done|completed?|here(?:['’]s| is| are)\b.*|in (?:short|summary)|the plan|plan|"
+    r"this (?:session|round)|so far|for (?:example|reference))\W*$",
+    re.IGNORECASE,
+)
+
+
+def standalone(statement: Statement, subject: str) -> str:
+    """A statement in words that stand alone. `subject`: what its session was about."""
+    text = _SYMBOLS.sub("", collapse_spaces(statement.text))
+    bare = _OPENER.sub("", text)
+    text = capitalize(bare if len(bare) > len(text) // 2 else text)
+    lead = statement.lead
+    repeats = text.lower().startswith(lead.lower()[: _LIMITS.same_letters])
+    if lead and not repeats and not _GENERIC.match(lead):
+        text = f"{lead}: {text}"
+    about = content_words(subject)
+    if about and len(about & content_words(text)) < min(_LIMITS.shared_words, len(about)):
+        subject = cut(subject, _LIMITS.max_subject_chars)
+        room = _LIMITS.max_chars - len(subject) - 3
+        return f"{cut(text, room)} ({subject})"
+    return cut(text, _LIMITS.max_chars)
