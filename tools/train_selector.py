@@ -57,6 +57,8 @@ Weights = dict[str, Floats]
 
 SEED = 7
 FOLDS = 6
+# In so many parts the words are trained without, to train the network on their scores.
+INNER_FOLDS = 3
 # From this cosine on two texts say the same.
 ALIKE = 0.6
 # How sharply the worth of a statement rises around that.
@@ -190,7 +192,7 @@ def together(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def train_words(rows: Rows, epochs: int = 6, rate: float = 0.5) -> tuple[Floats, Floats]:
+def train_words(rows: Rows, epochs: int = 4, rate: float = 0.5) -> tuple[Floats, Floats]:
     """Weights of the hashed words by gradient descent (Adagrad): worth, and each kind."""
     rng = np.random.default_rng(SEED)
     size = 1 + len(KINDS)
@@ -200,8 +202,8 @@ def train_words(rows: Rows, epochs: int = 6, rate: float = 0.5) -> tuple[Floats,
     for _ in range(epochs):
         drawn = np.flatnonzero(rng.random(len(rows.worth)) < rows.counts)
         rng.shuffle(drawn)
-        for start in range(0, len(drawn), 32):
-            batch = drawn[start : start + 32]
+        for start in range(0, len(drawn), 128):
+            batch = drawn[start : start + 128]
             lengths = [len(rows.buckets[n]) for n in batch]
             at = np.concatenate([rows.buckets[n] for n in batch])
             values = np.concatenate([rows.values[n] for n in batch])[:, None]
@@ -275,10 +277,10 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
     return weights
 
 
-def folds_of(sessions: Sequence[Session]) -> dict[str, int]:
+def folds_of(sessions: Sequence[Session], count: int = FOLDS) -> dict[str, int]:
     """The projects in parts of about as many sessions each."""
     sizes = Counter(session.project for session in sessions)
-    load = [0] * FOLDS
+    load = [0] * count
     folds: dict[str, int] = {}
     for project, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
         folds[project] = load.index(min(load))
@@ -289,11 +291,11 @@ def folds_of(sessions: Sequence[Session]) -> dict[str, int]:
 def train(sessions: Sequence[Session]) -> Weights:
     """The weights of a selector. The network is trained on scores of words that were trained
     without the project itself, as they will be of a project that nobody has seen."""
-    folds = folds_of(sessions)
+    folds = folds_of(sessions, INNER_FOLDS)
     rows = [rows_of(session) for session in sessions]
     everything = together(rows)
     scores: list[Floats] = [np.zeros(0, np.float32)] * len(sessions)
-    for fold in range(FOLDS):
+    for fold in range(INNER_FOLDS):
         others = [r for s, r in zip(sessions, rows, strict=True) if folds[s.project] != fold]
         if not others:
             continue
