@@ -48,7 +48,7 @@ def ask(folder: Path) -> list[Asked]:
     count = int(os.environ.get("HOLDFAST_BENCH_QUESTIONS", QUESTIONS)) or None
     found: list[Asked] = []
     with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, embedding=lambda done, total: None)
+        load_set(memory, folder, with_vectors=True)
         for question in sample_evenly(wanted.questions, count):
             # The next one round: as often as not it is about the same kind of thing.
             other = banks[(banks.index(question.bank) + 1) % len(banks)]

@@ -70,7 +70,7 @@ def ask_set(folder: Path, half: str) -> list[Asked]:
     questions = sample_evenly(wanted.questions[HALVES.index(half) :: 2], count)
     found: list[Asked] = []
     with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, embedding=lambda done, total: None)
+        load_set(memory, folder, with_vectors=True)
         for question in questions:
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             answer = _ask(memory, question.text, question.bank)

@@ -166,7 +166,7 @@ def _line(name: str, folder: Path) -> str:
     own: list[Outcome] = []
     foreign: list[Outcome] = []
     with open_home(load_settings(), folder, None) as memory:
-        load_set(memory, folder, embedding=lambda done, total: None)
+        load_set(memory, folder, with_vectors=True)
         for question in sample_evenly(wanted.questions, count):
             other = banks[(banks.index(question.bank) + 1) % len(banks)]
             own.append(_asked(memory, question.text, "", question.bank))

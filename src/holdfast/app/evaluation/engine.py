@@ -30,6 +30,8 @@ BUDGETS = ("low", "mid", "high")
 # Hits of a ranking that are kept. The measures look at the first 20; the rest shows in the file of
 # ranks how far down a missed record is.
 DEPTH = 50
+# The stages of patterns and memories report each session, the other ones few steps for a bank.
+_STEPS_PER_SESSION = 2
 
 # What a reader of the figures must know about every run.
 NOTES = ("Rank measures are taken without recall's floor; the floor counts for abstention alone.",)
@@ -147,15 +149,24 @@ def _absence(retriever: RetrieverReport) -> str:
     return f"{retriever.name}, which {why}"
 
 
-def load_set(
+def load_set(memory: Holdfast, folder: Path, with_vectors: bool = False) -> int:
+    """Read a set into a memory, derive all that follows, and embed all passages if wanted; returns
+    how many lines could not be read."""
+    failed = read_files(memory, folder)
+    derive_all(memory)
+    if with_vectors:
+        memory.ingestion.embed()
+    return failed
+
+
+def read_files(
     memory: Holdfast,
     folder: Path,
     progress: Progress = lambda done, total: None,
     workers: int = 1,
-    embedding: Progress | None = None,
 ) -> int:
-    """Read the files of a set into a memory; returns how many lines could not be read. Embeds all
-    passages if `embedding` is given, which is called with the progress of that."""
+    """Read the files of a set into a memory; returns how many lines could not be read. `progress`
+    gets the bytes read, and of all."""
     folder = folder.resolve()
     files = find_files(folder)
     inputs = [
@@ -174,12 +185,27 @@ def load_set(
         progress(done, total)
     conversation_bytes = done
     report = memory.ingestion.ingest(
-        inputs, workers, lambda read, _: progress(conversation_bytes + read, total)
+        inputs,
+        workers,
+        lambda read, _: progress(conversation_bytes + read, total),
+        then_know=False,
     )
-    memory.ingestion.update()
-    if embedding is not None:
-        memory.ingestion.embed(on_progress=embedding)
     return failed + report.failed
+
+
+def derive_all(memory: Holdfast, progress: Progress = lambda done, total: None) -> None:
+    """Run the stages above the session. `progress` gets the steps done, and about how many there
+    are."""
+    expected = _STEPS_PER_SESSION * memory.inventory.counts().sessions
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        progress(done, max(done, expected))
+
+    memory.ingestion.update(step)
+    progress(done, done)
 
 
 def _refuse_others(memory: Holdfast, wanted: set[str]) -> None:

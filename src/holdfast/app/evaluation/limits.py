@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from holdfast.app.evaluation.metrics import Measures
 from holdfast.language import counted
 
 # Fewer questions than this get a warning: the standard error of a rate is then up to 0.09.
 FEW_QUESTIONS = 30
+# How many names of sessions are listed.
+_MAX_NAMES = 5
 
 
 def limits_of_set(
@@ -50,6 +52,35 @@ def limits_of_set(
     statements.append(
         "The program cannot know whether the settings were tuned on these questions, nor whether "
         "the gold is complete: a good record that it does not name counts as a miss."
+    )
+    return statements
+
+
+def limits_of_knowledge(items: int, missing: Sequence[str], failed_lines: int) -> list[str]:
+    """The statements for labels; `items` is how many recall counts, `missing` names the labelled
+    sessions that have no transcript."""
+    statements = [
+        "Labels are one reader's choice: a good record that no label names counts against "
+        "precision. Two careful labellings of the same sessions do not agree in everything, so "
+        "1.0 is out of reach.",
+        "Two sentences count as saying the same if a small model finds them alike. Whether a "
+        "record is true, and of the right kind, is not compared.",
+    ]
+    if items < FEW_QUESTIONS:
+        statements.append(
+            f"Only {counted(items, 'item')} of weight 2 or 3: a few more could change it all."
+        )
+    if missing:
+        statements.append(
+            f"{counted(len(missing), 'labelled session')} {'has' if len(missing) == 1 else 'have'} "
+            f"no transcript, so what is labelled there counts as not known: {', '.join(missing[:_MAX_NAMES])}"
+            f"{', …' if len(missing) > _MAX_NAMES else ''}."
+        )
+    if failed_lines:
+        statements.append(f"{counted(failed_lines, 'line')} of the set could not be read.")
+    statements.append(
+        "The program cannot know whether its rules were tuned on these sessions: those who changed "
+        "them while looking at labels must be measured on others."
     )
     return statements
 

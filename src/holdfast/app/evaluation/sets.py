@@ -1,4 +1,5 @@
-"""Reads and checks a question set on disk: conversations or transcripts by bank, and questions.
+"""Reads and checks a set on disk: conversations or transcripts by bank, with questions, labels or
+both.
 
 Everything is checked before anything is read into a memory, which takes minutes. An error names the
 line and what to do.
@@ -6,12 +7,19 @@ line and what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
-import orjson
-
+from holdfast.app.evaluation.json_lines import (
+    LINE_REMEDY,
+    JsonLine,
+    line_error,
+    name_text,
+    read_lines,
+    required_name,
+)
+from holdfast.app.evaluation.labels import LABELS, Labels, read_labels, session_name
 from holdfast.errors import InputError
 from holdfast.model.query import SourceLocation
 from holdfast.sources.claude_code.files import find_transcripts
@@ -21,9 +29,6 @@ TRANSCRIPTS = "transcripts"
 QUESTIONS = "questions.jsonl"
 # The category of questions that name none.
 UNNAMED = "(none)"
-
-_LINE_REMEDY = "Write one JSON object a line."
-_Line = dict[str, Any]
 
 
 class Question(NamedTuple):
@@ -55,26 +60,49 @@ class Files(NamedTuple):
         """The names of the banks that the files are read into."""
         return sorted({*self.conversations, *self.transcripts})
 
+    @property
+    def session_names(self) -> frozenset[str]:
+        """The names of the sessions that have a transcript."""
+        paths = (path for some in self.transcripts.values() for path in some)
+        return frozenset(session_name(path.stem) for path in paths)
 
-class QuestionSet(NamedTuple):
-    """A checked set."""
+
+class EvaluationSet(NamedTuple):
+    """A checked set: questions to ask, or labels of what should be known, or both."""
 
     folder: Path
     files: Files
     questions: Sequence[Question]
+    labels: Labels | None = None
+
+    @property
+    def sessions_without_transcript(self) -> list[str]:
+        """The names of the labelled sessions that cannot be read."""
+        labelled = self.labels.sessions if self.labels else frozenset[str]()
+        return sorted(labelled - self.files.session_names)
 
 
-def read_set(folder: Path) -> QuestionSet:
+def read_set(folder: Path) -> EvaluationSet:
     """Read and check the set in a folder."""
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder.", "Give the folder of a set of questions.")
-    questions = _read_questions(folder / QUESTIONS)
+        raise InputError(f"{folder} is not a folder.", "Give the folder of a set.")
+    has_questions, has_labels = (folder / QUESTIONS).exists(), (folder / LABELS).exists()
+    if not has_questions and not has_labels:
+        raise InputError(
+            f"{folder / QUESTIONS} is not there, and neither is {LABELS}.",
+            "Write questions, one JSON object a line: id, bank, question, and gold or "
+            "gold_sessions; or labels: session, kind, text and weight.",
+        )
+    questions = _read_questions(folder / QUESTIONS) if has_questions else []
+    labels = read_labels(folder / LABELS) if has_labels else None
     files = find_files(folder)
+    found = EvaluationSet(folder, files, questions, labels)
     _check_banks(questions, files, folder)
+    _check_labelled_sessions(found)
     for bank, path in files.conversations.items():
         wanted = {id for question in questions if question.bank == bank for id in question.gold}
         _check_conversation(path, wanted)
-    return QuestionSet(folder, files, questions)
+    return found
 
 
 def find_files(folder: Path) -> Files:
@@ -121,46 +149,13 @@ def _entries(folder: Path) -> list[Path]:
         ) from error
 
 
-def _lines(path: Path) -> Iterator[tuple[SourceLocation, _Line]]:
-    """The objects of a file, each with its location; blank lines are skipped."""
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    location = SourceLocation(str(path), number)
-                    yield location, _parse_line(location, line)
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{path} is not there.",
-            "Write one JSON object a line: id, bank, question, and gold or gold_sessions.",
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}.", "Make it a file you may read."
-        ) from error
-
-
-def _parse_line(location: SourceLocation, line: bytes) -> _Line:
-    try:
-        value: object = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise _line_error(location, f"not JSON ({error})", _LINE_REMEDY) from error
-    if not isinstance(value, dict):
-        raise _line_error(location, "not a JSON object", _LINE_REMEDY)
-    return cast(_Line, value)
-
-
-def _line_error(location: SourceLocation, what: str, remedy: str) -> InputError:
-    return InputError(f"{location.path}, line {location.line}: {what}.", remedy)
-
-
 def _read_questions(path: Path) -> list[Question]:
     found: list[Question] = []
     lines: dict[str, int] = {}
-    for location, record in _lines(path):
+    for location, record in read_lines(path):
         question = _parse_question(location, record)
         if question.id in lines:
-            raise _line_error(
+            raise line_error(
                 location,
                 f"the id {question.id!r} is taken by line {lines[question.id]}",
                 "Give every question an id of its own.",
@@ -168,53 +163,36 @@ def _read_questions(path: Path) -> list[Question]:
         found.append(question)
         lines[question.id] = location.line
     if not found:
-        raise InputError(f"{path} holds no question.", _LINE_REMEDY)
+        raise InputError(f"{path} holds no question.", LINE_REMEDY)
     return found
 
 
-def _parse_question(location: SourceLocation, record: _Line) -> Question:
+def _parse_question(location: SourceLocation, record: JsonLine) -> Question:
     abstain: object = record.get("abstain")
     if abstain is not None and not isinstance(abstain, bool):
-        raise _line_error(
+        raise line_error(
             location, "abstain is neither true nor false", "Correct it, or leave it out."
         )
     return Question(
-        id=_name(location, record, "id"),
-        bank=_name(location, record, "bank"),
-        text=_name(location, record, "question"),
+        id=required_name(location, record, "id", "question"),
+        bank=required_name(location, record, "bank", "question"),
+        text=required_name(location, record, "question", "question"),
         gold=_names(location, record, "gold"),
         gold_sessions=_names(location, record, "gold_sessions"),
-        category=_name_text(record.get("category")) or UNNAMED,
+        category=name_text(record.get("category")) or UNNAMED,
         abstain=bool(abstain),
     )
 
 
-def _name_text(value: object) -> str:
-    """A name as text; numbers are allowed. "" if it is neither."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return ""
-    return str(value).strip()
-
-
-def _name(location: SourceLocation, record: _Line, key: str) -> str:
-    name = _name_text(record.get(key))
-    if not name:
-        what = f"{key} is missing" if record.get(key) in (None, "") else f"{key} is no text"
-        raise _line_error(
-            location, what, f"Every question needs {key} as a text that is not empty."
-        )
-    return name
-
-
-def _names(location: SourceLocation, record: _Line, key: str) -> frozenset[str]:
+def _names(location: SourceLocation, record: JsonLine, key: str) -> frozenset[str]:
     value: object = record.get(key)
     if value is None:
         return frozenset()
     items = cast(list[object], value) if isinstance(value, list) else [None]
-    names = [_name_text(item) for item in items]
+    names = [name_text(item) for item in items]
     if not all(names):
         remedy = f"Write {key} as a list of ids, or leave it out."
-        raise _line_error(location, f"{key} is not a list of ids", remedy)
+        raise line_error(location, f"{key} is not a list of ids", remedy)
     return frozenset(names)
 
 
@@ -229,17 +207,31 @@ def _check_banks(questions: Iterable[Question], files: Files, folder: Path) -> N
             )
 
 
+def _check_labelled_sessions(found: EvaluationSet) -> None:
+    """Check that at least one of the labelled sessions can be read."""
+    labels, missing = found.labels, found.sessions_without_transcript
+    if labels is None or len(missing) < len(labels.sessions):
+        return
+    known = sorted(found.files.session_names)
+    raise InputError(
+        f"No session of {found.folder / LABELS} has a transcript, as {missing[0]!r}.",
+        f"Name sessions by their files without the ending, as {known[0]!r}."
+        if known
+        else f"Put the transcripts into {found.folder / TRANSCRIPTS}/BANK.",
+    )
+
+
 def _check_conversation(path: Path, wanted: set[str]) -> None:
     """Check that every line has a text, and that each gold id belongs to one line only."""
     lines: dict[str, int] = {}
-    for location, record in _lines(path):
+    for location, record in read_lines(path):
         if not isinstance(record.get("text"), str):
-            raise _line_error(
+            raise line_error(
                 location, "text is missing or no text", "Every line needs the words that were said."
             )
-        id = _name_text(record.get("id"))
+        id = name_text(record.get("id"))
         if id in wanted and id in lines:
-            raise _line_error(
+            raise line_error(
                 location,
                 f"the id {id!r}, which a question names as gold, is taken by line {lines[id]}",
                 "Give every turn of a bank an id of its own.",

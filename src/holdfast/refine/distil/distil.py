@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from holdfast.language import sentences
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
-from holdfast.refine.distil.features import Candidate, find_candidates
+from holdfast.refine.distil.features import Candidate, content_words, find_candidates
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
 from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
+from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+
+# Words, without stop words, that a statement needs to be understood.
+_MIN_WORDS = 4
 
 
 class Distilled(NamedTuple):
@@ -36,12 +41,16 @@ def distil(
 
 
 def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
-    """Whether a statement says something: a question does not, nor does a line that only leads to
-    the next."""
-    text = candidate.statement.text.rstrip(" *_`\"')")
-    if utterances[candidate.utterance].place is Place.ANSWER:
+    """Whether a statement says something: a question does not, nor does a guess at a cause, a line
+    that only leads to the next, or a few words that say nothing."""
+    utterance, text = utterances[candidate.utterance], candidate.statement.text
+    if utterance.place is Place.ANSWER:
         return True
-    return not text.endswith(("?", "？", ":"))
+    if text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
+        return False
+    if len(content_words(text)) < _MIN_WORDS:
+        return False
+    return utterance.is_person or not any(map(is_guess, sentences(text)))
 
 
 def _distilled(one: Scored, utterances: Sequence[Utterance], subject: str) -> Distilled:

@@ -36,7 +36,7 @@ class SelectionLimits(NamedTuple):
     threshold: float = -0.5
     most: int = 14
     # Two statements that share this part of the words of the shorter one say the same.
-    same_words: float = 0.6
+    same_words: float = 0.7
 
 
 LIMITS = SelectionLimits()
@@ -99,7 +99,7 @@ def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[S
         number, statement = one.candidate
         span = {(number, statement.position + n) for n in range(statement.length)}
         words = content_words(statement.text)
-        if span & taken or any(_says_the_same(words, other, limits) for _, other in chosen):
+        if span & taken or any(says_the_same(words, other, limits) for _, other in chosen):
             continue
         chosen.append((one, words))
         taken |= span
@@ -107,7 +107,10 @@ def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[S
     return sorted(kept, key=lambda s: (s.candidate.utterance, s.candidate.statement.position))
 
 
-def _says_the_same(one: frozenset[str], other: frozenset[str], limits: SelectionLimits) -> bool:
+def says_the_same(
+    one: frozenset[str], other: frozenset[str], limits: SelectionLimits = LIMITS
+) -> bool:
+    """Whether the words of two statements are mostly those of the shorter one."""
     return len(one & other) >= limits.same_words * max(1, min(len(one), len(other)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import capitalize, collapse_spaces, cut
+from holdfast.language import capitalize, collapse_spaces, cut, sentences
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.statements import Statement
 from holdfast.regex import regex
@@ -22,7 +22,9 @@ class StandaloneLimits(NamedTuple):
     max_chars: int = 400
     max_subject_chars: int = 90
     # A statement that shares so many words with the subject names it itself.
-    shared_words: int = 2
+    shared_words: int = 3
+    # A first sentence of fewer words ("Done.", "All fixed.") is left out before another.
+    min_first_words: int = 3
     # Letters by which a statement and what stands above it are the same.
     same_letters: int = 12
 
@@ -51,6 +53,9 @@ _GENERIC = regex(
 def standalone(statement: Statement, subject: str) -> str:
     """A statement in words that stand alone. `subject`: what its session was about."""
     text = _SYMBOLS.sub("", collapse_spaces(statement.text))
+    first, *others = sentences(text) or [text]
+    if others and len(content_words(first)) < _LIMITS.min_first_words:
+        text = text[len(first) :].lstrip()
     bare = _OPENER.sub("", text)
     text = capitalize(bare if len(bare) > len(text) // 2 else text)
     lead = statement.lead

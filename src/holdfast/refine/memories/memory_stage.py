@@ -20,7 +20,6 @@ from holdfast.model.trust import Status, least_trusted
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.memories.model_extracted import ExtractedMemories
-from holdfast.refine.memories.retained_statements import retain_statements
 from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
 from holdfast.refine.memories.stances import memory_stances, turn_stances
 from holdfast.sources.claude_code.files import AGENT
@@ -98,9 +97,13 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
         said = without_retold(turns)
         by_rules = retain_exchange(exchange, said, by_person) if said else []
         found += by_rules if by_model is None else by_model
-        said_in += [(exchange, said)] if by_model is None else []
+        said_in += [(exchange, said)] if by_model is None and said else []
         stances += turn_stances(turns) if by_person else []
-    found += retain_statements(session, exchanges, said_in)
+    if said_in:
+        # Needs numpy, which a worker without work does not load.
+        from holdfast.refine.memories.retained_statements import retain_statements
+
+        found += retain_statements(session, exchanges, said_in, found)
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = distinct(found)

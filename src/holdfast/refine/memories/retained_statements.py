@@ -13,9 +13,11 @@ from collections.abc import Sequence
 
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
-from holdfast.model.records import Exchange, Session, Turn
+from holdfast.model.records import Exchange, Role, Session, Turn
+from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import Distilled, distil
-from holdfast.refine.distil.selector import packaged_selector
+from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.selector import packaged_selector, says_the_same
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.sessions.titles import session_title
@@ -35,17 +37,24 @@ def retain_statements(
     session: Session,
     exchanges: Sequence[Exchange],
     said_in: Sequence[tuple[Exchange, Sequence[Turn]]],
+    known: Sequence[MemoryOccurrence] = (),
 ) -> list[MemoryOccurrence]:
     """The statements of a session to retain, each with the turn that states it. `said_in` are the
-    exchanges to choose from, with their turns."""
-    turns = [turn for _, own in said_in for turn in own]
-    if not turns:
-        return []
+    exchanges to choose from, with their turns; what is `known` of the session is not said again."""
+    # What an agent says after it has read text from outside the project may be that text.
+    turns = [
+        turn
+        for exchange, own in said_in
+        for turn in own
+        if turn.role is Role.USER or exchange.trust is not Trust.EXTERNAL
+    ]
     exchange_of = {turn.id: exchange for exchange, own in said_in for turn in own}
     subject = session_title(session, exchanges)
+    words = [content_words(one.what) for one in known]
     return [
         _occurrence(exchange_of[one.turn.id], one)
         for one in distil(turns, subject, packaged_selector())
+        if not any(says_the_same(content_words(one.text), other) for other in words)
     ]
 
 

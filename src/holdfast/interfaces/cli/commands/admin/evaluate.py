@@ -5,20 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
-from holdfast.app.evaluation.engine import BUDGETS, load_set
+from holdfast.app.evaluation.distilled import read_distilled
+from holdfast.app.evaluation.engine import BUDGETS, derive_all, read_files
 from holdfast.app.evaluation.evaluate import Report, evaluate
 from holdfast.app.evaluation.home import open_home
+from holdfast.app.evaluation.knowledge import KnowledgeReport, measure_knowledge
+from holdfast.app.evaluation.labels import LABELS
 from holdfast.app.evaluation.metrics import MEASURES, Measures
+from holdfast.app.evaluation.out_files import open_ranks, open_records, records_path
 from holdfast.app.evaluation.overrides import with_overrides
 from holdfast.app.evaluation.own import History, find_questions, too_little_history
-from holdfast.app.evaluation.ranks import open_ranks
 from holdfast.app.evaluation.replay import OwnReport, replay
-from holdfast.app.evaluation.sets import read_set, sample_evenly
-from holdfast.app.memory import open_memory
+from holdfast.app.evaluation.sets import QUESTIONS, EvaluationSet, read_set, sample_evenly
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
+from holdfast.inference.encoder import packaged_encoder
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.output.knowledge import knowledge_json, print_knowledge
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
@@ -28,12 +34,20 @@ from holdfast.store.across_tables.lookup import Counts
 from holdfast.version import __version__
 
 HELP = """\
-Measure how well recall finds what a set of questions asks for.
+Measure how well recall finds what a set of questions asks for, and how much of what
+should be known after a session was distilled.
 
-DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and questions.jsonl:
-one JSON object a line with id, bank, question, gold (ids of turns), gold_sessions,
-category, abstain. It is read into a home of its own that is thrown away afterwards;
-your memory is not touched.
+DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both of
+
+  questions.jsonl   one JSON object a line with id, bank, question, gold (ids of turns),
+                    gold_sessions, category, abstain
+  labels.jsonl      what should be known of transcripts: session (the name of the file
+                    without its ending), kind, text, weight (1 to 3); or session, title
+
+It is read into a home of its own that is thrown away afterwards; your memory is not
+touched. --out writes a line for each question (its ranking) or, of a set with labels
+only, a line for each record and each session. Of a set with both, the rankings go to
+FILE and the records beside it: to ranks.records.jsonl where FILE is ranks.jsonl.
 
 --own asks your own memory instead, only reading it: a request that opened a session
 must lead back to the few earlier sessions that had changed the same files."""
@@ -44,6 +58,7 @@ EXAMPLES = """\
   holdfast eval sets/locomo --keep /tmp/locomo-home      again, without reading again
   holdfast eval sets/locomo --store postgresql://me@db/scratch
   holdfast eval sets/locomo --keep /tmp/locomo-home --set thresholds.by_words=0.5
+  holdfast eval sets/my-sessions --out known.jsonl       with labels.jsonl: what was distilled
   holdfast eval --own --limit-questions 200"""
 
 _HEADS = ("R@5", "R@10", "R@20", "all@10", "MRR", "S@1", "S@5", "S-MRR", "abs-P", "abs-R")
@@ -54,7 +69,7 @@ first. S: the same for sessions. abs: precision and recall of abstaining. –: n
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "folder", nargs="?", type=options.some_path, metavar="DIR", help="the set to ask"
+        "folder", nargs="?", type=options.some_path, metavar="DIR", help="the set to measure on"
     )
     parser.flag("--own", "ask your own memory instead of a set")
     parser.option("--bank", "NAME", "with --own: which bank (default: all banks)", None)
@@ -67,8 +82,8 @@ def configure(parser: Parser) -> None:
         "change a number of the ranking, such as weights.words=0.3; may be given again",
         metavar="NAME=VALUE",
     )
-    for_ranks = "write every ranking, one JSON object a line, to be scored anew"
-    options.add_path(parser, "--out", "FILE", for_ranks)
+    for_out = "write every ranking or record, one JSON object a line, to be scored anew"
+    options.add_path(parser, "--out", "FILE", for_out)
     for_home = "keep what was read in this folder, and use it again"
     options.add_path(parser, "--keep", "HOME", for_home)
     parser.option(
@@ -103,31 +118,87 @@ def run(screen: Screen, arguments: Arguments) -> None:
     return _run_set(screen, arguments, folder)
 
 
+class _Measured(NamedTuple):
+    """What was measured on a set, and how much was read of it."""
+
+    folder: Path
+    banks: Sequence[str]
+    stored: Counts
+    failed_lines: int
+    report: Report | None
+    knowledge: KnowledgeReport | None
+
+
 def _plan(arguments: Arguments) -> RecallPlan:
     return with_overrides(RecallPlan(budget=Budget(arguments.budget)), arguments.set)
 
 
 def _run_set(screen: Screen, arguments: Arguments, folder: Path) -> None:
     plan = _plan(arguments)
-    question_set = read_set(folder)
-    questions = sample_evenly(question_set.questions, arguments.limit_questions)
+    wanted = read_set(folder)
+    out: Path | None = arguments.out
+    _refuse_unusable(arguments, wanted)
+    questions = sample_evenly(wanted.questions, arguments.limit_questions)
+    records_out = records_path(out) if out and questions else out
+    report = knowledge = None
     with (
         open_home(load_settings(), folder, arguments.keep, arguments.store) as memory,
-        open_ranks(arguments.out) as record,
+        open_ranks(out if questions else None) as record,
+        open_records(records_out if wanted.labels else None) as record_distilled,
     ):
-        reading = Progress("reading", amount)
-        embedding = Progress("embedding", lambda count: number(count, "passage"))
-        meaning = None if arguments.budget == "low" else embedding
-        failed = load_set(memory, folder, reading, os.cpu_count() or 1, meaning)
-        reading.finish()
-        asking = Progress("asking", lambda count: number(count, "question"))
-        report = evaluate(memory, questions, plan, asking, record, failed)
-        asking.finish()
+        failed = _load(memory, folder, with_meaning=bool(questions) and arguments.budget != "low")
+        if questions:
+            asking = Progress("asking", lambda count: number(count, "question"))
+            report = evaluate(memory, questions, plan, asking, record, failed)
+            asking.finish()
+        if wanted.labels:
+            listing = Progress("listing", lambda count: number(count, "session"))
+            distilled = read_distilled(memory, wanted.files.conversations.values(), listing)
+            listing.finish()
+            record_distilled(distilled)
+            comparing = Progress("comparing", lambda count: number(count, "sentence"))
+            knowledge = measure_knowledge(
+                wanted.labels,
+                distilled,
+                packaged_encoder(os.cpu_count() or 1),
+                wanted.sessions_without_transcript,
+                failed,
+                comparing,
+            )
+            comparing.finish()
         stored = memory.inventory.counts()
+    measured = _Measured(folder, wanted.files.banks, stored, failed, report, knowledge)
     if arguments.json:
-        screen.json(_report_json(report, folder, question_set.files.banks, stored))
+        screen.json(_set_json(measured))
     else:
-        _print(screen, report, folder, question_set.files.banks, stored)
+        _print_set(screen, measured)
+
+
+def _refuse_unusable(arguments: Arguments, wanted: EvaluationSet) -> None:
+    """Raise an error for options that this set has no use for, or that would destroy it."""
+    if not wanted.questions and (arguments.limit_questions is not None or arguments.set):
+        raise InputError(
+            f"{wanted.folder} holds no questions: --limit-questions and --set change nothing.",
+            "Leave them out.",
+        )
+    own = [wanted.folder / name for name in (QUESTIONS, LABELS)]
+    if arguments.out and arguments.out.resolve() in [path.resolve() for path in own]:
+        raise InputError(f"{arguments.out} is part of the set.", "Give --out another name.")
+
+
+def _load(memory: Holdfast, folder: Path, with_meaning: bool) -> int:
+    """Read a set; returns how many lines could not be read."""
+    reading = Progress("reading", amount)
+    failed = read_files(memory, folder, reading, os.cpu_count() or 1)
+    reading.finish()
+    deriving = Progress("deriving", lambda count: number(count, "step"))
+    derive_all(memory, deriving)
+    deriving.finish()
+    if with_meaning:
+        embedding = Progress("embedding", lambda count: number(count, "passage"))
+        memory.ingestion.embed(on_progress=embedding)
+        embedding.finish()
+    return failed
 
 
 def _run_own(screen: Screen, arguments: Arguments) -> None:
@@ -145,21 +216,29 @@ def _run_own(screen: Screen, arguments: Arguments) -> None:
         _print_own(screen, report, history, name)
 
 
-def _report_json(
-    report: Report, folder: Path, banks: Sequence[str], stored: Counts
-) -> dict[str, object]:
+def _set_json(measured: _Measured) -> dict[str, object]:
+    report, knowledge, stored = measured.report, measured.knowledge, measured.stored
+    asked = report.overall.counts._asdict() if report else {}
+    unknown = {"unknown_gold": report.unknown_gold} if report else {}
     return {
-        "set": str(folder),
+        "set": str(measured.folder),
         "date": utc_now(),
-        "settings": _settings(report),
+        "settings": _settings(report) if report else {"version": __version__},
         "counts": {
-            "banks": len(banks),
+            "banks": len(measured.banks),
             "sessions": stored.sessions,
             "turns": stored.turns,
-            **report.overall.counts._asdict(),
-            "unknown_gold": report.unknown_gold,
-            "failed_lines": report.failed_lines,
+            **asked,
+            **unknown,
+            "failed_lines": measured.failed_lines,
         },
+        **(_report_json(report) if report else {}),
+        **({"knowledge": knowledge_json(knowledge)} if knowledge else {}),
+    }
+
+
+def _report_json(report: Report) -> dict[str, object]:
+    return {
         "overall": _round_all(report.overall.measures),
         "mean_of_categories": _round_all(report.mean_of_categories),
         "categories": {
@@ -201,16 +280,25 @@ def _round_all(values: Mapping[str, float | None]) -> dict[str, float | None]:
     return {name: None if v is None else round(v, 4) for name, v in values.items()}
 
 
-def _print(
-    screen: Screen, report: Report, folder: Path, banks: Sequence[str], stored: Counts
-) -> None:
-    counts = report.overall.counts
+def _print_set(screen: Screen, measured: _Measured) -> None:
+    report, stored = measured.report, measured.stored
+    asked = f"{number(report.overall.counts.questions, 'question')} to " if report else ""
     screen.line(
-        f"{screen.paint(str(folder), 'bold')}: {number(counts.questions, 'question')} to "
-        f"{number(len(banks), 'bank')} with {number(stored.sessions, 'session')}, "
+        f"{screen.paint(str(measured.folder), 'bold')}: {asked}"
+        f"{number(len(measured.banks), 'bank')} with {number(stored.sessions, 'session')}, "
         f"{number(stored.turns, 'turn')}"
     )
     screen.line()
+    if report:
+        _print_report(screen, report)
+    if report and measured.knowledge:
+        screen.line()
+    if measured.knowledge:
+        print_knowledge(screen, measured.knowledge)
+
+
+def _print_report(screen: Screen, report: Report) -> None:
+    counts = report.overall.counts
     _print_table(screen, report)
     screen.line()
     screen.wrap(_LEGEND)
