@@ -158,6 +158,10 @@ class Rows(NamedTuple):
     counts: Floats
 
 
+def _sigmoid(values: Floats) -> Floats:
+    return (1 / (1 + np.exp(-values))).astype(np.float32)
+
+
 def rows_of(session: Session) -> Rows:
     """The statements of one session as numbers."""
     hashed = [
@@ -174,7 +178,7 @@ def rows_of(session: Session) -> Rows:
         describe(session.utterances, session.candidates),
         [np.fromiter(h, np.int64, len(h)) for h in hashed],
         [np.fromiter(h.values(), np.float32, len(h)) for h in hashed],
-        1 / (1 + np.exp(-(session.likeness - ALIKE) / SOFTNESS)),
+        _sigmoid((session.likeness - ALIKE) / SOFTNESS),
         np.array(kinds, np.int64),
         np.full(count, min(1.0, FULL_SESSION / max(1, count)), np.float32),
     )
@@ -203,14 +207,14 @@ def train_words(rows: Rows, epochs: int = 4, rate: float = 0.5) -> tuple[Floats,
         drawn = np.flatnonzero(rng.random(len(rows.worth)) < rows.counts)
         rng.shuffle(drawn)
         for start in range(0, len(drawn), 128):
-            batch = drawn[start : start + 128]
+            batch: list[int] = drawn[start : start + 128].tolist()
             lengths = [len(rows.buckets[n]) for n in batch]
             at = np.concatenate([rows.buckets[n] for n in batch])
             values = np.concatenate([rows.values[n] for n in batch])[:, None]
             ends = np.cumsum([0, *lengths[:-1]])
             guess = np.add.reduceat(values * weights[at], ends, axis=0) + bias
             error = np.zeros_like(guess)
-            error[:, 0] = 1 / (1 + np.exp(-guess[:, 0])) - rows.worth[batch]
+            error[:, 0] = _sigmoid(guess[:, 0]) - rows.worth[batch]
             kinds = rows.kinds[batch]
             known = np.flatnonzero(kinds >= 0)
             share = np.exp(guess[known, 1:] - guess[known, 1:].max(axis=1, keepdims=True))
@@ -257,8 +261,8 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
             given = scaled[batch] * (rng.random((len(batch), width)) > 0.1) / 0.9
             hidden = np.tanh(given @ weights["hidden"] + weights["hidden_bias"])
             kept = (rng.random(hidden.shape) > 0.2) / 0.8
-            guess = (hidden * kept) @ weights["out"] + weights["out_bias"]
-            error = (1 / (1 + np.exp(-guess)) - rows.worth[batch]) / len(batch)
+            guess = np.asarray((hidden * kept) @ weights["out"] + weights["out_bias"], np.float32)
+            error = (_sigmoid(guess) - rows.worth[batch]) / len(batch)
             back = (error[:, None] * weights["out"]) * kept * (1 - hidden**2)
             gradients = {
                 "out": (hidden * kept).T @ error,
@@ -267,8 +271,8 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
                 "hidden_bias": back.sum(axis=0),
             }
             for name, gradient in gradients.items():
-                first[name] = 0.9 * first[name] + 0.1 * gradient
-                second[name] = 0.999 * second[name] + 0.001 * gradient**2
+                first[name] = np.asarray(0.9 * first[name] + 0.1 * gradient, np.float32)
+                second[name] = np.asarray(0.999 * second[name] + 0.001 * gradient**2, np.float32)
                 moved = first[name] / (1 - 0.9**steps)
                 scale = np.sqrt(second[name] / (1 - 0.999**steps)) + 1e-8
                 weights[name] = (weights[name] * (1 - rate * 0.01) - rate * moved / scale).astype(
@@ -368,9 +372,14 @@ def check(sessions: Sequence[Session], groups: dict[str, set[str]]) -> None:
             )
 
 
+def _halves(weights: Weights) -> dict[str, npt.NDArray[np.float16]]:
+    """Weights in half the room."""
+    return {name: values.astype(np.float16) for name, values in weights.items()}
+
+
 def main() -> None:
     """Train, check and write as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description="Train the selector of statements.")
     parser.add_argument("sets", nargs="+", type=Path, metavar="SET")
     parser.add_argument("--likeness", type=Path, required=True, help="where cosines are kept")
     parser.add_argument("--check", action="store_true", help="cross-validate over projects")
@@ -385,7 +394,7 @@ def main() -> None:
         check(sessions, groups)
     if arguments.write:
         weights = train(sessions)
-        np.savez_compressed(WEIGHTS, **{k: v.astype(np.float16) for k, v in weights.items()})
+        np.savez_compressed(WEIGHTS, allow_pickle=False, **_halves(weights))
         print(f"Wrote {WEIGHTS} ({WEIGHTS.stat().st_size // 1024} KB).")
 
 

@@ -129,8 +129,8 @@ class _BankReader:
             memory = self._memories.get(content_id("memory", occurrence.key))
             if memory is None or memory.kind is None:
                 continue
-            own = self._lines(occurrence.evidence)
-            lines = (*own, *self._lines(memory.evidence_for))
+            own = self._lines(occurrence.evidence, occurrence.what)
+            lines = (*own, *self._lines(memory.evidence_for, memory.what))
             for name in _sessions_of(own) or (self._names[session.source],):
                 yield _record(name, memory.kind, memory.what, uri("memory", memory.id), lines)
 
@@ -140,7 +140,8 @@ class _BankReader:
             if fact.status in ENDED_STATUSES:
                 continue
             evidence = self._store.facts.evidence(self._bank, fact.id)
-            lines = self._lines(one.uri for one in evidence if one.how is EvidenceKind.STATED)
+            stated = [one.uri for one in evidence if one.how is EvidenceKind.STATED]
+            lines = self._lines(stated, fact.content)
             for name in _sessions_of(lines):
                 kind = KIND_OF_FACT[fact.kind]
                 yield _record(name, kind, fact.content, uri("fact", fact.id), lines)
@@ -160,28 +161,31 @@ class _BankReader:
     def _is_other(self, session: Session) -> tuple[bool, bool]:
         return bool(session.parent), session.host != self._names[session.source]
 
-    def _lines(self, uris: Iterable[str]) -> tuple[EvidenceLine, ...]:
-        """The lines of the turns among some records; without any, the lines that the exchanges
-        begin with."""
+    def _lines(self, uris: Iterable[str], text: str) -> tuple[EvidenceLine, ...]:
+        """The lines of the turns among some records. Without any, the lines of the exchanges that
+        say the text, or else begin them."""
         turns: list[Turn] = []
-        openings: list[Turn] = []
+        exchanges: list[Exchange] = []
         for one in uris:
             match find_by_uri(self._store, self._bank, one):
                 case Turn() as turn:
                     turns.append(turn)
                 case Exchange() as exchange:
-                    place = exchange.first_seq
-                    openings += self._store.turns.of_session(
-                        self._bank, exchange.session, place, place
-                    )
+                    exchanges.append(exchange)
                 case _:
                     pass
-        origins = [turn.origin for turn in turns or openings]
+        found = turns or [turn for one in exchanges for turn in self._stating_turn(one, text)]
         return tuple(
-            EvidenceLine(self._names[origin.source], origin.line)
-            for origin in origins
-            if origin.source in self._names
+            EvidenceLine(self._names[turn.origin.source], turn.origin.line)
+            for turn in found
+            if turn.origin.source in self._names
         )
+
+    def _stating_turn(self, exchange: Exchange, text: str) -> list[Turn]:
+        x = exchange
+        turns = self._store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
+        wanted = _words(text)
+        return [turn for turn in turns if wanted in _words(turn.text)][:1] or turns[:1]
 
 
 def _holds(endings: RecordEndings, memory: Memory) -> bool:

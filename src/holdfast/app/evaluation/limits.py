@@ -71,10 +71,11 @@ def limits_of_knowledge(items: int, missing: Sequence[str], failed_lines: int) -
             f"Only {counted(items, 'item')} of weight 2 or 3: a few more could change it all."
         )
     if missing:
+        has = "has" if len(missing) == 1 else "have"
+        names = ", ".join(missing[:_MAX_NAMES]) + ", …" * (len(missing) > _MAX_NAMES)
         statements.append(
-            f"{counted(len(missing), 'labelled session')} {'has' if len(missing) == 1 else 'have'} "
-            f"no transcript, so what is labelled there counts as not known: {', '.join(missing[:_MAX_NAMES])}"
-            f"{', …' if len(missing) > _MAX_NAMES else ''}."
+            f"{counted(len(missing), 'labelled session')} {has} no transcript, so what is labelled "
+            f"there counts as not known: {names}."
         )
     if failed_lines:
         statements.append(f"{counted(failed_lines, 'line')} of the set could not be read.")

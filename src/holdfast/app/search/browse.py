@@ -9,9 +9,10 @@ from holdfast.app.core.context import ALL_BANKS, Context, relative_to_project
 from holdfast.app.search.recall import Search
 from holdfast.errors import NotFoundError, require_words
 from holdfast.model.graph import Entity
-from holdfast.model.knowledge import Concept, Fact, Review, ReviewState
+from holdfast.model.knowledge import Concept, Fact, Kind, Memory, Review, ReviewState
 from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
 from holdfast.model.trust import ENDED_STATUSES
+from holdfast.recall.core.ended_words import read_ended_words
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.entities import EntityDetails, describe_entity, find_entity
 from holdfast.recall.lookup.filters import Found, find_work, make_filter
@@ -107,6 +108,21 @@ class Browse:
         found = self._context.store.facts.all(self._context.bank_id(bank))
         found = [fact for fact in found if kind in ("", fact.kind.value)]
         return found if all else [fact for fact in found if fact.status not in ENDED_STATUSES]
+
+    def statements(
+        self, bank: str | None = None, kind: Kind | None = None, limit: int = 50
+    ) -> list[Memory]:
+        """What sessions said that is worth remembering, the latest first; of one kind, or any."""
+        store = self._context.store
+        found: list[Memory] = []
+        for id in self._context.bank_ids(bank):
+            ended = read_ended_words(store, id)
+            found += [
+                memory
+                for memory in store.memories.retained(id, limit=limit, kind=kind or "")
+                if memory.kind is not None and not ended.find(memory.what, memory.when)
+            ]
+        return sorted(found, key=lambda m: (m.when, m.id), reverse=True)[:limit]
 
     def reviews(self, bank: str | None = None, all: bool = False) -> list[Review]:
         """Facts that a person should decide about; with `all` also those decided already."""

@@ -110,7 +110,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "browse": ("servers.browse", "look at the memory in a browser"),
         "serve": ("servers.serve", "answer a team over HTTP: programs, agents and browsers"),
         "key": ("servers.key", "make, list and revoke the keys that a server lets people in by"),
-        "eval": ("admin.evaluate", "measure how well recall finds what is asked for"),
+        "eval": ("admin.evaluate", "measure what recall finds, and what was distilled of sessions"),
         "mcp": ("servers.mcp", "answer an agent's questions over its standard input"),
         "completion": ("admin.completion", "let a shell complete commands, options and banks"),
         "uninstall": ("start.uninstall", "move out of Claude Code again; the memory stays"),

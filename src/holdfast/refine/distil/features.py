@@ -107,8 +107,8 @@ def _form(utterances: Sequence[Utterance], candidate: Candidate, last: int) -> t
         float(value)
         for value in (
             u.is_person, is_closing, number == last, share, share > 0.9, number == 0,
-            math.log1p(count), s.position / (s.count - 1) if s.count > 1 else 0, s.position == 0,
-            s.position >= s.count - s.length, math.log1p(s.count), s.is_item, s.is_whole,
+            math.log1p(count), s.position / (s.total - 1) if s.total > 1 else 0, s.position == 0,
+            s.position >= s.total - s.length, math.log1p(s.total), s.is_item, s.is_whole,
             s.length > 1, math.log1p(length), length < 6, length > 35, "?" in s.text[-3:],
             s.text.endswith(":"), min(3, len(_CODE.findall(s.text))), "**" in s.text,
             any(c.isdigit() for c in s.text), bool(s.lead), message, u.place is Place.PLAN,

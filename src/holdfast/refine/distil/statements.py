@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A statement as it was written, on one line. `position` is its number among the `count`
+    """A statement as it was written, on one line. `position` is its number among the `total`
     sentences of the text and `length` of how many it is made; `before` is the sentence before it,
     `is_whole` whether it is all of its block."""
 
@@ -58,7 +58,7 @@ class Statement(NamedTuple):
     is_whole: bool
     position: int
     length: int
-    count: int
+    total: int
 
 
 def blocks(text: str) -> list[Block]:

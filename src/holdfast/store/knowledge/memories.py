@@ -83,10 +83,11 @@ def remembered_row(memory: Memory) -> rows.Row:
 
 def occurrence_of(row: rows.Row) -> MemoryOccurrence:
     """`OCCURRENCE`."""
-    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest, kind = row
+    key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
+    needs, confidence, kind = rest
     return MemoryOccurrence(
         key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
-        rows.as_tuple(evidence), *rest, Kind(kind) if kind else None,
+        rows.as_tuple(evidence), needs, confidence, Kind(kind) if kind else None,
     )  # fmt: skip
 
 
@@ -134,14 +135,17 @@ class MemoryReader:
         )
         return self._corrected_memories(bank, [memory_of(row) for row in found])
 
-    def retained(self, bank: str, network: str = "", limit: int = 100) -> list[Memory]:
-        """The memories retained from sessions, the latest first; of one network, if one is
+    def retained(
+        self, bank: str, network: str = "", limit: int = 100, kind: str = ""
+    ) -> list[Memory]:
+        """The memories retained from sessions, the latest first; of one network or kind, if one is
         named."""
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
             "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
+            "AND ? IN ('', retained_memory.kind) "
             f"AND {NOT_HIDDEN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
-            (bank, network, limit),
+            (bank, network, kind, limit),
         )
         return self._corrected_memories(bank, [memory_of(row) for row in found])
 

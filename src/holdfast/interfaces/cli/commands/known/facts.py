@@ -8,30 +8,40 @@ from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
-from holdfast.model.knowledge import Fact, FactKind
+from holdfast.model.knowledge import Fact, FactKind, Kind, Memory
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 HELP = """\
 List what is known for good: rules that people laid down, solutions of problems that took
 several attempts, and how the core works. Each with its status, how far it may be believed,
-how much speaks for it, and when it was last borne out. `holdfast show` opens one."""
+how much speaks for it, and when it was last borne out. `holdfast show` opens one.
+
+With --kind also what sessions said of that kind: decisions, rules, preferences, lessons,
+facts, outcomes and what is still to do, the latest first."""
 
 EXAMPLES = """\
   holdfast facts
   holdfast facts --kind rule --all
+  holdfast facts --kind lesson
   holdfast facts --json"""
 
 
 # A fact is listed with the start of its problem, about two lines, and of its text, about three.
 _MAX_PROBLEM, _MAX_TEXT = 200, 320
+# How many statements of sessions are listed.
+_SHOWN = 20
 _NONE_YET = (
     "People's lasting rules, and what took several attempts, become facts as sessions are read."
 )
 
 
 def configure(parser: Parser) -> None:
-    parser.choice("--kind", FactKind, "only of this kind (default: all)")
+    kinds = dict.fromkeys([*map(str, FactKind), *map(str, Kind)])
+    parser.choice("--kind", kinds, "only of this kind, and what sessions said of it")
+    parser.option(
+        "--limit", "N", "with --kind: how many of what sessions said", _SHOWN, options.positive
+    )
     parser.flag("--all", "also what was superseded or taken back")
     options.add(parser, "bank", "json")
 
@@ -40,17 +50,35 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         found = memory.browse.facts(arguments.bank, arguments.kind, arguments.all)
+        is_said = arguments.kind in set(Kind)
+        kind = Kind(arguments.kind) if is_said else None
+        said = memory.browse.statements(arguments.bank, kind, arguments.limit) if kind else []
         dropped = memory.reader.facts.dropped_claims(id)
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
     if arguments.json:
         listed = [{"uri": uri("fact", fact.id), **to_jsonable(fact)} for fact in found]
-        return screen.json({"bank": name, "facts": listed, "dropped": dropped})
+        statements = [{"uri": uri("memory", one.id), **to_jsonable(one)} for one in said]
+        return screen.json(
+            {"bank": name, "facts": listed, "statements": statements, "dropped": dropped}
+        )
     for fact in found:
         _print(screen, fact)
-    screen.line(f"{number(len(found), 'fact')} in {name}.", "dim")
-    if not found:
+    for one in said:
+        _print_statement(screen, one)
+    counted = f"{number(len(found), 'fact')} in {name}"
+    counted += f", {number(len(said), 'statement')} of sessions" if said else ""
+    screen.line(f"{counted}.", "dim")
+    if not found and not said:
         screen.wrap(hint or _NONE_YET)
+
+
+def _print_statement(screen: Screen, one: Memory) -> None:
+    head = f"{one.kind} · {day(one.when)}"
+    head += f" · in {one.seen} sessions" if one.seen > 1 else ""
+    head += f" · by {one.who}" if one.who == "user" else ""
+    print_record_head(screen, head, uri("memory", one.id))
+    screen.wrap(truncate(one.what, _MAX_TEXT), "      ")
 
 
 def _print(screen: Screen, fact: Fact) -> None:
