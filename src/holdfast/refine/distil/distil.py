@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.language import sentences
+from holdfast.language import is_chatter, sentences
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, content_words, find_candidates
+from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
 from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.facts.hypotheses import is_guess
-from holdfast.refine.facts.momentary_orders import is_for_the_moment
 
+# What starts so is data or markup, not a statement.
+_DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
 _MIN_WORDS = 4
 
@@ -36,28 +38,34 @@ def distil(
     session was about."""
     utterances = find_utterances(turns)
     scored = selector.score(utterances, find_candidates(utterances))
-    lasting = [one for one in scored if _may_last(one.candidate, utterances)]
+    lasting = [
+        one._replace(kind=_kind_of(one, utterances))
+        for one in scored
+        if one.score >= limits.threshold and _may_last(one.candidate, utterances)
+    ]
     return [_distilled(one, utterances, subject) for one in select(lasting, limits)]
 
 
+def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
+    candidate = one.candidate
+    return kind_of(candidate.statement, utterances[candidate.utterance], one.kind)
+
+
 def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
-    """Whether a statement says something: a question does not, nor does a guess at a cause, a line
-    that only leads to the next, or a few words that say nothing."""
+    """Whether a statement says something: a question does not, nor does a guess at a cause, an
+    announcement, a line that only leads to the next, or a few words."""
     utterance, text = utterances[candidate.utterance], candidate.statement.text
     if utterance.place is Place.ANSWER:
         return True
-    if text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
+    if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
         return False
     if len(content_words(text)) < _MIN_WORDS:
         return False
-    return utterance.is_person or not any(map(is_guess, sentences(text)))
+    stated = sentences(text)
+    return utterance.is_person or not any(is_guess(s) or is_chatter(s) for s in stated)
 
 
 def _distilled(one: Scored, utterances: Sequence[Utterance], subject: str) -> Distilled:
     utterance = utterances[one.candidate.utterance]
-    statement = one.candidate.statement
-    kind = Kind.DECISION if utterance.place is Place.ANSWER else one.kind
-    if kind is Kind.RULE and (not utterance.is_person or is_for_the_moment(statement.text)):
-        # Only people lay down rules, and not with an order for the moment.
-        kind = Kind.PREFERENCE if utterance.is_person else Kind.DECISION
-    return Distilled(kind, standalone(statement, subject), utterance.turn, utterance.is_person)
+    text = standalone(one.candidate.statement, subject)
+    return Distilled(one.kind, text, utterance.turn, utterance.is_person)

@@ -7,6 +7,7 @@ is in MODEL.md beside them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -33,10 +34,14 @@ class SelectionLimits(NamedTuple):
     """What is selected of a session. A lower threshold remembers more, and more that is not worth
     it: it was chosen where as many records are right as items are found."""
 
-    threshold: float = -0.5
+    threshold: float = -0.7
     most: int = 14
     # Two statements that share this part of the words of the shorter one say the same.
     same_words: float = 0.7
+    # Items of one list: more of them are details of one matter.
+    items_of_list: int = 2
+    # What a session delivered is said in a few; more of them are steps on the way.
+    outcomes: int = 3
 
 
 LIMITS = SelectionLimits()
@@ -93,16 +98,25 @@ def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[S
     with a better one or say the same."""
     chosen: list[tuple[Scored, frozenset[str]]] = []
     taken: set[tuple[int, int]] = set()
+    lists: Counter[tuple[int, str]] = Counter()
+    outcomes = 0
     for one in sorted(scored, key=lambda s: (-s.score, s.candidate.utterance)):
         if one.score < limits.threshold or len(chosen) == limits.most:
             break
         number, statement = one.candidate
         span = {(number, statement.position + n) for n in range(statement.length)}
         words = content_words(statement.text)
+        own_list = number, statement.lead
+        if statement.lead and lists[own_list] == limits.items_of_list:
+            continue
+        if one.kind is Kind.OUTCOME and outcomes == limits.outcomes:
+            continue
         if span & taken or any(says_the_same(words, other, limits) for _, other in chosen):
             continue
         chosen.append((one, words))
         taken |= span
+        lists[own_list] += 1
+        outcomes += one.kind is Kind.OUTCOME
     kept = [one for one, _ in chosen]
     return sorted(kept, key=lambda s: (s.candidate.utterance, s.candidate.statement.position))
 

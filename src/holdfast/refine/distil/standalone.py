@@ -37,7 +37,7 @@ _OPENER = regex(
     r"as expected|confirmed|verified|note|fyi)\b[\s,.!:;—–-]+)+",
     re.IGNORECASE,
 )
-_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.*-]+\s*)+")
+_SYMBOLS = regex(r"^(?:[^\w\s`'\"({\[<@#$/.*-]+\s+)+")
 # Headings that say nothing about what stands below them.
 _GENERIC = regex(
     r"^(?:\W*)(?:(?:final |quick |short )?(?:summary|overview|results?|details?|notes?|analysis|"

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Memory, Validity
+from holdfast.model.knowledge import ClaimKind, Memory, Validity
 from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Session, Turn
@@ -103,7 +103,14 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
         # Needs numpy, which a worker without work does not load.
         from holdfast.refine.memories.retained_statements import retain_statements
 
-        found += retain_statements(session, exchanges, said_in, found)
+        # What a person laid down is for the facts to keep, or to leave out.
+        laid_down = [
+            claim.text
+            for claim in writer.facts.claims(session.bank, session.id)
+            if claim.by_person and claim.kind in (ClaimKind.RULING, ClaimKind.DECISION)
+        ]
+        known = [*laid_down, *(one.what for one in found)]
+        found += retain_statements(session, exchanges, said_in, known)
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = distinct(found)

@@ -20,7 +20,7 @@ from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.selector import packaged_selector, says_the_same
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.memories.retention_rules import make_occurrence
-from holdfast.refine.sessions.titles import session_title
+from holdfast.refine.sessions.titles import session_subject
 
 _NETWORKS = {
     Kind.RULE: Network.WORLD,
@@ -37,10 +37,10 @@ def retain_statements(
     session: Session,
     exchanges: Sequence[Exchange],
     said_in: Sequence[tuple[Exchange, Sequence[Turn]]],
-    known: Sequence[MemoryOccurrence] = (),
+    known: Sequence[str] = (),
 ) -> list[MemoryOccurrence]:
     """The statements of a session to retain, each with the turn that states it. `said_in` are the
-    exchanges to choose from, with their turns; what is `known` of the session is not said again."""
+    exchanges to choose from, with their turns; texts that are `known` are not retained again."""
     # What an agent says after it has read text from outside the project may be that text.
     turns = [
         turn
@@ -49,8 +49,8 @@ def retain_statements(
         if turn.role is Role.USER or exchange.trust is not Trust.EXTERNAL
     ]
     exchange_of = {turn.id: exchange for exchange, own in said_in for turn in own}
-    subject = session_title(session, exchanges)
-    words = [content_words(one.what) for one in known]
+    subject = session_subject(session, exchanges)
+    words = [content_words(text) for text in known]
     return [
         _occurrence(exchange_of[one.turn.id], one)
         for one in distil(turns, subject, packaged_selector())

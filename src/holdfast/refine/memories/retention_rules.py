@@ -368,7 +368,6 @@ def _project_commands(
                 evidence=[turn],
                 needs=needs,
                 key=f"{Network.WORLD.value}:{content_id('command', command.name)}",
-                kind=Kind.FACT,
             )
         ]
     return []

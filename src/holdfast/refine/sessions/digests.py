@@ -13,6 +13,7 @@ from holdfast.model.records import Digest, Exchange, ExchangeType, Outcome, Sess
 from holdfast.model.trust import least_trusted
 from holdfast.refine.core import signals
 from holdfast.refine.core.signals import is_commit
+from holdfast.refine.sessions.titles import session_title
 
 
 class DigestLimits(NamedTuple):
@@ -64,10 +65,7 @@ def digest_id(session: str) -> str:
 
 
 def _request(session: Session, exchanges: Sequence[Exchange]) -> str:
-    first = exchanges[0].title
-    title = collapse_spaces(session.title)
-    if title and title.lower() not in first.lower():
-        first = f"{title} — {first}"
+    first = session_title(session, exchanges)
     more = len(exchanges) - 1
     return truncate(first, LIMITS.request_characters) + (
         f" (and {more} more request{'s' * (more > 1)})" if more else ""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import STOPWORDS
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Confidence, Hit
 from holdfast.model.records import Turn
 from holdfast.model.trust import ENDED_STATUSES
@@ -124,9 +125,12 @@ def _relevance_of(hit: Hit) -> float:
 
 
 def exchange_of(reader: Reader, hit: Hit) -> str:
-    """The exchange of a turn, any other record itself; "" for a summary of other records."""
+    """The exchange of a turn or of a retained memory, any other record itself; "" for a summary of
+    other records."""
     if hit.kind in SUMMARY_KINDS:
         return ""
+    if hit.kind == "memory" and (of := _exchange_of_memory(reader, hit)):
+        return of
     turn = turn_of(reader, hit)
     inside = [
         exchange.id
@@ -134,6 +138,14 @@ def exchange_of(reader: Reader, hit: Hit) -> str:
         if turn and exchange.first_seq <= turn.seq <= exchange.last_seq
     ]
     return inside[0] if inside else hit.uri.rsplit("/", 1)[-1]
+
+
+def _exchange_of_memory(reader: Reader, hit: Hit) -> str:
+    """The exchange that a memory was retained from; "" for what was asked to be remembered."""
+    found = reader.records.find(hit.bank, "memory", hit.uri.rsplit("/", 1)[-1], limit=1)
+    sources = found[0].evidence_for if found and isinstance(found[0], Memory) else ()
+    exchanges = [one.rsplit("/", 1)[-1] for one in sources if "://exchange/" in one]
+    return exchanges[0] if exchanges else ""
 
 
 def turn_of(reader: Reader, hit: Hit) -> Turn | None:

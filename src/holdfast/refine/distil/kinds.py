@@ -1,0 +1,85 @@
+"""Decides of which kind a statement is.
+
+Words that show a kind decide: a cause makes a lesson, what is left makes a todo. Where none does,
+the selector's guess counts, but for the kinds that need such a word.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.language import plain
+from holdfast.model.knowledge import Kind
+from holdfast.refine.distil.statements import Statement
+from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.regex import regex
+
+_OPEN = regex(
+    r"\b(?:todo|still (?:needs?|to do|open|missing|fails?)|remain(?:s|ing)?|follow-?ups?|"
+    r"not (?:yet|done|implemented|included)|left (?:to|for|open|as)|next steps?|out of scope|"
+    r"deferred|pending|later|future|needs? to be)\b",
+    re.IGNORECASE,
+)
+_OPEN_LEAD = regex(r"next|remain|todo|follow|later|open|future|out of scope", re.IGNORECASE)
+_CAUSE = regex(
+    r"root cause|\bbecause\b|caused by|due to|turn(?:s|ed) out|\bcrash|\btrap\b|gotcha|"
+    r"the (?:real |actual )?(?:bug|issue|problem|culprit|cause) (?:is|was)|"
+    r"fail(?:s|ed|ing) (?:when|with|because|on)|does(?:n['’]t| not) work",
+    re.IGNORECASE,
+)
+_CAUSE_LEAD = regex(r"cause|problem|bug|why", re.IGNORECASE)
+_BINDING = regex(
+    r"\b(?:always|never|must|do not|don['’]t|should(?:n['’]t)?|only|make sure|ensure|no \w+s)\b",
+    re.IGNORECASE,
+)
+_DONE = regex(
+    r"^\W*(?:i(?:['’]ve| have)? )?(?:added|implemented|created|updated|removed|replaced|renamed|"
+    r"merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|wrote|built|"
+    r"extended|migrated|cleaned|changed|all )|\b(?:is|are) (?:now )?(?:complete|done|merged|pushed|"
+    r"green|passing|ready|live|published|committed|open)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
+    re.IGNORECASE,
+)
+_CHOICE = regex(
+    r"\b(?:decid\w*|decision|instead of|rather than|chose|chosen|keeps?|go(?:ing)? with|agreed|"
+    r"approach|option|preferred|by design|deliberate\w*|intentional\w*)\b",
+    re.IGNORECASE,
+)
+_WISH = regex(r"\b(?:prefer|like|want|please|rather)\b", re.IGNORECASE)
+# Kinds that are only given where the words show it.
+_SHOWN = frozenset((Kind.LESSON, Kind.TODO, Kind.RULE))
+
+
+def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
+    """The kind of a statement; `guess` is the selector's."""
+    text = plain(statement.text)
+    if utterance.place is Place.ANSWER:
+        return Kind.DECISION
+    if _OPEN_LEAD.search(statement.lead) or (_OPEN.search(text) and not _DONE.search(text)):
+        return Kind.TODO
+    return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)
+
+
+def _said_by_person(text: str, guess: Kind) -> Kind:
+    if _BINDING.search(text):
+        # An order for the moment shows how somebody likes things; it lays nothing down.
+        return Kind.PREFERENCE if is_for_the_moment(text) else Kind.RULE
+    if _CAUSE.search(text):
+        return Kind.LESSON
+    if _CHOICE.search(text):
+        return Kind.DECISION
+    if _WISH.search(text):
+        return Kind.PREFERENCE
+    return Kind.PREFERENCE if guess in _SHOWN else guess
+
+
+def _by_agent(statement: Statement, guess: Kind) -> Kind:
+    text = plain(statement.text)
+    if _CAUSE.search(text) or _CAUSE_LEAD.search(statement.lead):
+        return Kind.LESSON
+    if _DONE.search(text):
+        return Kind.OUTCOME
+    if _CHOICE.search(text):
+        return Kind.DECISION
+    # An agent lays down no rules and has no preferences.
+    return Kind.FACT if guess in (*_SHOWN, Kind.PREFERENCE) else guess

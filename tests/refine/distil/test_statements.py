@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from holdfast.refine.distil.statements import LIMITS, blocks, find_statements
+
+REPLY = """\
+Fixed.
+
+## Root cause
+The cache kept its old key, so every second request missed. The expiry was never read.
+
+What changed:
+- `cache.py` now derives the key from the tenant
+- The expiry is read at start-up
+  and again after a reload
+
+```python
+key = make_key()  # not a statement
+```
+
+| file | change |
+|---|---|
+| cache.py | key by tenant |
+"""
+
+
+def test_headings_and_lines_with_a_colon_lead_what_stands_below_them() -> None:
+    found = {block.text: (block.heading, block.lead, block.is_item) for block in blocks(REPLY)}
+    assert found["The expiry is read at start-up and again after a reload"] == (
+        "Root cause",
+        "What changed:",
+        True,
+    )
+    assert found["cache.py — key by tenant"][2]
+    assert not any("make_key" in text for text in found)
+
+
+def test_a_statement_is_a_sentence_or_neighbours_that_belong_together() -> None:
+    found = [s for s in find_statements(REPLY) if s.lead == "Root cause"]
+    first = "The cache kept its old key, so every second request missed."
+    second = "The expiry was never read."
+    assert {s.text for s in found} == {first, second, f"{first} {second}"}
+    pair = next(s for s in found if s.length == 2)
+    assert pair.is_whole and not pair.is_item and pair.position == 1
+    assert next(s for s in found if s.text == second).before == first
+
+
+def test_of_a_very_long_text_the_start_and_the_end_are_read() -> None:
+    text = "The first matter is settled by now.\n\n" + "x" * (3 * LIMITS.max_text_chars)
+    text += "\n\nThe last matter is settled as well."
+    found = {s.text for s in find_statements(text)}
+    assert {"The first matter is settled by now.", "The last matter is settled as well."} <= found
+    assert all(len(one) <= LIMITS.max_chars for one in found)
+
+
+def test_words_are_kept_as_they_are_written() -> None:
+    (found,) = find_statements("`__init__.py` sets 1024**3 and a mask of `***` for secrets")
+    assert found.text == "`__init__.py` sets 1024**3 and a mask of `***` for secrets"
