@@ -134,14 +134,6 @@ def judged(folder: Path, tests: str, count: int) -> tuple[Scratch, list[tuple[Fa
     return scratch, [(result.fault, result.outcome) for result in results]
 
 
-@pytest.fixture
-def quick_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests of a planted fault run without plugins, of which pytest has many here: they would
-    take longer to load than everything else."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-
-
-@pytest.mark.usefixtures("quick_pytest")
 @pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -158,7 +150,6 @@ def test_a_strong_test_kills_what_a_weak_one_lets_pass(
     assert ours.read_text() == SOURCE
 
 
-@pytest.mark.usefixtures("quick_pytest")
 @pytest.mark.process
 @pytest.mark.slow
 def test_a_test_that_fails_anyway_kills_nothing(tmp_path: Path) -> None:

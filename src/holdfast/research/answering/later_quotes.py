@@ -38,12 +38,16 @@ def with_later_first(
         ]
         if not places:
             continue
-        own = next((q for q in order if _says_the_same(reader, q, later)), None)
+        said = quote(later)
+        own = next(
+            (q for q in order if q.sentence == said.sentence or _says_the_same(reader, q, later)),
+            None,
+        )
         if own is not None and order.index(own) < places[0]:
             continue
         if own is not None:
             order.remove(own)
-        order.insert(places[0], own or quote(later))
+        order.insert(places[0], own or said)
     return order[:MAX_CITATIONS]
 
 
