@@ -40,15 +40,15 @@ DIST ?= worksteal
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST)
 
-# The files of the quick tests are kept in memory where there is room: a disk makes them wait.
-IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
+# The files of the tests are kept in memory where there is room: a disk makes them wait.
+IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print "TMPDIR=/dev/shm"}')
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
 	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $(CORES) -m "not (process or model or browser or postgres or claude or slow)"
 
-# All tests have one worker more than there are cores, because some wait for a process most of their time.
+# All tests have two workers more than there are cores, because some wait for a process most of their time.
 test: setup browser ## run all tests, and name the ten slowest
-	@$(PYTEST) -n $$(($(CORES) + 1)) --durations 10 --durations-min 1
+	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $$(($(CORES) + 2)) --durations 10 --durations-min 1
 
 coverage: setup browser ## measure which branches the tests take, in one run of all of them (or TESTS=tests/spend)
 	@$(BIN)/python -m coverage erase
