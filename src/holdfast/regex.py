@@ -7,10 +7,11 @@ few of them.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any, AnyStr, cast
 
 
-class _LazyPattern:
+class LazyPattern:
     """A pattern that is compiled when one of its methods is first used. The method then becomes
     an attribute, so that only the first use costs anything."""
 
@@ -20,11 +21,15 @@ class _LazyPattern:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(re.compile(*self._arguments), name)
+        found = getattr(self._pattern, name)
         setattr(self, name, found)
         return found
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[Any]:
+        return re.compile(*self._arguments)
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A lazy `re.compile`, for patterns that are used through their methods."""
-    return cast(Any, _LazyPattern(pattern, flags))
+    return cast(Any, LazyPattern(pattern, flags))

@@ -80,6 +80,31 @@ def test_a_service_without_schema_support_is_asked_without_one_from_then_on(
     assert '"title"' in service.asked[3][2]["messages"][0]["content"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rejected", [0, 1, 2])
+def test_the_schema_is_sent_once_in_the_best_form_that_is_accepted(
+    service: Service, rejected: int
+) -> None:
+    """Whoever pays for tokens pays for it once."""
+    said = json.dumps(ANSWER)
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"content": [{"type": "text", "text": said}], "usage": usage}
+
+    def answer(body: Json) -> Answered:
+        for field in ("response_format", "output_config"):
+            if field in body and len(service.asked) <= rejected:
+                return 400, {}, {"error": {"message": f"unknown field {field}"}}
+        return 200, {}, {**completion(said), **message}
+
+    service.answer = answer
+    for chat in chats(service):
+        service.asked.clear()
+        assert json.loads(chat.ask(QUESTION).text) == ANSWER
+        accepted = json.dumps(service.asked[-1][2])
+        assert accepted.count("additionalProperties") == 1
+        assert "one JSON object and nothing else" in accepted
+
+
 def test_the_messages_api_is_asked_for_a_json_schema() -> None:
     api = Api({}, "/nowhere")
     try:

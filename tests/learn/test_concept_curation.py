@@ -57,7 +57,7 @@ def concept(memory: Holdfast, word: str) -> Concept:
 
 def test_ingested_sessions_give_concepts_that_are_found(memory: Holdfast) -> None:
     names = sorted(c.name for c in memory.browse.concepts())
-    assert names == ["Crane winch brake", "Tide gauge readings"]
+    assert names == ["crane winch brake", "tide gauge readings"]
     gauge = concept(memory, "gauge")
     assert len(gauge.members) == 3 and gauge.files == ("src/gauge.py",)
     hits = memory.recall("tide gauge readings", layers=[Layer.SUMMARIES]).hits
@@ -75,7 +75,7 @@ def test_a_name_given_by_a_person_survives_growth_rebuild_and_loss_of_the_founde
     memory.correct(uri("concept", gauge.id), "Gauges in the fog")
     renamed = memory.browse.concept("gauges in the fog")
     assert (renamed.id, renamed.members) == (gauge.id, gauge.members)
-    assert memory.show(uri("concept", gauge.id)).superseded == "Tide gauge readings"
+    assert memory.show(uri("concept", gauge.id)).superseded == "tide gauge readings"
     assert places_found(memory, "Gauges in the fog") or memory.recall("fog").hits
     memory.ingestion.rebuild()
     assert memory.browse.concept("Gauges in the fog") == renamed
@@ -93,7 +93,7 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
     for again in (False, True):
         if again:
             memory.ingestion.rebuild()
-        assert [c.name for c in memory.browse.concepts()] == ["Crane winch brake"]
+        assert [c.name for c in memory.browse.concepts()] == ["crane winch brake"]
         assert memory.browse.keyword("gauge").counts == {"exchange": 3}
         with pytest.raises(NotFoundError, match="was forgotten"):
             memory.show(uri("concept", gauge.id))

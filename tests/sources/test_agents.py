@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.model.ledgers.lines import SkipReason
+from holdfast.model.records import Role
+from holdfast.model.trust import Trust
 from holdfast.recall.lookup.trace import RawState, raw_line
 from holdfast.sources.agent import UserEnvironment
+from holdfast.sources.draft import DraftSession, FileInfo
 from holdfast.sources.registry import DEFAULT_AGENT, agents
 from tests.support.agent_samples import RECORDED, copy, open_memory, sessions, turns
 from tests.support.memory_dump import dump
@@ -88,3 +91,45 @@ def test_the_folders_of_an_agent_are_known_on_every_system(name: str, system: st
 
 def test_each_agent_has_a_sample() -> None:
     assert sorted(folder.name for folder in RECORDED.iterdir()) == sorted(OTHERS)
+
+
+SUMMARY = "## Discoveries\n- Rows came twice."
+COMPACTIONS: dict[str, dict[str, object]] = {
+    "codex": {"type": "compacted", "payload": {"message": SUMMARY}},
+    "copilot": {
+        "type": "session.compaction_complete",
+        "id": "e1",
+        "data": {"summaryContent": SUMMARY},
+    },
+    "opencode": {
+        "message": {"role": "assistant", "summary": True},
+        "part": {"id": "p1", "type": "text", "text": SUMMARY},
+    },
+    "claude-code": {
+        "type": "user",
+        "uuid": "u1",
+        "isCompactSummary": True,
+        "message": {"content": SUMMARY},
+    },
+}
+
+
+@pytest.mark.parametrize("name", COMPACTIONS)
+def test_a_summary_of_any_agent_is_its_own_and_no_message(name: str) -> None:
+    file = FileInfo("/x", name, "s1", "/home/dev/proj", DraftSession("s1", "s1"))
+    time = {"timestamp": "2026-07-01T00:00:00.000Z"}
+    (turn,) = agents()[name].read_record({**COMPACTIONS[name], **time}, file).turns
+    assert (turn.role, turn.trust, turn.text) == (Role.SUMMARY, Trust.ASSISTANT, SUMMARY)
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("codex", {"type": "compacted", "payload": {"message": "", "replacement_history": []}}),
+        ("copilot", {"type": "session.compaction_start", "data": {}}),
+        ("opencode", {"message": {"role": "user"}, "part": {"type": "compaction", "auto": True}}),
+    ],
+)
+def test_a_compaction_without_a_summary_is_skipped(name: str, record: dict[str, object]) -> None:
+    file = FileInfo("/x", name, "s1", "/home/dev/proj", DraftSession("s1", "s1"))
+    assert agents()[name].read_record(record, file).reason == SkipReason.COMPACTION.value

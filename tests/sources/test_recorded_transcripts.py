@@ -159,7 +159,7 @@ def test_a_session_has_its_folder_and_version() -> None:
     assert (session.cwd, session.version, session.parent) == (ROOT, "2.1.325", "")
 
 
-def test_a_resumed_and_compacted_session_keeps_its_messages_and_not_the_summary() -> None:
+def test_a_resumed_and_compacted_session_keeps_its_messages_and_marks_the_summary() -> None:
     refined = read_scenario("headless-subagents-resume-compact")
 
     assert talk(refined) == [
@@ -169,10 +169,11 @@ def test_a_resumed_and_compacted_session_keeps_its_messages_and_not_the_summary(
         ("assistant", "Finished all."),
         ("user", "next SCRIPT:two"),
         ("assistant", "Second prompt reply"),
+        ("summary", "SCRIPTED SUMMARY of the conversation."),
         ("user", "after compact SCRIPT:two"),
         ("assistant", "Second prompt reply"),
     ]
-    assert refined.skipped["compaction"] == 2
+    assert refined.skipped["compaction"] == 1
     assert calls(refined) == [
         ("Agent", "general-purpose", "look around"),
         ("Agent", "Explore", "bg look"),
@@ -270,5 +271,7 @@ def test_commands_to_the_program_and_their_output_are_not_prompts() -> None:
         "after compact SCRIPT:hi",
         "f SCRIPT:loop",
     ]
-    assert refined.skipped["compaction"] == 3
+    summaries = [text for role, text in talk(refined) if role == "summary"]
+    assert summaries == ["SCRIPTED SUMMARY of the conversation."] * 2
+    assert refined.skipped["compaction"] == 1
     assert talk(after_clear) == [("user", "g SCRIPT:hi"), ("assistant", "hello")]

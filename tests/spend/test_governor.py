@@ -16,7 +16,7 @@ from holdfast.errors import (
     ModelTooLongError,
     SpendError,
 )
-from holdfast.inference.chat import Question, Usage
+from holdfast.inference.chat import Question, Usage, schema_in_words
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import CallPurpose, Governor, estimate_tokens
@@ -255,6 +255,9 @@ def test_an_unusable_answer_is_requested_again_at_most_twice(
     with pytest.raises(ModelAnswerError):
         Governor(chat, store, PLENTY, Clock()).ask(PURPOSE, QUESTION, refuse_all)
     assert len(chat.asked) == 3 and "it is nonsense" in chat.asked[1].text
+    # Whoever has not seen the schema is told it.
+    schema = schema_in_words(QUESTION.schema)
+    assert [schema in asked.text for asked in chat.asked] == [False, True, True]
     assert (
         store.model_calls.total_spent().tokens == 3300 and store.model_calls.paused_services() == []
     )

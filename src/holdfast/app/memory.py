@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Self
 from holdfast.app.core.context import ALL_BANKS, Context, utc_now
 from holdfast.app.search.recall import Search
 from holdfast.errors import require_words
-from holdfast.model.knowledge import Network
+from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.trust import Trust
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.settings import Settings, load_settings
@@ -91,9 +92,11 @@ class Holdfast:
         branch: str = "",
         local: bool = False,
         agent: str = "",
+        kinds: Sequence[Kind | str] = (),
     ) -> RecallResult:
         """The records that match a query, best first, or an abstention. With `networks` only
-        memories are found; with `local` no remote server is queried."""
+        memories are found, with `kinds` only memories, facts and rules that say something of such a
+        kind; with `local` no remote server is queried."""
         plan = RecallPlan(
             tuple(layers),
             limit,
@@ -102,6 +105,7 @@ class Holdfast:
             branch=branch,
             remotes=not local,
             agent=agent,
+            knowledge=read_kinds(kinds),
         )
         return self.search.recall_with_plan(require_words(query, "query"), bank, plan)
 
@@ -117,12 +121,13 @@ class Holdfast:
         model: bool = True,
         session: str = "",
         local: bool = False,
+        kinds: Sequence[Kind | str] = (),
     ) -> Answer:
         """A cited answer, or an abstention. `quickly` loads a model only if words do not find
         enough; `as_of` is a time to look back from; `budget` is how hard to search if the first
         search does not suffice; with `providers` plugins are queried; `model` allows the model
         service of the settings; `session` continues an earlier one; with `local` no remote server
-        is queried."""
+        is queried; with `kinds` only what says something of such a kind is cited."""
         from holdfast.app.answers.ask import AskOptions
 
         options = AskOptions(
@@ -135,6 +140,7 @@ class Holdfast:
             providers,
             model=model,
             remotes=not local,
+            kinds=read_kinds(kinds),
         )
         return self.answers.investigate(options, session).answer()
 

@@ -1,4 +1,5 @@
-"""The session brief: where the last session stopped, what was decided, and an index of recent work.
+"""The session brief: where the last session stopped, what was decided, what was learned and left
+open, and an index of recent work.
 
 It is prepared ahead, so it contains dates ("2026-07-29", not "yesterday"). Whole items are chosen
 to fit; nothing is cut to size. What the host loads itself (its own rules and memory files) is not
@@ -23,6 +24,12 @@ from holdfast.brief.frame import (
     sanitize,
     trust_label,
     wrap_brief,
+)
+from holdfast.brief.known_statements import (
+    KnownStatement,
+    lessons,
+    open_tasks,
+    said_by_people,
 )
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
@@ -52,6 +59,8 @@ class BriefLimits(NamedTuple):
     # No group of lines takes more than this share of the room before every group had its turn.
     group_share: float = 0.45
     decisions: int = 6
+    lessons: int = 4
+    open_tasks: int = 3
     notes: int = 3
     opinions: int = 3
     # Opinions below this confidence are left out.
@@ -110,15 +119,17 @@ def session_brief(
     last_session = _last_session(reader, bank, ended)
     index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
-    decisions = _decisions(reader, bank, memory_file)
+    decisions = _decisions(reader, bank, memory_file, ended)
+    learned, left_open = _lessons(reader, bank, ended), _open_tasks(reader, bank, ended)
     notes = _notes(reader, bank, memory_file, ended)
-    if known is None or not (last_session or index or decisions or notes):
+    if known is None or not (last_session or index or decisions or notes or learned or left_open):
         return EMPTY_BRIEF
     head, foot = _Part((_HEAD.format(name=sanitize(known.name)),)), _Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
     room = characters - head.size - foot.size - _LIMITS.frame_characters
     opinions = _opinions(reader, bank, ended)
-    groups = (_memory_file_parts(memory_file), last_session, decisions, notes, opinions, index)
+    own_file = _memory_file_parts(memory_file)
+    groups = (own_file, last_session, decisions, learned, left_open, notes, opinions, index)
     chosen = _fit(groups, room)
     if not chosen:
         return EMPTY_BRIEF
@@ -215,8 +226,11 @@ def _memory_file_parts(memory_file: MemoryFile) -> list[_Part]:
     return _group(f"From {MEMORY_FILE}, which wins over the rest", parts)
 
 
-def _decisions(reader: Reader, bank: str, memory_file: MemoryFile) -> list[_Part]:
-    """The decisions of people, the latest first, each in its latest version."""
+def _decisions(
+    reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
+) -> list[_Part]:
+    """The decisions of people, the latest first, each in its latest version. What they said in
+    passing fills the room that is left."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -230,10 +244,46 @@ def _decisions(reader: Reader, bank: str, memory_file: MemoryFile) -> list[_Part
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
     versions = latest_versions(decided[: _LIMITS.items_compared])
     dated += [(item.time, _decision_part(item, before)) for item, before in versions]
-    dated.sort(key=lambda one: (one[0], one[1].lines), reverse=True)
-    parts = [_with_contradiction(part, memory_file) for _, part in dated]
+    dated.sort(key=_latest_first, reverse=True)
+    told = covered | {one.uri for item, _ in versions for one in item.decisions}
+    said = [one for one in said_by_people(reader, bank, ended) if _uri_of_turn(one) not in told]
+    dated = dated[: _LIMITS.decisions]
+    dated += [(one.memory.when, _statement_part(one)) for one in said]
+    dated = sorted(dated[: _LIMITS.decisions], key=_latest_first, reverse=True)
     title = "Decided here (in the words of the time; the latest version of each)"
-    return _group(title, parts[: _LIMITS.decisions])
+    return _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
+
+
+def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
+    return one[0], one[1].lines
+
+
+def _lessons(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
+    """Causes that were found, and traps."""
+    best = lessons(reader, bank, ended)[: _LIMITS.lessons]
+    dated = sorted(((one.memory.when, _statement_part(one)) for one in best), key=_latest_first)
+    title = "Learned here (in an agent's words; what was broken may be fixed by now)"
+    return _group(title, [part for _, part in reversed(dated)])
+
+
+def _open_tasks(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
+    """What agents said was left open."""
+    parts = [_statement_part(one) for one in open_tasks(reader, bank, ended)]
+    return _group("Left open (in an agent's words)", parts[: _LIMITS.open_tasks])
+
+
+def _statement_part(one: KnownStatement) -> _Part:
+    memory = one.memory
+    name = uri("memory", memory.id)
+    who = "agent" if memory.by_agent else "user"
+    seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
+    words = f"{trust_label(memory.trust)}{quote(one.text)}{seen}"
+    line = f"- {format_day(memory.when)} {who}: {words} ({_short(name)})"
+    return _Part((line,), (name, _uri_of_turn(one)))
+
+
+def _uri_of_turn(one: KnownStatement) -> str:
+    return uri("turn", one.turn.id)
 
 
 def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozenset[str]]:

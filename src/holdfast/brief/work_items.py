@@ -360,18 +360,24 @@ def replaces(later: WorkItem, earlier: WorkItem) -> bool:
     enough: both may hold. A note changes no decision."""
     if later.is_note and not earlier.is_note:
         return False
-    return any(
-        _replaces(new.sentence, old.sentence) for new in _firm(later) for old in _firm(earlier)
-    )
+    return any(_replaces(new, old) for new in _firm(later) for old in _firm(earlier))
 
 
 def _firm(item: WorkItem) -> list[DecisionQuote]:
     return [decision for decision in item.decisions if decision.strength >= MIN_STRENGTH]
 
 
-def _replaces(later: str, earlier: str) -> bool:
-    new, old = statement_features(later), statement_features(earlier)
-    return says_the_same(new, old) or supersedes(new, old) or amends(later, earlier)
+def _replaces(later: DecisionQuote, earlier: DecisionQuote) -> bool:
+    """Whether a decision is made again or changed. Only people change decisions, their own or those
+    that an agent states as such ("We decided …"): what an agent says of its work in similar words
+    is about something else."""
+    new, old = statement_features(later.sentence), statement_features(earlier.sentence)
+    if says_the_same(new, old):
+        return True
+    both_decide = earlier.by_person or (earlier.explicit and later.explicit)
+    if not (later.by_person and both_decide):
+        return False
+    return supersedes(new, old) or amends(later.sentence, earlier.sentence)
 
 
 def latest_versions(items: Sequence[WorkItem]) -> list[tuple[WorkItem, WorkItem | None]]:

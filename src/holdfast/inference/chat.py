@@ -6,6 +6,7 @@ Errors are `ModelBusyError`, `ModelRefusedError` or, where asking again may help
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +14,11 @@ from typing import Any, NamedTuple, Protocol
 MAX_ANSWER_BYTES = 1_000_000
 
 Schema = Mapping[str, Any]
+
+
+def schema_in_words(schema: Schema) -> str:
+    """The sentence that tells a model the schema of its answer."""
+    return f"The schema of the answer: {json.dumps(schema, ensure_ascii=False)}"
 
 
 class Tool(NamedTuple):

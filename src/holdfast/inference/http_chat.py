@@ -23,7 +23,7 @@ from holdfast.errors import (
     ModelRefusedError,
     ModelTooLongError,
 )
-from holdfast.inference.chat import MAX_ANSWER_BYTES, Question, Reply
+from holdfast.inference.chat import MAX_ANSWER_BYTES, Question, Reply, schema_in_words
 from holdfast.inference.tool_dialogue import (
     CompletionsDialect,
     Dialect,
@@ -40,6 +40,7 @@ _ANTHROPIC_VERSION = "2023-06-01"
 _BUSY_STATUSES = frozenset({429, 503, 529})
 _SERVER_ERRORS_FROM = 500
 TOO_LONG_REMEDY = "Set models.input_tokens lower, or let the model take in more."
+_JSON_ONLY = "Answer with one JSON object and nothing else."
 _QUOTA_PHRASES = ("insufficient_quota", "billing", "credit balance")
 # Phrases that say a question is too long: of OpenAI and vLLM, llama.cpp, Anthropic, Ollama.
 _TOO_LONG_PHRASES = (
@@ -169,9 +170,9 @@ def _error_text(body: bytes) -> str:
 
 
 class _HttpChat:
-    """A `Chat` over HTTP in one of the dialects. The schema of the answer is sent in the best form
-    that the service accepts. When it rejects a form, the next one is used from then on, at last
-    none; the question contains the schema as well."""
+    """A `Chat` over HTTP in one of the dialects. The schema of the answer is sent once, in the best
+    form that the service accepts. When it rejects a form, the next one is used from then on; at
+    last the instructions contain the schema."""
 
     def __init__(self, dialect: Dialect, service: str, endpoint: _JsonEndpoint) -> None:
         self.model = dialect.model
@@ -184,17 +185,13 @@ class _HttpChat:
         dialect, endpoint = self._dialect, self._endpoint
         if question.toolbox is not None:
             return run_tool_dialogue(dialect, endpoint.post, question, endpoint.unexpected)
-        schema = json.dumps(question.schema, ensure_ascii=False)
-        instruction = f"Answer with one JSON object and nothing else. Its schema: {schema}"
-        asked = question._replace(system=f"{question.system}\n\n{instruction}")
-        body = dialect.body(asked)
-        body["messages"] = [*body.get("messages", ()), {"role": "user", "content": asked.text}]
-        reply = self._post_with_schema(body, dialect.schema_forms(dict(question.schema)))
+        reply = self._post_with_schema(question, dialect.schema_forms(dict(question.schema)))
         turn = read_turn(dialect, reply, endpoint.unexpected)
         return Reply(turn.text, turn.usage, turn.model, turn.truncated)
 
-    def _post_with_schema(self, body: Json, forms: Sequence[Json]) -> Json:
+    def _post_with_schema(self, question: Question, forms: Sequence[Json]) -> Json:
         field = self._dialect.schema_field
+        body = self._body(question, _JSON_ONLY)
         while self._form < len(forms):
             try:
                 return self._endpoint.post({**body, field: forms[self._form]})
@@ -205,7 +202,14 @@ class _HttpChat:
                 if field not in error.message:
                     raise
                 self._form += 1
-        return self._endpoint.post(body)
+        return self._endpoint.post(
+            self._body(question, f"{_JSON_ONLY} {schema_in_words(question.schema)}")
+        )
+
+    def _body(self, question: Question, instruction: str) -> Json:
+        body = self._dialect.body(question._replace(system=f"{question.system}\n\n{instruction}"))
+        asked = {"role": "user", "content": question.text}
+        return {**body, "messages": [*body.get("messages", ()), asked]}
 
 
 class MessagesChat(_HttpChat):

@@ -245,7 +245,7 @@ class HomeEraser:
         match target.kind:
             case "turn":
                 turn = self._store.turns.get_uncurated(target.bank, target.id)
-                return [turn] if turn else []
+                return [turn, *self._retold_in(turn)] if turn else []
             case "exchange":
                 return self._turns_of_exchange(target)
             case "session":
@@ -264,12 +264,22 @@ class HomeEraser:
         return []
 
     def _turns_of_exchange(self, target: Target) -> list[Turn]:
-        turns = list(self._store.turns.stream_uncurated(target.bank, target.session))
+        turns = [
+            turn
+            for turn in self._store.turns.stream_uncurated(target.bank, target.session)
+            if turn.role is not Role.SUMMARY
+        ]
         grouping = ExchangeGrouper(dialogue=all(turn.role is Role.USER for turn in turns))
         groups = [grouping.add(turn) for turn in turns] + [grouping.finish()]
         found = [group for group in groups if group and exchange_id(group[0]) == target.id]
         ids = {turn.id for group in found for turn in group}
-        return [turn for turn in turns if turn.id in ids]
+        own = [turn for turn in turns if turn.id in ids]
+        return [*own, *self._retold_in(own[0])] if own else []
+
+    def _retold_in(self, first: Turn) -> list[Turn]:
+        """The agent's summaries of a session that may repeat a turn: all that came after it."""
+        after = self._store.turns.stream_uncurated(first.bank, first.session, first.seq + 1)
+        return [turn for turn in after if turn.role is Role.SUMMARY]
 
     def _sessions_of(self, target: Target) -> tuple[str, ...]:
         if target.kind != "session":

@@ -1,11 +1,14 @@
-"""The kind of each record, as its URI and the store name it."""
+"""The kind of each record, as its URI and the store name it, and the kind of what it says."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from holdfast.errors import InputError
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.knowledge import Claim, Concept, Fact, Kind, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
 
@@ -33,3 +36,26 @@ _KINDS: dict[type, str] = {
 def record_kind(record: object) -> str:
     """The kind of a record, as in its URI."""
     return _KINDS[type(record)]
+
+
+def knowledge_kind(record: object) -> Kind | None:
+    """The kind of what a record says; None for records that are no knowledge, and for memories
+    that have no kind."""
+    match record:
+        case Memory():
+            return record.kind
+        case Fact():
+            return record.kind.says
+        case Rule():
+            return Kind.RULE
+        case _:
+            return None
+
+
+def read_kinds(names: Sequence[str]) -> tuple[Kind, ...]:
+    """The kinds of knowledge with these names; raises `InputError` if there is no such kind."""
+    known = set(Kind)
+    for name in names:
+        if name not in known:
+            raise InputError(f"There is no kind {name[:100]!r}.", f"One of: {', '.join(Kind)}.")
+    return tuple(Kind(name) for name in dict.fromkeys(names))

@@ -46,9 +46,10 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Memory:
     """One retained unit in a network, in five dimensions. Opinions have a confidence; `seen` is
-    the number of sessions in which the memory occurs. `kind` is None for what is neither said nor
-    done but only counted, as files that are often changed together, and for what people asked to
-    remember."""
+    the number of sessions in which the memory occurs. `superseded_by` is the URI of what closed an
+    open task, `supersedes` those of the tasks that this closed. `kind` is None for what is neither
+    said nor done but only counted, as files that are often changed together, and for what people
+    asked to remember."""
 
     bank: str
     id: str
@@ -65,6 +66,7 @@ class Memory:
     evidence_for: tuple[str, ...] = ()
     evidence_against: tuple[str, ...] = ()
     superseded_by: str = ""
+    supersedes: tuple[str, ...] = ()
     seen: int = 1
     kind: Kind | None = None
 
@@ -264,6 +266,18 @@ class FactKind(StrEnum):
     RULE = "rule"
     SOLUTION = "solution"
     CORE_LOGIC = "core_logic"
+
+    @property
+    def says(self) -> Kind:
+        """The kind of what such a fact says, among those of memories."""
+        return _KIND_OF_FACT[self]
+
+
+_KIND_OF_FACT = {
+    FactKind.RULE: Kind.RULE,
+    FactKind.SOLUTION: Kind.LESSON,
+    FactKind.CORE_LOGIC: Kind.FACT,
+}
 
 
 @dataclass(frozen=True, slots=True)

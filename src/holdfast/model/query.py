@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
-from holdfast.model.knowledge import EndedSentence
+from holdfast.model.knowledge import EndedSentence, Kind
 from holdfast.model.trust import Freshness, Status, Trust
 
 
@@ -129,6 +129,8 @@ class Hit:
     ended: tuple[EndedSentence, ...] = ()
     # The agent of its session; "" for Claude Code.
     agent: str = ""
+    # The kind of knowledge that it states, such as a lesson; None where it is no such knowledge.
+    knowledge: Kind | None = None
     # The plugin and its tool, or the server, that returned it; "" for records of this memory.
     provider: str = ""
     why: dict[str, float] = field(default_factory=dict[str, float])

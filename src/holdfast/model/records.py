@@ -14,11 +14,13 @@ from holdfast.model.trust import Status, Trust
 
 
 class Role(StrEnum):
-    """Who a turn belongs to."""
+    """Who a turn belongs to. A summary is the agent's own of its session so far, written when its
+    context was compacted: no part of the conversation, which it repeats."""
 
     USER = "user"
     ASSISTANT = "assistant"
     TOOL = "tool"
+    SUMMARY = "summary"
 
 
 class Origin(NamedTuple):

@@ -70,7 +70,7 @@ _MAX_MEASURED = 30
 _MAX_READ_FOR_ENDINGS = 40
 # How many of the best full-text results are read to see whether the query's words are exact.
 _COVERAGE_AMONG = 5
-# The pool where most of what is found will be filtered out (by network, kind or agent).
+# The pool where most of what is found will be filtered out (by network, kind, agent or knowledge).
 _FILTERED_POOL = 2000
 # Retrievers whose scores are the same full-text measure, so they share one scale.
 _FULL_TEXT = ("direct_fts", "summaries", "temporal")
@@ -346,6 +346,8 @@ class _PlanFilter:
             return False
         if plan.agent and self._agent(passage.bank, passage.session) != plan.agent:
             return False
+        if plan.knowledge and hits.knowledge_of(self._store, passage) not in plan.knowledge:
+            return False
         return not plan.networks or self._is_of_network(passage)
 
     def _agent(self, bank: str, session: str) -> str:
@@ -371,7 +373,9 @@ def _retrievers(
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
         layers = (LAYER_BY_KIND["memory"],)
-    if plan.networks or plan.kinds or plan.agent:
+    elif plan.knowledge:
+        layers = hits.KNOWLEDGE_LAYERS
+    if plan.networks or plan.kinds or plan.agent or plan.knowledge:
         pool_size = _FILTERED_POOL
     chosen = [retrievers.direct(bank, query.terms, layers, pool_size, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
@@ -386,7 +390,7 @@ def _retrievers(
     if hops:
         from holdfast.recall.retrievers.graph import graph_retriever
 
-        memories = bool(plan.networks)
+        memories = bool(plan.networks or plan.knowledge)
         chosen.append(graph_retriever(bank, query.text, layers, hops, pool_size, memories))
     if semantic is not None and plan.limits.soft_match_depth:
         chosen.append(retrievers.semantic(bank, semantic, query.text, layers, pool_size))
@@ -426,7 +430,8 @@ def _fill_in_cosines(
 
 def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan) -> None:
     """Add the turns beside the best turns as candidates, though they may share no word."""
-    if plan.networks or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
+    only_known = plan.networks or plan.knowledge
+    if only_known or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
     wanted: dict[tuple[str, str], set[int]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF_BEST]:

@@ -88,7 +88,7 @@ def mapped_tool_turns(
         if edits:
             return [call_turn(edit, time, mark) for edit in edits]
     tool = tools.read_call(mapped if mapped not in ("", PATCH) else name, arguments, root, call)
-    return [call_turn(tool, time, mark, is_unknown=not mapped)]
+    return [call_turn(tool, time, mark, is_unknown=not mapped, given=arguments)]
 
 
 def with_known_fields(given: Record) -> Record:
@@ -103,13 +103,23 @@ def with_known_fields(given: Record) -> Record:
 
 
 def call_turn(
-    tool: ToolCall, time: str, mark: Sequence[str] = (), is_unknown: bool = False
+    tool: ToolCall,
+    time: str,
+    mark: Sequence[str] = (),
+    is_unknown: bool = False,
+    given: Record | None = None,
 ) -> DraftTurn:
     """A call as a turn. Text from the web, from another server or from an unknown tool is
-    external. `mark` makes its key unique where the id of the call might not be."""
+    external. `mark` makes its key unique where the id of the call might not be. Of the arguments
+    (`given`) more is kept where they are written for later readers."""
     trust = Trust.EXTERNAL if is_unknown else tools.trust_of(tool.name)
     key = ("call", tool.call, *mark, tool.name, tool.target, tool.action)
-    return DraftTurn(key, time, Role.TOOL, trust, tool=tool)
+    return DraftTurn(key, time, Role.TOOL, trust, tool=tools.with_written_text(tool, given))
+
+
+def summary_turn(text: str, key: tuple[str, ...], time: str) -> DraftTurn:
+    """The agent's own summary of its session, from when its context was compacted."""
+    return DraftTurn(key, time, Role.SUMMARY, Trust.ASSISTANT, prompts.read_summary(text))
 
 
 def call_results(

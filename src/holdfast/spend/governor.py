@@ -25,7 +25,7 @@ from holdfast.errors import (
     ModelTooLongError,
     SpendError,
 )
-from holdfast.inference.chat import Chat, Question, Reply, Usage
+from holdfast.inference.chat import Chat, Question, Reply, Usage, schema_in_words
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall, ServicePause, Spending
 from holdfast.model.query import ModelCost
 from holdfast.settings import SpendCaps
@@ -139,7 +139,9 @@ class Governor:
                 if attempt == MAX_ATTEMPTS or question.toolbox is not None:
                     raise
                 complaint = f"Your last answer could not be used: {error.message} Answer again."
-                asked = question._replace(text=f"{question.text}\n\n{complaint}")
+                # A service may accept the schema and not show it to the model.
+                schema = schema_in_words(question.schema)
+                asked = question._replace(text=f"{question.text}\n\n{complaint} {schema}")
             except _NOT_RETRIED:
                 raise
             except ModelError as error:

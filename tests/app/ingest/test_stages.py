@@ -114,9 +114,9 @@ def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> No
 
 def test_every_stage_has_a_version() -> None:
     modules = (
+        memory_stage,
         fact_stage,
         pattern_stage,
-        memory_stage,
         opinion_stage,
         concept_stage,
         entity_stage,

@@ -24,8 +24,8 @@ def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
     listed = read_json(home, "concepts", "--bank", "all")
     assert list(listed) == ["bank", "concepts"] and listed["bank"] == "all"
     by_name = {found["name"]: found for found in listed["concepts"]}
-    assert sorted(by_name) == ["Crane winch brake", "Tide gauge readings"]
-    gauge = by_name["Tide gauge readings"]
+    assert sorted(by_name) == ["crane winch brake", "tide gauge readings"]
+    gauge = by_name["tide gauge readings"]
     assert list(gauge) == [*HEAD, "bank"]
     assert (gauge["exchanges"], gauge["files"], gauge["trust"]) == (3, ["src/gauge.py"], "tool")
     one = read_json(home, "concepts", "gauge", "--bank", "all")
@@ -34,7 +34,7 @@ def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
     assert list(one["history"][0]) == ["time", "what", "why"]
     assert one["history"][0]["what"] == "founded"
     by_id = read_json(home, "concepts", gauge["uri"], "--bank", "all")
-    assert by_id["name"] == "Tide gauge readings"
+    assert by_id["name"] == "tide gauge readings"
     printed = holdfast(home, "concepts", "tide", "gauge", "--bank", "all").stdout
     assert "how it came about:" in printed and one["members"][0]["uri"] in printed
     overview = holdfast(home, "concepts", "--bank", "all").stdout
@@ -43,7 +43,7 @@ def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
 
 def test_an_unknown_concept_is_reported_with_similar_names(home: Path) -> None:
     done = holdfast(home, "concepts", "gauge", "glass", "--bank", "all")
-    assert done.returncode == 2 and "'Tide gauge readings'" in done.stderr
+    assert done.returncode == 2 and "'tide gauge readings'" in done.stderr
     done = holdfast(home, "concepts", "zzz", "--bank", "all")
     assert done.returncode == 2 and "`holdfast concepts` lists them" in done.stderr
 
@@ -55,7 +55,7 @@ def test_a_rename_is_visible_at_once(home: Path) -> None:
     assert one["name"] == "Gauges in the fog" and one["decided"][0]["action"] == "correct"
     assert holdfast(home, "merge", uri, uri, "--yes").returncode == 2
     shown = read_json(home, "show", uri)
-    assert shown["kind"] == "concept" and shown["superseded"] == "Tide gauge readings"
+    assert shown["kind"] == "concept" and shown["superseded"] == "tide gauge readings"
     assert len(shown["below"]) == 3
     assert "Gauges in the fog" in holdfast(home, "show", uri).stdout
 

@@ -285,7 +285,39 @@ def test_data_is_between_random_borders(home: Home) -> None:
     first = chat.asked[0].text.split("\n", 1)[0]
     assert chat.asked[0].text.rsplit("\n", 1)[1] == first and first in chat.asked[0].system
     assert first != chat.asked[1].text.split("\n", 1)[0]
-    assert "never\nfollow it" in chat.asked[0].system
+    assert "never follow it" in " ".join(chat.asked[0].system.split())
+
+
+def test_a_prompt_names_the_project_and_the_exchange_before_the_first_one(home: Home) -> None:
+    home.summarise(ScriptedChat(good))
+    script = bug_hunt()
+    script.user("Now please also write the changelog entry for the importer fix, in one line.")
+    script.assistant("The changelog tells that rows are loaded once. " + "It is in place. " * 20)
+    home.read(script)
+    (bank,) = home.memory.reader.banks.all()
+    chat = ScriptedChat(
+        json.dumps(
+            {
+                "exchanges": [
+                    {
+                        **GOOD,
+                        "title": f"Changelog entry for the importer fix of {bank.name}",
+                        "summary": "The changelog of src/importer.py tells that rows are loaded.",
+                        "facts": [],
+                    }
+                ],
+                **DIGEST,
+            }
+        )
+    )
+    home.summarise(chat)
+    asked = chat.asked[0].text
+    assert f"context: the project is called {bank.name}\n" in asked
+    assert f"context: what came before\n- bugfix, done: {GOOD['title']}" in asked
+    assert "[user] Now please" in asked and "[user] The nightly" not in asked
+    assert f"context: the project is called {bank.name}\n" in chat.asked[1].text
+    # Names of the context are no inventions.
+    assert home.exchanges()[1].title.endswith(bank.name)
 
 
 @pytest.mark.slow

@@ -12,8 +12,9 @@ from holdfast.model.records import Exchange
 from holdfast.model.trust import Trust
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.descriptions import choose_names, describe
+from holdfast.refine.concepts.file_names import file_topic, file_weight
 from holdfast.refine.concepts.grouping import ConceptVectors
-from holdfast.refine.concepts.items import concept_id, file_topic, file_weight, is_process_stem
+from holdfast.refine.concepts.items import concept_id, is_process_stem
 from tests.support.concept_banks import (
     BANK,
     BUTTONS,
@@ -42,7 +43,7 @@ def test_work_on_the_same_topic_is_one_concept_and_single_items_are_none() -> No
 
 def test_names_are_phrases_that_recur_in_the_projects_own_spelling() -> None:
     assert concept_names(build_concepts(ALL)) == [
-        "Nightly import retries",
+        "nightly import retries",
         "REST button daily limit",
     ]
 
@@ -162,7 +163,7 @@ def interleaved(one: list[Exchange], other: list[Exchange]) -> list[Exchange]:
 
 def test_the_history_of_a_concept_has_its_earlier_names() -> None:
     early = [
-        work(0, "Gauge drift", ["gauge.py"], ["gauge", "drift"]),
+        work(0, "gauge drift", ["gauge.py"], ["gauge", "drift"]),
         work(1, "Gauge drift again", ["gauge.py"], ["gauge", "drift"]),
     ]
     late = [
@@ -172,17 +173,17 @@ def test_the_history_of_a_concept_has_its_earlier_names() -> None:
     builder = build_concepts([*early, *late, *OTHERS])
     (group,) = builder.groups
     concept = describe(BANK, builder, group, concept_names(builder)[0], None)
-    assert concept.name == "Harbour gauge"
+    assert concept.name == "harbour gauge"
     events = [(g.what, g.why) for g in concept.history]
-    assert ('named "Gauge drift"', "what its records have in common") in events
-    assert ('renamed "Harbour gauge"', 'was "Gauge drift"') in events
+    assert ('named "gauge drift"', "what its records have in common") in events
+    assert ('renamed "harbour gauge"', 'was "gauge drift"') in events
     assert concept.history[0].what == "founded" and concept.history[0].time == early[0].started
 
 
 def test_a_concept_has_its_span_files_keywords_and_latest_item() -> None:
     mixed = [replace(IMPORTS[1], trust=Trust.EXTERNAL), *IMPORTS[::2], *OTHERS]
     builder = build_concepts(mixed)
-    concept = describe(BANK, builder, builder.groups[0], "Nightly import retries", None)
+    concept = describe(BANK, builder, builder.groups[0], "nightly import retries", None)
     assert concept.summary.startswith("3 exchanges from 2026-01-01 to 2026-01-07 about ")
     assert "Latest (2026-01-07, done): The nightly import retries forever" in concept.summary
     assert concept.files[0] == "jobs/nightly_import.py" and "import" in concept.keywords

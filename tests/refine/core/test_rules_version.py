@@ -22,8 +22,8 @@ from tests.support.transcripts import Script, bug_hunt
 RECORDED = Path(__file__).parents[2] / "recorded" / "transcripts"
 # What each version makes of the recorded transcripts, and asks of a model. Where a test finds
 # another sum, the rules or the words have changed: raise the version, and put the sum here.
-RULES_SUM = {3: "85cbd1131a244c7e"}
-PROMPTS_SUM = {1: "8c8434e92c1c7f28"}
+RULES_SUM = {3: "39222075e2c9f1e8"}
+PROMPTS_SUM = {2: "664b4f249031c92e"}
 
 
 def sum_of(texts: list[str]) -> str:
@@ -131,13 +131,19 @@ def test_changed_rules_need_a_new_version(tmp_path: Path) -> None:
 
 def test_changed_prompts_need_a_new_version() -> None:
     call = ToolCall("WebFetch", "https://pages.example", "", "read", "found", True)
+    edit = ToolCall("Edit", "src/importer.py", "", "+retry(load)\n" * 40, "updated", True)
     turns = [
         Turn("b", "t1", "s", 1, "", Role.USER, Trust.USER, "Why twice? " * 900),
         Turn("b", "t2", "s", 2, "", Role.TOOL, Trust.EXTERNAL, "", tool=call),
         Turn("b", "t3", "s", 3, "", Role.ASSISTANT, Trust.ASSISTANT, "The retry wrapper."),
+        Turn("b", "t4", "s", 4, "", Role.TOOL, Trust.TOOL, "", tool=edit),
     ]
     parts = prompts.split_exchange(turns, 2000)
-    asked = (prompts.exchanges_question(parts, "notes"), prompts.digest_question("all of it"))
+    context = prompts.PromptContext("tidewatch", "- change, done: Before", ["It is known."])
+    asked = (
+        prompts.exchanges_question(parts, "notes", context),
+        prompts.digest_question("all of it", context),
+    )
     plain = [repr(q).replace(", toolbox=None", "") for q in asked]
     questions = [
         said.replace(q.text.split("\n", 1)[0], "border")

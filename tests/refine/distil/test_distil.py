@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.model.knowledge import Kind
@@ -63,6 +65,90 @@ def test_the_last_message_before_a_prompt_closes_an_exchange() -> None:
         "t3": Place.CLOSING,
         "t4": Place.PROMPT,
     }
+
+
+def test_the_prompt_after_an_interruption_corrects_the_agent() -> None:
+    stop = "[Request interrupted by user for tool use]"
+    words = ("Drop the table.", stop, "No, only empty it.", "And then?", stop, "go on please")
+    turns = [said(Role.USER, text, n) for n, text in enumerate(words)]
+    turns.insert(1, replace(said(Role.ASSISTANT, "I drop the table.", 9), seq=0))
+    places = [(u.text, u.place) for u in find_utterances(turns)]
+    assert places == [
+        ("Drop the table.", Place.PROMPT),
+        ("I drop the table.", Place.CLOSING),
+        ("No, only empty it.", Place.CORRECTION),
+        ("And then?", Place.PROMPT),
+        ("go on please", Place.PROMPT),
+    ]
+
+
+def test_commits_notes_and_open_tasks_are_said_too() -> None:
+    commit = ToolCall("Bash", action='git commit -m "Read rows once"', ok=True)
+    note = ToolCall("Edit", "CLAUDE.md", "", "+Rows are read once.", ok=True)
+    tasks = ToolCall("TodoWrite", action="1/3 done\n- [ ] Measure it\n- [ ] Publish it", ok=True)
+    turns = [said(Role.TOOL, "", n, tool) for n, tool in enumerate((tasks, commit, note))]
+    utterances = find_utterances(turns)
+    assert [(u.place, u.text, u.is_person) for u in utterances] == [
+        (Place.TASK, "Measure it", False),
+        (Place.TASK, "Publish it", False),
+        (Place.COMMIT, "Committed:\n\nRead rows once", False),
+        (Place.NOTE, "Rows are read once.", False),
+    ]
+    assert [u.turn.seq for u in utterances] == [0, 0, 1, 2]
+
+
+def test_a_task_that_is_done_in_turns_that_may_not_be_read_is_not_open() -> None:
+    first = ToolCall("TodoWrite", action="0/2 done\n- [ ] Measure it\n- [ ] Publish it", ok=True)
+    read = [said(Role.TOOL, "", 1, first)]
+    last = said(Role.TOOL, "", 2, ToolCall("TodoWrite", action="2/2 done", ok=True))
+    assert [u.place for u in find_utterances(read)] == [Place.TASK, Place.TASK]
+    assert find_utterances(read, [*read, last]) == []
+
+
+SUMMARY = "4. Errors and fixes:\n- Rows came twice.\n7. Pending Tasks:\n- Measure it"
+
+
+def test_of_a_summary_what_it_learned_is_said_and_what_is_pending_at_the_end() -> None:
+    summary = said(Role.SUMMARY, SUMMARY, 1)
+    found = [(u.place, u.text, u.is_person) for u in find_utterances([summary])]
+    assert found == [(Place.FIX, "- Rows came twice.", False), (Place.TASK, "- Measure it", False)]
+    later = said(Role.ASSISTANT, "It is measured now.", 2)
+    assert [u.place for u in find_utterances([summary, later])] == [Place.FIX, Place.CLOSING]
+
+
+def test_a_plan_that_was_accepted_gives_its_title() -> None:
+    text = "# Plan: Read every row once\n- Drop the wrapper."
+    for ok, titles in ((True, ["Planned:\n\nRead every row once"]), (False, [])):
+        turn = said(Role.TOOL, "", 0, ToolCall("ExitPlanMode", action=text, ok=ok))
+        assert [u.text for u in find_utterances([turn])] == [text, *titles]
+
+
+@pytest.mark.parametrize(
+    ("place", "lead", "kind"),
+    [
+        (Place.TASK, "", Kind.TODO),
+        (Place.FIX, "", Kind.LESSON),
+        (Place.COMMIT, "Committed", Kind.OUTCOME),
+        (Place.COMMIT, "Pull request", Kind.OUTCOME),
+        (Place.COMMIT, "", Kind.FACT),
+        (Place.SUMMARY, "", Kind.FACT),
+        (Place.NOTE, "", Kind.FACT),
+    ],
+)
+def test_where_something_stands_may_decide_its_kind(place: Place, lead: str, kind: Kind) -> None:
+    utterance = Utterance(said(Role.ASSISTANT, "x"), "x", place, False)
+    assert kind_of(statement("Read every row of the table", lead), utterance, Kind.FACT) is kind
+
+
+@pytest.mark.parametrize("place", [p for p in Place if p not in
+    (Place.CLOSING, Place.PLAN, Place.ANSWER, Place.REFUSAL, Place.REPORT)])  # fmt: skip
+def test_a_place_that_the_weights_do_not_know_changes_no_number(place: Place) -> None:
+    turn = said(Role.ASSISTANT, "The wrapper read every row twice.")
+    of_place, of_reply = (
+        describe([u], find_candidates([u]))
+        for u in (Utterance(turn, turn.text, where, False) for where in (place, Place.REPLY))
+    )
+    assert of_place.tolist() == of_reply.tolist()
 
 
 def test_answers_plans_and_refusals_are_said_too() -> None:

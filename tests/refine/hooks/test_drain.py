@@ -59,7 +59,9 @@ def test_every_recorded_payload_gives_one_line_without_redundant_parts(
     assert (done.events, done.failed) == (1, 0)
     assert line["transcript"] == payload["transcript_path"]
     assert not {"compact_summary", "tool_response", "tool_input", "permission_mode"} & set(line)
-    assert "SCRIPTED SUMMARY" not in json.dumps(line)
+    assert "scripted analysis" not in json.dumps(line)
+    summary = "SCRIPTED SUMMARY of the conversation." if "compact_summary" in payload else None
+    assert (line.get("text") if line.get("role") == "summary" else None) == summary
 
 
 def test_draining_twice_writes_once(tmp_path: Path) -> None:

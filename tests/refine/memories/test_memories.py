@@ -11,7 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.capture.redact import Redactor
 from holdfast.errors import InputError, NotFoundError
 from holdfast.inference.chat import Question
-from holdfast.model.knowledge import Memory, Network
+from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.records import ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model.memory_extraction import Extractor
@@ -301,13 +301,12 @@ def test_judgements_are_found_and_wishes_are_not() -> None:
 def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Path) -> None:
     def answer(question: Question) -> str:
         found = [
-            {"number": 1, "network": "world", "what": "The retry wrapper calls load() again after "
-             "a timeout.", "where": "src/importer.py, src/other.py", "who": "", "why": "",
-             "confidence": None},
-            {"number": 1, "network": "opinion", "what": "The nightly import is bad.", "where": "",
-             "who": "", "why": "", "confidence": None},
-            {"number": 1, "network": "world", "what": "Everything runs on zebra_cluster.",
-             "where": "", "who": "", "why": "", "confidence": None},
+            {"turn": 4, "kind": "lesson", "what": "The retry wrapper calls load() again after "
+             "a timeout.", "where": "src/importer.py, src/other.py", "who": "", "why": ""},
+            {"turn": 4, "kind": "belief", "what": "The retry wrapper calls load() a second time.",
+             "where": "", "who": "", "why": ""},
+            {"turn": 4, "kind": "fact", "what": "Everything runs on zebra_cluster.",
+             "where": "", "who": "", "why": ""},
         ]  # fmt: skip
         return json.dumps({"memories": found})
 
@@ -325,7 +324,7 @@ def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Pa
         extract()
         (kept,) = all_retained(memory)
         assert kept.what == "The retry wrapper calls load() again after a timeout."
-        assert kept.where == "src/importer.py"
+        assert kept.where == "src/importer.py" and kept.kind is Kind.LESSON
         extract()
         assert len(chat.asked) == 1
         memory.erasure.purge(kept.evidence_for[0])

@@ -45,7 +45,7 @@ def test_messages_and_tool_calls_are_normalised(tmp_path: Path) -> None:
         ("Bash", "pytest -q"),
         ("mcp__wiki__ask", '{"question":"Who owns the parser?"}'),
         ("WebSearch", "python expandtabs"),
-        ("TodoWrite", "1/2 done; now: Run the tests"),
+        ("TodoWrite", "1/2 done; now: Run the tests\n- [>] Run the tests"),
         ("Bash", "rg -n 'parse(' src"),
     ]
 

@@ -67,13 +67,21 @@ def test_a_persons_answer_to_a_question_is_kept() -> None:
     assert result is not None and result.result == '"Which one?"="the blue one"'
 
 
-def test_an_api_error_and_a_summary_are_not_messages() -> None:
+def test_an_api_error_is_not_a_message() -> None:
     failed = content_of("StopFailure", error="rate_limit", last_assistant_message="API Error: 429")
-    compacted = content_of("PostCompact", trigger="auto", compact_summary="All of it again.")
     assert (failed.turn, failed.notes) == (None, (("error", "rate_limit"),))
-    assert (compacted.turn, compacted.notes) == (None, (("trigger", "auto"),))
     assert content_of("Stop").skip is SkipReason.EMPTY
     assert content_of("SomethingNew", prompt="x") == EventContent()
+
+
+def test_a_compaction_gives_the_agents_summary_without_its_thinking() -> None:
+    thought = "<analysis>\nFirst, I look back.\n</analysis>"
+    written = f"{thought}\n<summary>\nThe cache was at fault.\n</summary>"
+    compacted = content_of("PostCompact", trigger="auto", compact_summary=written)
+    assert compacted.turn is not None and compacted.turn.text == "The cache was at fault."
+    assert (compacted.turn.role, compacted.turn.trust) == (Role.SUMMARY, Trust.ASSISTANT)
+    before = content_of("PreCompact", trigger="auto")
+    assert (before.turn, before.notes) == (None, (("trigger", "auto"),))
 
 
 def line(**fields: Any) -> dict[str, Any]:

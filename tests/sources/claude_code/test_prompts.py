@@ -1,7 +1,13 @@
 import pytest
 
 from holdfast.model.ledgers.lines import SkipReason
-from holdfast.sources.claude_code.prompts import INTERRUPTED, Prompt, read_prompt, read_report
+from holdfast.sources.claude_code.prompts import (
+    INTERRUPTED,
+    Prompt,
+    read_prompt,
+    read_report,
+    read_summary,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +86,30 @@ def test_a_compaction_summary_is_not_a_prompt_even_if_unmarked() -> None:
     assert (
         read_prompt(f"{start}\n<system-reminder>x</system-reminder>").skip is SkipReason.COMPACTION
     )
+
+
+START = "This session is being continued from a previous conversation that ran out of context."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<analysis>I think.</analysis>\n<summary>\n1. Rows came twice.\n</summary>",
+        f"{START}\n\nAnalysis:\nI think.\n\nSummary:\n1. Rows came twice.\n\nPlease continue the "
+        "conversation from where we left off.",
+        f"{START}\n<system-reminder>x</system-reminder>\nSummary:\n1. Rows came twice.\n\nIf you need "
+        "specific details from before compaction, read it.\nContinue the conversation from where …",
+        f"{START}\n<analysis>I think.</analysis>\n1. Rows came twice.",
+        "1. Rows came twice.",
+    ],
+)
+def test_a_summary_is_read_without_thinking_and_instructions(text: str) -> None:
+    assert read_summary(text) == "1. Rows came twice."
+
+
+@pytest.mark.parametrize("text", ["", START, "<summary></summary>", f"{START}\n\nSummary:\n"])
+def test_a_compaction_without_a_summary_has_none(text: str) -> None:
+    assert read_summary(text) == ""
 
 
 def notified(*lines: str) -> str:

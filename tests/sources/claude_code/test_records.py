@@ -124,7 +124,7 @@ def test_housekeeping_is_recognised_by_its_first_bytes(data: bytes, expected: bo
         (attachment("instructions"), SkipReason.HOUSEKEEPING),
         (attachment("skill_listing"), SkipReason.HOUSEKEEPING),
         (attachment("queued_command", prompt=""), SkipReason.EMPTY),
-        (user("A summary.", isCompactSummary=True), SkipReason.COMPACTION),
+        (user("", isCompactSummary=True), SkipReason.COMPACTION),
         (user("A summary.", repeatsCompactSummary=True), SkipReason.COMPACTION),
         (
             user("This session is being continued from a previous conversation that ran out"),
@@ -169,6 +169,13 @@ def test_a_prompt_becomes_a_turn_of_the_user() -> None:
     assert (turn.role, turn.trust, turn.text) == (Role.USER, Trust.USER, "Fix the parser.")
     assert (turn.time, turn.speaker) == (TIME, "")
     assert (reading.session, reading.branch, reading.ref) == ("s1", "main", "u1")
+
+
+def test_a_compaction_becomes_the_agents_summary_and_never_a_prompt() -> None:
+    text = "This session is being continued from a previous conversation.\n\nSummary:\nIt works."
+    turn = only_turn(read_record(user(text, isCompactSummary=True), FILE))
+
+    assert (turn.role, turn.trust, turn.text) == (Role.SUMMARY, Trust.ASSISTANT, "It works.")
 
 
 def test_an_answer_becomes_a_turn_of_the_assistant() -> None:

@@ -9,6 +9,7 @@ from holdfast.sources.claude_code.tools import (
     LIMITS,
     read_call,
     relative,
+    with_written_text,
 )
 from holdfast.sources.draft import DraftResult, FileInfo
 
@@ -119,6 +120,71 @@ def test_a_diff_leaves_out_the_lines_around_the_change() -> None:
     shown = call("Edit", file_path="a.py", old_string=old, new_string=new).action
 
     assert shown == "-    x = 1\n+    x = 2\n+    y = 3"
+
+
+MESSAGE = "Read rows once\n\n" + "The retry wrapper read every row twice. " * 40
+PAGE = "\n".join(f"Rule {n}: read rows once." for n in range(30))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kept"),
+    [
+        ("Bash", {"command": f"git commit -m '{MESSAGE}'"}, MESSAGE),
+        ("PowerShell", {"command": f"gh pr create --body '{MESSAGE}'"}, MESSAGE),
+        ("Write", {"file_path": f"{ROOT}/CLAUDE.md", "content": PAGE}, "+Rule 29: read rows once."),
+        (
+            "Edit",
+            {"file_path": f"{ROOT}/CLAUDE.md", "old_string": "Rules:", "new_string": PAGE},
+            "+Rule 29: read rows once.",
+        ),
+        (
+            "MultiEdit",
+            {"file_path": "LEARNINGS.md", "edits": [{"old_string": "", "new_string": PAGE}]},
+            "+Rule 29: read rows once.",
+        ),
+    ],
+)
+def test_what_is_written_for_later_readers_is_kept_whole(
+    name: str, given: dict[str, Any], kept: str
+) -> None:
+    short = read_call(name, given, ROOT, "c1")
+    whole = with_written_text(short, given)
+
+    assert kept not in short.action and kept in whole.action
+    assert whole._replace(action=short.action) == short
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("Bash", {"command": f"echo '{MESSAGE}'"}),
+        ("Write", {"file_path": f"{ROOT}/src/rows.py", "content": PAGE}),
+        ("Bash", {"command": "git commit -m 'Read rows once'"}),
+        ("Read", {"file_path": "CLAUDE.md"}),
+    ],
+)
+def test_other_calls_are_kept_as_they_were(name: str, given: dict[str, Any]) -> None:
+    short = read_call(name, given, ROOT, "c1")
+
+    assert with_written_text(short, given) == short
+
+
+def test_a_list_of_tasks_names_those_after_the_last_that_is_done() -> None:
+    states = ("pending", "completed", "in_progress", "pending")
+    given = {"todos": [{"content": f"task {n}", "status": s} for n, s in enumerate(states)]}
+    whole = with_written_text(read_call("TodoWrite", given, ROOT, "c1"), given)
+
+    assert whole.action == "1/4 done; now: task 2\n- [>] task 2\n- [ ] task 3"
+
+
+def test_the_id_of_a_turn_does_not_depend_on_how_much_of_it_is_kept() -> None:
+    given = {"command": f"git commit -m '{MESSAGE}'"}
+    block = {"type": "tool_use", "id": "c1", "name": "Bash", "input": given}
+    record = {"type": "assistant", "uuid": "u1", "message": {"content": [block]}}
+    (turn,) = read_record(record, FILE).turns
+
+    assert turn.key == ("call", "c1", "Bash", "", read_call("Bash", given, ROOT, "c1").action)
+    assert turn.tool is not None and MESSAGE in turn.tool.action
 
 
 def test_long_calls_are_truncated_and_say_so() -> None:

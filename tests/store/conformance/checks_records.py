@@ -7,6 +7,7 @@ from dataclasses import replace
 from holdfast.model.records import Origin, Role, Session, ToolCall
 from holdfast.model.trust import Trust
 from holdfast.store.across_tables.lookup import Counts
+from holdfast.store.records.sessions import SessionExtent
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -110,6 +111,24 @@ def check_turns_are_returned_complete_and_in_order(make_store: MakeStore) -> Non
         expect(store.turns.of_session(BANK, SESSION, 1, 2), turns[:2], "turns(first=1, last=2)")
         expect(store.turns.of_session(BANK, SESSION, 4), [], "turns(first=4)")
         expect(store.turns.of_session(BANK, "unheard of"), [], "turns")
+
+
+def check_a_summary_is_kept_beside_the_conversation(make_store: MakeStore) -> None:
+    summary = replace(a_turn(2, "So far."), role=Role.SUMMARY, trust=Trust.ASSISTANT)
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.turns.put([a_turn(1), summary, a_turn(3)])
+        said = [a_turn(1), a_turn(3)]
+        expect(store.turns.of_session(BANK, SESSION), said, "turns")
+        expect(list(store.turns.stream(BANK, SESSION)), said, "the turns one by one")
+        expect(store.turns.summaries(BANK, SESSION), [summary], "summaries")
+        expect(store.turns.summaries(BANK, "unheard of"), [], "summaries")
+        uncurated = list(store.turns.stream_uncurated(BANK, SESSION))
+        expect(uncurated, [a_turn(1), summary, a_turn(3)], "the turns as they were read")
+        expect(store.records.counts(BANK), Counts(sessions=1, turns=2), "counts")
+        expect(store.sessions.extent(BANK, SESSION), SessionExtent(2, 1, 3), "extent")
+        expect(store.sessions.turn_window(BANK, SESSION, 2, 1), (3, 3), "turn_window")
+        expect(store.sessions.turn_window_before(BANK, SESSION, 3, 1), 1, "turn_window_before")
 
 
 def check_a_turn_stored_twice_exists_once(make_store: MakeStore) -> None:

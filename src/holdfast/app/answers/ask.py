@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.app.core.context import Context
+from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.search.code_freshness import changed_code_notes
 from holdfast.app.search.recall import Search
+from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -74,11 +75,14 @@ class AskOptions(NamedTuple):
     # Whether remote servers are queried: only with the question itself, never with a follow-up
     # query, which is made of what this memory holds.
     remotes: bool = False
+    # Only what says something of these kinds is cited.
+    kinds: tuple[Kind, ...] = ()
 
 
 def steps(context: Context, search: Search, options: AskOptions) -> Iterator[ResearchEvent]:
     """Every step of an investigation; the last one has the answer."""
-    always = context.settings.providers.use == ALWAYS and not (options.layers or options.as_of)
+    limited = options.layers or options.as_of or options.kinds
+    always = context.settings.providers.use == ALWAYS and not limited
     plan = RecallPlan(
         options.layers,
         _EVIDENCE_HITS,
@@ -89,12 +93,15 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         providers=options.providers or always,
         anchors=False,  # the freshness of code is computed for citations only
         remotes=options.remotes,
+        knowledge=options.kinds,
     )
     quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan
     id = context.bank_id(options.bank)
     searches = _InvestigationSearches(recall, options.bank, plan)
-    request = AskRequest(id, options.question, context.now, options.layers, options.as_of)
+    request = AskRequest(
+        id, options.question, context.now, options.layers, options.as_of, options.kinds
+    )
     effort = EFFORTS[options.budget]
     effort = effort._replace(rounds=options.rounds or effort.rounds)
     history = _HistoryAnswer.of(context.store, request, options.limit)
@@ -116,9 +123,10 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
 
 
 def _wants_model(settings: Settings, options: AskOptions, bank: str | None) -> bool:
-    """Whether the memory agent answers too. Its tools have no filter by layer and no `as_of`, and
-    a low budget allows nothing slow."""
-    plain = not (options.layers or options.as_of) and options.budget is not Budget.LOW
+    """Whether the memory agent answers too. It chooses its own searches, so it keeps to no layer,
+    time or kind; and a low budget allows nothing slow."""
+    limited = options.layers or options.as_of or options.kinds
+    plain = not limited and options.budget is not Budget.LOW
     if not (options.model and plain and bank != "") or settings.models.use == NO_MODEL:
         return False
     from holdfast.app.answers import memory_agent
@@ -157,7 +165,9 @@ class _HistoryAnswer:
 
     @classmethod
     def of(cls, reader: Reader, request: AskRequest, limit: int) -> _HistoryAnswer | None:
-        if request.bank == "" or not _MAY_ASK_HISTORY.match(request.question[:_QUESTION_PREFIX]):
+        if request.bank == "" or request.kinds:
+            return None
+        if not _MAY_ASK_HISTORY.match(request.question[:_QUESTION_PREFIX]):
             return None
         from holdfast.research.history.question_kinds import read_history_question
 
@@ -245,4 +255,7 @@ def _with_notes(
     cited = answer.citations if has_history else ()
     changed = changed_code_notes(context.store, cited)
     notes = (*answer.caveats, *changed, *patterns, *search.problems(plan))
+    if answer.abstained and plan.knowledge and bank != "":
+        missing = search.missing_kinds_hint(ALL_BANKS if bank is None else bank, plan.knowledge)
+        notes = (missing, *notes) if missing else notes
     return replace(answer, caveats=(context.missing_bank_hint(), *notes) if bank == "" else notes)

@@ -5,7 +5,7 @@ Standard library only, like `tool`: a server lists its tools before it loads any
 
 from __future__ import annotations
 
-from holdfast.app.answers.tool import Object, Tool
+from holdfast.app.answers.tool import KINDS, Object, Tool
 
 LAYERS = ("all", "rules", "summaries", "observations", "transcripts", "team")
 EXPANSIONS = ("none", "minimal", "full")
@@ -42,7 +42,19 @@ _TIMEOUT: Object = {
     "maximum": MAX_TIMEOUT_MS,
     "description": f"Milliseconds that it may take (default {DEFAULT_TIMEOUT_MS}).",
 }
-_SEARCH: Object = {"query": _QUERY, "layer": _LAYER, "limit": _LIMIT, "expansion": _EXPANSION}
+_KIND: Object = {
+    "type": "string",
+    "enum": list(KINDS),
+    "description": "Only memories, facts and rules that say something of this kind: a lesson is a "
+    "cause that was found or a trap, an outcome what was delivered, a todo what was left open.",
+}
+_SEARCH: Object = {
+    "query": _QUERY,
+    "layer": _LAYER,
+    "kind": _KIND,
+    "limit": _LIMIT,
+    "expansion": _EXPANSION,
+}
 
 MEMORY_TOOLS = (
     Tool(

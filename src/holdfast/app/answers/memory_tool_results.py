@@ -24,6 +24,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
     notable = {
         "status": remarks(hit).get("status"),
         "supersededBy": hit.superseded_by,
+        "knowledge": remarks(hit).get("knowledge"),
     }
     metadata: Object = {"kind": hit.kind, "timestamp": hit.time, "trust": hit.trust.value}
     metadata |= {name: value for name, value in where.items() if value}

@@ -20,6 +20,7 @@ from holdfast.app.answers.memory_tool_results import hit_result, strategy_result
 from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.tool import Object, fit
 from holdfast.capture.redact import Redactor
+from holdfast.model.kinds import read_kinds
 from holdfast.model.query import Confidence, Hit, Layer, Passage, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, Pool
 from holdfast.recall.core.parallel import Retriever, run_retrievers
@@ -31,13 +32,15 @@ from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import Query, read_query
 from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
-from holdfast.recall.ranking.hits import make_hit
+from holdfast.recall.ranking.hits import KNOWLEDGE_LAYERS, knowledge_of, make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as retrievers
 from holdfast.research.answering.confidence import confidence_in
 
 # Hits per retriever before fusion: somewhat more than the largest limit a caller may ask for.
 _MAX_CANDIDATES = 60
+# Where only one kind of knowledge is wanted, most of what is found is filtered out.
+_MAX_FILTERED_CANDIDATES = 2000
 # The latest sessions that a scan compares with the question; older ones are not found by it.
 _MAX_SCANNED_SESSIONS = 200
 # Tokens of text that the search with fallbacks returns at most.
@@ -108,11 +111,13 @@ class MemoryTools(ReadOnlyMemory):
             fusion=Fusion.SCORES,
             expansion=given.get("expansion", "full"),
             tokens=_MAX_TOKENS,
+            knowledge=read_kinds([given["kind"]] if "kind" in given else []),
         )
         found = recall(self._reader, bank, query.text, plan, self._now, self._load_model())
         hits, prompt = list(found.hits), ""
         used: tuple[str, ...] = ()
-        if found.abstained and bank != "":
+        # Neither sessions nor raw lines are knowledge of a kind.
+        if found.abstained and bank != "" and not plan.knowledge:
             grep_allowed = given.get("enableGrep", True) and self._may_read_raw()
             limit_s = given.get("grepTimeout", DEFAULT_TIMEOUT_MS) / 1000
             fallen = run_fallbacks(
@@ -216,18 +221,20 @@ class MemoryTools(ReadOnlyMemory):
     ) -> Retriever | None:
         """The retriever of a strategy, or of "fts", which expands a query if it can be; None for
         the semantic one if it cannot be used."""
-        layers = _layers(given)
+        layers, most = _layers(given), _MAX_CANDIDATES
+        if "kind" in given:
+            layers, most = layers or KNOWLEDGE_LAYERS, _MAX_FILTERED_CANDIDATES
         if name == "semantic":
             model = self._load_model()
             if model is None:
                 return None
-            return retrievers.semantic(bank, model, query.text, layers, _MAX_CANDIDATES)
+            return retrievers.semantic(bank, model, query.text, layers, most)
         if name == "summaries":
-            return retrievers.summaries(bank, query.terms, layers, _MAX_CANDIDATES)
+            return retrievers.summaries(bank, query.terms, layers, most)
         more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
         if name == "direct_fts" or (name == "fts" and not more):
-            return retrievers.direct(bank, query.terms, layers, _MAX_CANDIDATES)
-        return retrievers.expanded(bank, query.terms, more, layers, _MAX_CANDIDATES)
+            return retrievers.direct(bank, query.terms, layers, most)
+        return retrievers.expanded(bank, query.terms, more, layers, most)
 
     def _run_retrievers(
         self, names: Sequence[str], bank: str | None, query: Query, given: Object, timeout_ms: float
@@ -235,10 +242,16 @@ class MemoryTools(ReadOnlyMemory):
         chosen = [found for name in names if (found := self._retriever(name, bank, query, given))]
         runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
+        kinds = read_kinds([given["kind"]] if "kind" in given else [])
         for run in runs:
-            add_results(pool, run.report.name, run.result.passages, run.result.lowest_score)
+            accepted = [
+                found
+                for found in run.result.passages
+                if not kinds or knowledge_of(self._reader, found.passage) in kinds
+            ]
+            add_results(pool, run.report.name, accepted, run.result.lowest_score)
             if run.report.name == "semantic":
-                for found in run.result.passages:
+                for found in accepted:
                     pool.add(found.passage).cosine = found.score
         apply_status(self._reader, pool, "", self._now)
         return pool, [run.report for run in runs]
@@ -286,6 +299,7 @@ def _scope(given: Object) -> Object:
     return {
         "layer": given.get("layer", "all"),
         "expansion": given.get("expansion", "minimal"),
+        **({"kind": given["kind"]} if "kind" in given else {}),
     }
 
 

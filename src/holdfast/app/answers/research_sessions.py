@@ -166,6 +166,7 @@ class Investigation:
             options.as_of,
             options.budget.value,
             *options.layers,
+            *options.kinds,
             str((options.providers, options.rounds, options.limit, options.model)),
         )
         settings = self._context.settings

@@ -6,7 +6,7 @@ record costs to read; then the model reads in full only what is worth it.
 
 from __future__ import annotations
 
-from holdfast.app.answers.tool import Object, Tool
+from holdfast.app.answers.tool import KINDS, Object, Tool
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 FORMATS = ("index", "full")
@@ -75,6 +75,11 @@ SEARCH_TOOLS = (
             "query": _QUERY,
             **_COMMON,
             "type": {**_TYPE, "description": "Only of these types."},
+            "kind": {
+                "type": "string",
+                "enum": list(KINDS),
+                "description": "Only memories and facts that say something of this kind.",
+            },
             "concepts": {**_STRINGS, "description": "Only with these keywords."},
             "files": {**_STRINGS, "description": "Only what touched these files or folders/."},
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import ended_lines
 from holdfast.language import cut, truncate
-from holdfast.model.kinds import record_kind
+from holdfast.model.kinds import knowledge_kind, record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
@@ -35,6 +35,8 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
         "time": time,
         "tokens": estimate_tokens(text),
     }
+    says = knowledge_kind(record)
+    entry |= {"knowledge": says.value} if says else {}
     session = getattr(record, "session", "")
     host = reader.sessions.get(record.bank, session) if session else None
     entry |= {"session": host.host} if host else {}

@@ -25,6 +25,8 @@ from holdfast.app.answers.tool import Object, fit
 from holdfast.app.core.context import relative_to_project
 from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.errors import InputError
+from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Kind
 from holdfast.model.query import Layer, Passage, RecordFilter
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
@@ -110,7 +112,8 @@ class SearchTools(ReadOnlyMemory):
     def _search(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        found = self._ranked(bank, given["query"], (layer,), wanted)
+        kinds = read_kinds([given["kind"]] if "kind" in given else [])
+        found = self._ranked(bank, given["query"], (layer,), wanted, kinds)
         inside = [(p, record) for p, record in found if span.contains(p.time)]
         order = given.get("orderBy", "relevance")
         if order != "relevance":
@@ -119,10 +122,16 @@ class SearchTools(ReadOnlyMemory):
         return self._page(given, bank, [record for _, record in inside], span, left)
 
     def _ranked(
-        self, bank: str | None, query: str, layers: tuple[Layer, ...], wanted: RecordTest
+        self,
+        bank: str | None,
+        query: str,
+        layers: tuple[Layer, ...],
+        wanted: RecordTest,
+        kinds: tuple[Kind, ...] = (),
     ) -> list[tuple[Passage, Record]]:
-        """The relevant records for a query that pass a test, best first."""
-        plan = RecallPlan(layers, _MAX_CANDIDATES, Budget.HIGH)
+        """The relevant records for a query that pass a test, best first; with `kinds` only
+        knowledge of these kinds."""
+        plan = RecallPlan(layers, _MAX_CANDIDATES, Budget.HIGH, knowledge=kinds)
         ranking = rank(self._reader, bank, query, plan, self._now, self._load_model())
         chosen: list[tuple[Passage, Record]] = []
         for candidate in ranking.relevant:

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, cast
 from holdfast.errors import InputError, NotFoundError
 
 Object = dict[str, Any]
+# The kinds of knowledge, as `model.knowledge.Kind` has them.
+KINDS = ("decision", "rule", "preference", "lesson", "fact", "outcome", "todo")
 # Texts are cut here unless the schema has a `maxLength`: a longer question says nothing more.
 MAX_TEXT_CHARS = 4_000
 # The longest list of a schema without `maxItems`.

@@ -1,10 +1,10 @@
-"""Which networks of memory a bank has."""
+"""Which networks of memory, and which kinds of knowledge, a bank has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.trust import Status
 from holdfast.store.protocol import Reader
 
@@ -33,3 +33,23 @@ def _has_network(reader: Reader, bank: str, network: Network) -> bool:
     if any(opinion.status is not Status.RETRACTED for opinion in opinions):
         return True
     return any(m.network is network for m in reader.memories.remembered(bank, _NO_LIMIT))
+
+
+def missing_kinds_note(reader: Reader, bank: str | None, name: str, kinds: Sequence[Kind]) -> str:
+    """A sentence for a user whose bank (None: all banks) knows nothing of any of these kinds; "" if
+    it does."""
+    banks = [known.id for known in reader.banks.all()] if bank is None else [bank]
+    present = {one for one in Kind if any(_has_kind(reader, id, one) for id in banks)}
+    if present & set(kinds):
+        return ""
+    existing = ", ".join(sorted(present)) or "none"
+    return f"{name} knows nothing of kind {' or '.join(kinds)}; of those it has: {existing}."
+
+
+def _has_kind(reader: Reader, bank: str, kind: Kind) -> bool:
+    """Whether a bank has a memory, a fact or a rule of a kind."""
+    if reader.memories.retained(bank, kind=kind.value, limit=1):
+        return True
+    if any(fact.kind.says is kind for fact in reader.facts.all(bank)):
+        return True
+    return kind is Kind.RULE and bool(reader.rules.all(bank))

@@ -13,7 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.language import collapse_spaces, sentences, words
 from holdfast.model.bank import Bank
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import EvidenceKind, FactKind, Kind, Memory
+from holdfast.model.knowledge import EvidenceKind, Kind, Memory
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
@@ -22,12 +22,6 @@ from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.refine.sessions.titles import session_title
 from holdfast.regex import regex
 
-# The kind by which a fact is compared with labels.
-KIND_OF_FACT: Mapping[FactKind, Kind] = {
-    FactKind.RULE: Kind.RULE,
-    FactKind.SOLUTION: Kind.LESSON,
-    FactKind.CORE_LOGIC: Kind.FACT,
-}
 # How a digest counts the requests after the first, and parts the session's title from that.
 _MORE_REQUESTS = regex(r" \(and \d+ more requests?\)\Z")
 _TITLE_MARK = " — "
@@ -143,8 +137,7 @@ class _BankReader:
             stated = [one.uri for one in evidence if one.how is EvidenceKind.STATED]
             lines = self._lines(stated, fact.content)
             for name in _sessions_of(lines):
-                kind = KIND_OF_FACT[fact.kind]
-                yield _record(name, kind, fact.content, uri("fact", fact.id), lines)
+                yield _record(name, fact.kind.says, fact.content, uri("fact", fact.id), lines)
 
     def descriptions(self) -> Iterator[DistilledSession]:
         """The title and the summary of each transcript: those of its own session, where lines of

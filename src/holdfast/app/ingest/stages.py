@@ -67,11 +67,11 @@ def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("facts", 7, _facts),
+    Stage("retain", 5, _retain),
+    Stage("facts", 8, _facts),
     Stage("patterns", 3, _patterns),
-    Stage("retain", 4, _retain),
     Stage("reflect", 3, _reflect),
-    Stage("concepts", 2, _concepts),
+    Stage("concepts", 3, _concepts),
     Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),
 )

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from holdfast.app.core.context import ALL_BANKS, Context, relative_to_project
 from holdfast.app.search.recall import Search
-from holdfast.errors import NotFoundError, require_words
+from holdfast.errors import InputError, NotFoundError, require_words
 from holdfast.model.graph import Entity
-from holdfast.model.knowledge import Concept, Fact, Kind, Memory, Review, ReviewState
+from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Concept, Fact, FactKind, Kind, Memory, Review, ReviewState
 from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.ended_words import read_ended_words
@@ -23,6 +24,8 @@ from holdfast.research.history.expertise import Expert, rank_experts
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.knowledge.concepts import Keyword
 
+# The kinds by which facts are listed: their own, and those of what they say.
+FACT_KINDS = tuple(dict.fromkeys([*map(str, FactKind), *map(str, Kind)]))
 # The largest limit that every store accepts.
 _NO_LIMIT = 1 << 31
 # How many hits of a query are tried until one has a time to put the timeline around.
@@ -104,22 +107,29 @@ class Browse:
         return replace(found, bank=self._context.bank_name(id))
 
     def facts(self, bank: str | None = None, kind: str = "", all: bool = False) -> list[Fact]:
-        """The facts of a bank, latest first: those in force, or with `all` every one."""
+        """The facts of a bank, latest first: those in force, or with `all` every one. `kind` is
+        that of a fact, or of what it says; an unknown one raises `InputError`."""
+        if kind and kind not in FACT_KINDS:
+            raise InputError(
+                f"There is no kind {kind[:100]!r}.", f"One of: {', '.join(FACT_KINDS)}."
+            )
         found = self._context.store.facts.all(self._context.bank_id(bank))
-        found = [fact for fact in found if kind in ("", fact.kind.value)]
+        found = [fact for fact in found if kind in ("", fact.kind, fact.kind.says)]
         return found if all else [fact for fact in found if fact.status not in ENDED_STATUSES]
 
     def statements(
-        self, bank: str | None = None, kind: Kind | None = None, limit: int = 50
+        self, bank: str | None = None, kind: Kind | str = "", limit: int = 50
     ) -> list[Memory]:
-        """What sessions said that is worth remembering, the latest first; of one kind, or any."""
+        """What sessions said that is worth remembering, the latest first; of one kind, or any. An
+        unknown kind raises `InputError`."""
+        read_kinds([kind] if kind else [])
         store = self._context.store
         found: list[Memory] = []
         for id in self._context.bank_ids(bank):
             ended = read_ended_words(store, id)
             found += [
                 memory
-                for memory in store.memories.retained(id, limit=limit, kind=kind or "")
+                for memory in store.memories.retained(id, limit=limit, kind=kind, only_open=True)
                 if memory.kind is not None and not ended.find(memory.what, memory.when)
             ]
         return sorted(found, key=lambda m: (m.when, m.id), reverse=True)[:limit]

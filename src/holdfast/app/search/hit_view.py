@@ -29,7 +29,7 @@ _MAX_QUOTED_CHARACTERS = 80
 # nothing to say here.
 _REMARKS = (
     "status", "superseded_by", "supersedes", "ended", "corrected", "shared", "imported", "agent",
-    "provider", "freshness", "since", "astray",
+    "knowledge", "provider", "freshness", "since", "astray",
 )  # fmt: skip
 # Programs rely on these two, so JSON in full always has them.
 _ALWAYS_SHOWN = ("status", "freshness")
@@ -69,7 +69,8 @@ def short_json(hit: Hit, max_chars: int) -> Json:
 def short_text(short: Json) -> str:
     """The result of `short_json` as text."""
     since = f" (code since then: {short['since']})" if "since" in short else ""
-    head = f"{short['time'][:10]} {short['kind']}, {short['trust']}: {short['uri']}{since}"
+    kind = f"{short['kind']} ({short['knowledge']})" if "knowledge" in short else short["kind"]
+    head = f"{short['time'][:10]} {kind}, {short['trust']}: {short['uri']}{since}"
     is_whole = short.get("status") in ENDED_STATUSES
     lines = _lines(short["time"], short.get("ended", ()), is_whole)
     return "\n".join((head, *lines, short["text"]))
@@ -104,6 +105,7 @@ def heading(hit: Hit, bank: str = "") -> str:
     is_current = hit.status not in (*ENDED_STATUSES, Status.HYPOTHESIS)
     parts = (
         f"{hit.score:.2f}  {hit.kind}",
+        hit.knowledge.value if hit.knowledge and hit.knowledge != hit.kind else "",
         hit.time[:10] or UNDATED,
         hit.trust.value,
         hit.provider,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.app.search.hit_view import Json, ended_lines, full_json
-from holdfast.model.kinds import record_kind
+from holdfast.model.kinds import knowledge_kind, record_kind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri
 
@@ -138,9 +138,11 @@ def anchor_json(anchor: CodeAnchor) -> Json:
 
 def trace_json(found: Trace, anchor: CodeAnchor, by_rules: object = None) -> Json:
     """A record and the chain from it down to its raw line."""
+    says = knowledge_kind(found.record)
     return {
         "uri": uri(found.kind, found.record.id),
         "kind": found.kind,
+        **({"knowledge": says.value} if says else {}),
         "record": to_jsonable(found.record),
         **({"by_rules": to_jsonable(by_rules)} if by_rules is not None else {}),
         "above": list(found.above),

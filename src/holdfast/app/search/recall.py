@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -116,6 +116,15 @@ class Search:
         id = self._context.bank_id(bank)
         return missing_networks_note(self._context.store, id, self._context.bank_name(id), networks)
 
+    def missing_kinds_hint(self, bank: str | None, kinds: Sequence[Kind]) -> str:
+        """What to tell a user whose bank knows nothing of any of these kinds, else ""."""
+        if not kinds:
+            return ""
+        from holdfast.app.core.memory_networks import missing_kinds_note
+
+        id = self._context.bank_id(bank)
+        return missing_kinds_note(self._context.store, id, self._context.bank_name(id), kinds)
+
     def _search(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         id = self._context.bank_id(bank)
         self._sync_rules(id, bool(bank or self._context.settings.bank))
@@ -201,7 +210,7 @@ class Search:
     ) -> RecallResult:
         """Where nothing was found: records of the time asked about, a grep of raw transcripts,
         and suggestions. Imported only then, because it is rare."""
-        filtered = plan.as_of or plan.networks or plan.kinds or plan.agent
+        filtered = plan.as_of or plan.networks or plan.kinds or plan.agent or plan.knowledge
         ours = any(hit.layer is not Layer.PROVIDERS for hit in found.hits)
         if ours or plan.budget is Budget.LOW or bank == "" or filtered:
             return found

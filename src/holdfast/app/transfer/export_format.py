@@ -1,4 +1,4 @@
-"""The format of an export, version 1 (docs/export-format.md): one JSON object a line.
+"""The format of an export, version 2 (docs/export-format.md): one JSON object a line.
 
 The first line is a header with the number of lines of each type and a hash of them all, so that a
 truncated or changed file is noticed before anything is restored from it. `exporting` chooses the
@@ -19,13 +19,15 @@ from holdfast.store.export_tables import TABLES
 from holdfast.store.records.exports import ExportTable, Row
 
 FORMAT = "holdfast-export"
-VERSION = 1
+VERSION = 2
+# Version 1 has no derived memories, and is otherwise the same.
+_READABLE_VERSIONS = (1, VERSION)
 # The longest line that is read. A longer one is refused as damaged, so that a file without line
 # ends cannot fill the memory of the process.
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _TABLE_BY_NAME = {table.name: table for table in TABLES}
 # Derived records: exported for other programs, and derived again instead of being restored.
-DERIVED_TYPES = ("exchange", "digest", "fact", "concept")
+DERIVED_TYPES = ("exchange", "digest", "fact", "memory", "concept")
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -122,16 +124,16 @@ def _decode_header(path: Path, data: bytes) -> Header:
     if value is None or value.get("format") != FORMAT:
         raise InputError(f"{path} is no export of Holdfast.", "Name what `holdfast export` wrote.")
     version = value.get("version")
-    if version != VERSION:
+    if version not in _READABLE_VERSIONS:
         raise InputError(
-            f"{path} is of version {version!r} of the format; {VERSION} is known.",
+            f"{path} is of version {version!r} of the format; versions up to {VERSION} are known.",
             "Use the version of Holdfast that wrote it, or a newer one.",
         )
     counts, chosen = value.get("counts"), value.get("chosen")
     if not isinstance(counts, dict) or not isinstance(chosen, dict):
         raise InputError(f"The first line of {path} is not whole.", "Export it again.")
     return Header(
-        VERSION, cast(dict[str, Any], chosen), cast(dict[str, int], counts), str(value.get("hash"))
+        version, cast(dict[str, Any], chosen), cast(dict[str, int], counts), str(value.get("hash"))
     )
 
 

@@ -27,11 +27,14 @@ from holdfast.store.protocol import Reader
 from holdfast.store.records.exports import ExportSelection, ExportTable, Row
 
 # The JSON Schema of a line, for programs that check an export.
-SCHEMA_FILE = Path(__file__).with_name("export-1.schema.json")
+SCHEMA_FILE = Path(__file__).with_name("export-2.schema.json")
 # Larger than any bank: asks the store for all records.
 NO_LIMIT = 1_000_000
 # Fields of derived records that hold ids and URIs, not text. They are not redacted.
-_REFERENCE_FIELDS = ("id", "session", "evidence", "members", "supersedes", "superseded_by")
+_REFERENCE_FIELDS = (
+    "id", "session", "evidence", "evidence_for", "evidence_against", "members", "supersedes",
+    "superseded_by",
+)  # fmt: skip
 # Called with the number of lines written so far, twice: the total is known only in the end.
 OnProgress = Callable[[int, int], None]
 
@@ -186,6 +189,9 @@ def _derived_lines(reader: Reader, bank: str, selection: ExportSelection) -> Ite
     for fact in sorted(reader.facts.all(bank), key=lambda one: one.id):
         if is_within(selection, fact.validity.learned, fact.validity.learned):
             yield _line("fact", fact)
+    for memory in sorted(reader.memories.retained(bank, limit=NO_LIMIT), key=lambda one: one.id):
+        if is_within(selection, memory.when, memory.when):
+            yield _line("memory", memory)
     for concept in sorted(reader.concepts.latest(bank, NO_LIMIT), key=lambda one: one.id):
         if is_within(selection, concept.founded, concept.updated):
             yield _line("concept", concept)

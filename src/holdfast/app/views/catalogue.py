@@ -5,6 +5,7 @@ One record with its evidence is in `record_view`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from holdfast.app.views.decision_log import read_logs
 from holdfast.learn.decision_state import undoable
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Concept, EndedSentence, Fact, Memory, Pattern, Rule
+from holdfast.model.knowledge import Concept, EndedSentence, Fact, Kind, Memory, Pattern, Rule
 from holdfast.model.opinions import Opinion
 from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
@@ -61,7 +62,8 @@ _SCAN = _ScanLimits()
 
 class CatalogueQuery(NamedTuple):
     """Which records to list: a section, a bank (a name or an id; "" for all), a status, and words
-    that must all occur. `file` is the domain of a rule file. Pages count from 1."""
+    that must all occur. `file` is the domain of a rule file, `knowledge` the kind of what facts and
+    memories say. Pages count from 1."""
 
     section: str
     bank: str = ""
@@ -69,12 +71,14 @@ class CatalogueQuery(NamedTuple):
     words: str = ""
     file: str = ""
     page: int = 1
+    knowledge: str = ""
 
 
 class CatalogueItem(NamedTuple):
     """One record in the form that all kinds share. `word` is the kind in its URI and `kind` the
-    kind of fact, network or domain. `since` and `until` bound when it held; `speaks_for` and
-    `against` count its evidence; `notes` are remarks that only its kind has."""
+    kind of fact, network or domain; `knowledge` is the kind of what it says. `since` and `until`
+    bound when it held; `speaks_for` and `against` count its evidence; `notes` are remarks that only
+    its kind has."""
 
     bank: str
     word: str
@@ -92,6 +96,7 @@ class CatalogueItem(NamedTuple):
     speaks_for: int = 0
     against: int = 0
     notes: tuple[str, ...] = ()
+    knowledge: str = ""
 
     @property
     def uri(self) -> str:
@@ -145,11 +150,25 @@ def catalogue_page(memory: Holdfast, query: CatalogueQuery) -> CataloguePage:
     """One page of the records that match."""
     limit = _SCAN.first_factor * max(query.page, 1) * PAGE_SIZE
     while True:
-        found = _list_section(memory, query.section, query.bank, limit)
+        found = _list_section(memory, query.section, query.bank, limit, query.knowledge)
         items, more = _page([item for item in found if _matches(item, query)], query.page)
         if more or len(found) < limit or limit >= _SCAN.max_records:
             return CataloguePage(tuple(items), more)
         limit *= _SCAN.growth
+
+
+def counts_by_kind(memory: Holdfast, query: CatalogueQuery) -> dict[str, int]:
+    """How many facts that match, or how many memories of sessions, there are of each kind, in the
+    order of `Kind`; other sections have none. Memories are counted whatever their words and status:
+    comparing them all with what has ended would take longer than the page."""
+    counts: Counter[str] = Counter()
+    if query.section == "facts":
+        found = _list_section(memory, query.section, query.bank, _SCAN.max_records)
+        counts.update(item.knowledge for item in found if _matches(item, query))
+    elif query.section == "memories":
+        for id in _banks(memory, query.bank):
+            counts.update(memory.reader.memories.counts_by_kind(id))
+    return {kind.value: counts[kind.value] for kind in Kind if counts[kind.value]}
 
 
 def _page(items: Sequence[_T], page: int) -> tuple[Sequence[_T], bool]:
@@ -179,21 +198,26 @@ def _matches(item: CatalogueItem, query: CatalogueQuery) -> bool:
     return all(word in text for word in query.words.lower().split())
 
 
-_READ_SECTION: Mapping[str, Callable[[Reader, str, int], Iterable[CatalogueRecord]]] = {
-    "rules": lambda reader, bank, limit: reader.rules.all(bank),
-    "facts": lambda reader, bank, limit: reader.facts.all(bank),
-    "concepts": lambda reader, bank, limit: reader.concepts.latest(bank, limit),
-    "memories": lambda reader, bank, limit: (
-        *reader.memories.remembered(bank, limit),
-        *reader.memories.retained(bank, limit=limit),
+# Arguments: the bank, the most records to read, and the kind of what they say, "" for any.
+_READ_SECTION: Mapping[str, Callable[[Reader, str, int, str], Iterable[CatalogueRecord]]] = {
+    "rules": lambda reader, bank, limit, kind: reader.rules.all(bank),
+    "facts": lambda reader, bank, limit, kind: [
+        fact for fact in reader.facts.all(bank) if kind in ("", fact.kind.says)
+    ],
+    "concepts": lambda reader, bank, limit, kind: reader.concepts.latest(bank, limit),
+    "memories": lambda reader, bank, limit, kind: (
+        *(() if kind else reader.memories.remembered(bank, limit)),
+        *reader.memories.retained(bank, limit=limit, kind=kind),
     ),
-    "patterns": lambda reader, bank, limit: reader.rules.patterns(bank),
-    "shared": lambda reader, bank, limit: reader.shares.all(bank),
-    "imported": lambda reader, bank, limit: reader.imports.all(bank),
+    "patterns": lambda reader, bank, limit, kind: reader.rules.patterns(bank),
+    "shared": lambda reader, bank, limit, kind: reader.shares.all(bank),
+    "imported": lambda reader, bank, limit, kind: reader.imports.all(bank),
 }
 
 
-def _list_section(memory: Holdfast, section: str, bank: str, limit: int) -> list[CatalogueItem]:
+def _list_section(
+    memory: Holdfast, section: str, bank: str, limit: int, kind: str = ""
+) -> list[CatalogueItem]:
     """The items of a section in their order: rules as in their files, opinions by how firm they
     are, patterns by confidence, the others the latest first."""
     banks = _banks(memory, bank)
@@ -204,7 +228,7 @@ def _list_section(memory: Holdfast, section: str, bank: str, limit: int) -> list
     found = [
         _with_ending(catalogue_item(one), endings.of(one))
         for id in banks
-        for one in read(memory.reader, id, limit)
+        for one in read(memory.reader, id, limit, kind)
     ]
     if section == "patterns":
         found.sort(key=lambda item: -(item.confidence or 0))
@@ -270,7 +294,7 @@ def _fact_item(fact: Fact) -> CatalogueItem:
         fact.bank, "fact", fact.id, fact.content, fact.problem, fact.kind.value,
         fact.validity.learned, fact.status.value, fact.confidence, "",
         fact.validity.since or fact.validity.learned, fact.validity.until, fact.trust,
-        len(fact.evidence), len(fact.against), tries,
+        len(fact.evidence), len(fact.against), tries, fact.kind.says.value,
     )  # fmt: skip
 
 
@@ -284,7 +308,7 @@ def _memory_item(memory: Memory) -> CatalogueItem:
         memory.bank, "memory", memory.id, memory.what, "", memory.network.value, memory.when,
         memory.status.value, memory.confidence, "", memory.validity.since or memory.when,
         memory.validity.until, memory.trust, len(memory.evidence_for),
-        len(memory.evidence_against), tuple(notes),
+        len(memory.evidence_against), tuple(notes), memory.kind.value if memory.kind else "",
     )  # fmt: skip
 
 

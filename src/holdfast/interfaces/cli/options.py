@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.errors import require_words
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.language import truncate
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.query.iso_dates import read_iso_span
@@ -93,6 +93,14 @@ _OPTIONS = {
         default=[],
         choices=list(Network),
         help="only memories of this network; may be given several times (default: all records)",
+    ),
+    "kind": _option(
+        "--kind",
+        action="append",
+        default=[],
+        choices=list(Kind),
+        help="only memories, facts and rules that say something of this kind; may be given several "
+        "times (default: all records)",
     ),
     "local": _option(
         "--local",

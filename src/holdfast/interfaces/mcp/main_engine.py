@@ -20,7 +20,8 @@ from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
 from holdfast.language import counted
-from holdfast.model.knowledge import Network
+from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Answer, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -112,7 +113,9 @@ class MainEngine:
     def _ask(self, arguments: Object, context: CallContext) -> Object:
         """The answer to a question. The id of the research session is reported before it starts, so
         that it can be followed; cancelling the call cancels the research."""
-        options = AskOptions(arguments["question"], self._bank, remotes=self._ask_remotes)
+        kinds = _kinds(arguments)
+        question = arguments["question"]
+        options = AskOptions(question, self._bank, remotes=self._ask_remotes, kinds=kinds)
         investigation = self.reading().answers.investigate(options, arguments.get("session_id", ""))
         context.on_cancel(lambda: investigation.sessions.cancel(investigation.id))
         context.progress(f"Session {investigation.id}")
@@ -146,12 +149,17 @@ class MainEngine:
         plan = RecallPlan(
             layers, _LIMITS.hits, budget, networks=networks, branch=arguments.get("branch", "")
         )
-        plan = plan._replace(remotes=self._ask_remotes)
+        plan = plan._replace(remotes=self._ask_remotes, knowledge=_kinds(arguments))
         reading = self.reading()
         found = reading.search.recall_with_plan(arguments["query"], self._bank, plan)
         hint = reading.context.missing_bank_hint(reading.context.bank_id(self._bank))
         hint = hint or reading.search.missing_networks_hint(self._bank, networks)
+        hint = hint or reading.search.missing_kinds_hint(self._bank, plan.knowledge)
         return _recall_result(found, hint)
+
+
+def _kinds(arguments: Object) -> tuple[Kind, ...]:
+    return read_kinds([arguments["kind"]] if "kind" in arguments else [])
 
 
 def _answer_data(answer: Answer) -> Object:

@@ -7,7 +7,7 @@ prompt. The texts are short because the agent's model reads them in every sessio
 
 from __future__ import annotations
 
-from holdfast.app.answers.tool import Object, Tool
+from holdfast.app.answers.tool import KINDS, Object, Tool
 from holdfast.interfaces.mcp.server_spec import Engine, ServerSpec
 
 INSTRUCTIONS = """\
@@ -31,9 +31,8 @@ TOOLS = (
         "Ask memory",
         "Answer a question about this project's past: why something is as it is, what was decided, "
         "tried or rejected, how a bug was fixed. Use it before changing code whose history you do "
-        "not know and when the user refers to earlier work. Gives recorded sentences, cited and "
-        "dated, or says that it is not known. About 500 tokens; a second, or some if a model "
-        "looks.",
+        "not know. Gives recorded sentences, cited and dated, or says that it is not known. About "
+        "500 tokens.",
         {
             "question": {
                 "type": "string",
@@ -41,8 +40,9 @@ TOOLS = (
             },
             "session_id": {
                 "type": "string",
-                "description": "Of an earlier answer, to ask on in its context.",
+                "description": "Of an earlier answer, to ask on.",
             },
+            "kind": _TEXT,
         },
         ("question",),
         "memory past sessions decisions history why earlier work",
@@ -50,16 +50,17 @@ TOOLS = (
     Tool(
         "memory_recall",
         "Recall records",
-        "Find the records themselves, best first. Use it with the words of an error, a file, a "
-        "symptom or a topic when you need evidence rather than an answer, and before delegating. "
-        "Costs what `budget` says.",
+        "Find the records, best first. Use it with the words of an error, a file, a "
+        "symptom or a topic when you need evidence, not an answer, and before delegating. "
+        "Costs as `budget` says.",
         {
             "query": _TEXT,
             "type": {
                 "type": "string",
                 "enum": list(TYPES),
-                "description": "Only memories of this network.",
+                "description": "Only of this network.",
             },
+            "kind": {"type": "string", "enum": list(KINDS)},
             "budget": {
                 "type": "string",
                 "enum": list(BUDGETS),
@@ -69,12 +70,11 @@ TOOLS = (
             "layer": {
                 "type": "string",
                 "enum": list(LAYERS),
-                "description": "Look only here; observations are requests and what came of them, "
-                "team is commits, pulls, issues.",
+                "description": "Look only here; team is commits, pulls, issues.",
             },
             "branch": {
                 "type": "string",
-                "description": "Rank what is not on this branch lower (default: HEAD), or any.",
+                "description": "Rank what is not on it lower (default: HEAD), or any.",
             },
         },
         ("query",),
@@ -94,7 +94,7 @@ TOOLS = (
     Tool(
         "remember",
         "Remember",
-        "Keep one fact, decision or preference for later sessions. Use it when the user asks you "
+        "Keep one fact, decision or preference for later. Use it when the user asks you "
         "to, or for what was hard to find out. It is kept as your words, not the user's. About 100 "
         "tokens.",
         {"text": {"type": "string", "maxLength": 20_000, "description": "Whole sentences."}},
@@ -135,7 +135,7 @@ TOOLS = (
         "team_query",
         "Ask the team's history",
         "Answer from commits, pulls and issues, and say who knows. Use it for who, when and why of "
-        "changes that no session of yours tells. About 800 tokens, some seconds.",
+        "changes that no session tells. About 800 tokens.",
         {"question": _TEXT, "limit": {"type": "integer", "minimum": 1, "maximum": 20}},
         ("question",),
         "team git commits pull requests issues who",

@@ -28,7 +28,12 @@ class ShownTurn(NamedTuple):
 
 
 _SUBAGENT_TOOLS = ("Agent", "Task")
-_NAMES = {Role.USER: "You", Role.ASSISTANT: "Agent", Role.TOOL: "Tool"}
+_NAMES = {
+    Role.USER: "You",
+    Role.ASSISTANT: "Agent",
+    Role.TOOL: "Tool",
+    Role.SUMMARY: "Agent's summary of the session so far",
+}
 
 
 def conversation(

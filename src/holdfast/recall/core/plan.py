@@ -22,7 +22,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.tuning import (
     DEFAULT_RERANK,
@@ -94,6 +94,8 @@ class RecallPlan(NamedTuple):
     kinds: tuple[str, ...] = ()
     # Only records of sessions of this agent.
     agent: str = ""
+    # Only knowledge of these kinds: memories, facts and rules that say something of the kind.
+    knowledge: tuple[Kind, ...] = ()
     # Whether to ask team servers, too.
     remotes: bool = False
     weights: RankingWeights = DEFAULT_WEIGHTS
@@ -108,12 +110,13 @@ class RecallPlan(NamedTuple):
 
     @property
     def asks_plugins(self) -> bool:
-        """Whether plugins are asked; none has memories of a network, or sessions of an agent."""
-        only_own = self.networks or self.agent
+        """Whether plugins are asked; none has memories of a network, sessions of an agent, or
+        knowledge of a kind."""
+        only_own = self.networks or self.agent or self.knowledge
         return (self.providers or Layer.PROVIDERS in self.layers) and not only_own
 
     @property
     def asks_remotes(self) -> bool:
         """Whether team servers are asked; they only answer about the present, without filters."""
-        only_own = self.networks or self.kinds or self.as_of or self.agent
+        only_own = self.networks or self.kinds or self.as_of or self.agent or self.knowledge
         return self.remotes and not only_own and (not self.layers or Layer.TEAM in self.layers)

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from holdfast.language import words
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Fact, Memory, Rule
+from holdfast.model.kinds import knowledge_kind
+from holdfast.model.knowledge import Fact, Kind, Memory, Rule
 from holdfast.model.query import LAYER_BY_KIND, Hit, Passage, SourceLocation
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import SharedRecord
@@ -20,6 +21,9 @@ from holdfast.store.protocol import Reader
 
 # Not shown: the default agent, and imported conversations, in which no agent took part.
 _UNLABELLED_AGENTS = ("claude-code", "conversation")
+# The records that say something of a kind of knowledge, and their layers.
+_KNOWLEDGE_RECORDS = ("memory", "fact", "rule")
+KNOWLEDGE_LAYERS = tuple(dict.fromkeys(LAYER_BY_KIND[kind] for kind in _KNOWLEDGE_RECORDS))
 
 
 def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
@@ -47,12 +51,21 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         imported=imported,
         ended=candidate.ended or (),
         agent=agent_label(session),
+        knowledge=knowledge_of(reader, passage),
         why=_why(candidate),
     )
     by, before = supersession_of(reader, made, as_of)
     if made.status is Status.SUPERSEDED:
         by = by or next((one.instead for one in made.ended if "/fact/" in one.instead), "")
     return replace(made, superseded_by=by, supersedes=before) if by or before else made
+
+
+def knowledge_of(reader: Reader, passage: Passage) -> Kind | None:
+    """The kind of what the record of a passage says; None if it is no knowledge of a kind."""
+    if passage.kind not in _KNOWLEDGE_RECORDS:
+        return None
+    found = reader.records.find(passage.bank, passage.kind, passage.id, 1)
+    return knowledge_kind(found[0]) if found else None
 
 
 def agent_label(session: Session | None) -> str:

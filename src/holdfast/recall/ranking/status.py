@@ -15,11 +15,11 @@ from datetime import datetime
 
 from holdfast.errors import NotFoundError
 from holdfast.model.fact_history import status_change_at
-from holdfast.model.knowledge import Fact, StatusChange
+from holdfast.model.knowledge import Fact, Memory, StatusChange
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
-from holdfast.model.uris import uri
+from holdfast.model.uris import SCHEME, uri
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.ended_words import (
     WHOLE_SESSION,
@@ -170,19 +170,17 @@ def decay(last_validated: str, now: str) -> float:
 
 
 def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tuple[str, ...]]:
-    """The URI of the fact that superseded or amended a hit ("" if none did), and of those that it
-    superseded or amended."""
-    kind, id = hit.kind, hit.uri.rpartition("/")[2]
-    by, before = "", ()
-    if kind == "fact":
-        for record in reader.records.find(hit.bank, "fact", id, 1):
-            if isinstance(record, Fact):
-                by, before = record.superseded_by, record.supersedes
+    """The URI of the fact that superseded or amended a hit, or of what closed a task ("" if there
+    is none), and of those that it superseded, amended or closed."""
+    by, before = _own_supersession(reader, hit)
+    if hit.kind == "fact" or by or before:
+        pass
     elif hit.kind in KINDS_WITH_STATUS and hit.status not in REPLACED_STATUSES:
         stated = reader.facts.stated_in(hit.bank, hit.uri)
         before = tuple(name for fact in stated for name in fact.supersedes)
     elif hit.status in REPLACED_STATUSES:
-        last = status_change_at(reader.facts.status_changes(hit.bank, [(kind, id)]), as_of)
+        name = hit.kind, hit.uri.rpartition("/")[2]
+        last = status_change_at(reader.facts.status_changes(hit.bank, [name]), as_of)
         by = last.because if last and "/fact/" in last.because else ""
     if hit.status not in REPLACED_STATUSES:
         by = ""
@@ -191,11 +189,19 @@ def supersession_of(reader: Reader, hit: Hit, as_of: str = "") -> tuple[str, tup
     return by, before
 
 
+def _own_supersession(reader: Reader, hit: Hit) -> tuple[str, tuple[str, ...]]:
+    """What a fact or a memory itself says about it."""
+    if hit.kind in ("fact", "memory"):
+        for record in reader.records.find(hit.bank, hit.kind, hit.uri.rpartition("/")[2], 1):
+            if isinstance(record, Fact | Memory):
+                return record.superseded_by, record.supersedes
+    return "", ()
+
+
 def _had_ended(reader: Reader, bank: str, name: str, as_of: str) -> bool:
-    """Whether a fact was superseded, amended or retracted at a time."""
-    last = status_change_at(
-        reader.facts.status_changes(bank, [("fact", name.rpartition("/")[2])]), as_of
-    )
+    """Whether a fact or a task was superseded, amended or retracted at a time."""
+    kind, _, id = name.removeprefix(SCHEME).partition("/")
+    last = status_change_at(reader.facts.status_changes(bank, [(kind, id)]), as_of)
     return last is not None and last.status in (*ENDED_STATUSES, *REPLACED_STATUSES)
 
 

@@ -19,8 +19,10 @@ from holdfast.refine.by_model.summary_queue import (
     batch_exchanges,
     pending_digest,
     pending_exchanges,
+    project_name,
 )
 from holdfast.refine.model_output import prompts
+from holdfast.refine.model_output.prompts import PromptContext
 from holdfast.settings import SpendCaps
 from holdfast.spend.governor import max_usage
 from holdfast.spend.prices import Price
@@ -83,22 +85,27 @@ def _session_cost(store: Store, session: Session, over: bool, tokens: int) -> Se
     cost = SessionCost(session.bank, session.id)
     found = pending_exchanges(store, session, over, tokens, again=True)
     pending = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
+    project = project_name(store, session)
     for batch in batch_exchanges(pending, tokens):
-        cost = _add_batch(cost, batch)._replace(exchanges=cost.exchanges + len(batch))
+        context = PromptContext(project, batch[0].before)
+        cost = _add_batch(cost, batch, context)._replace(exchanges=cost.exchanges + len(batch))
     if not over:
         return cost
     digest = pending_digest(store, session, tokens, again=True)
     if digest is not None and digest.text:
-        return cost.add_call(prompts.digest_question(digest.text))._replace(digests=1)
+        question = prompts.digest_question(digest.text, PromptContext(project))
+        return cost.add_call(question)._replace(digests=1)
     return cost
 
 
-def _add_batch(cost: SessionCost, batch: list[PendingExchange]) -> SessionCost:
+def _add_batch(
+    cost: SessionCost, batch: list[PendingExchange], context: PromptContext
+) -> SessionCost:
     if len(batch) > 1 or len(batch[0].parts) == 1:
         texts = [one.parts[0] for one in batch]
-        return cost.add_call(prompts.exchanges_question(texts), len(batch))
+        return cost.add_call(prompts.exchanges_question(texts, context=context), len(batch))
     for number, part in enumerate(batch[0].parts):
-        cost = cost.add_call(prompts.exchanges_question([part]))
+        cost = cost.add_call(prompts.exchanges_question([part], context=context))
         # Each part but the first gets the summary of the parts before it.
         cost = cost._replace(tokens_in=cost.tokens_in + (EXPECTED_ANSWER_TOKENS if number else 0))
     return cost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from holdfast.capture.redact import Redactor
-from holdfast.errors import ModelAnswerError, ModelError, SpendError
+from holdfast.errors import ModelAnswerError, ModelError, ModelTooLongError, SpendError
 from holdfast.inference.chat import Question
 from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Exchange, Session
@@ -16,6 +16,23 @@ from holdfast.spend.governor import CallPurpose, Governor
 from holdfast.store.protocol import Store
 
 _Answer = TypeVar("_Answer")
+# Prompts are halved until they fit the model, but not below this: a model that accepts less cannot
+# sum up an exchange.
+_MIN_INPUT_TOKENS = 500
+
+
+def ask_to_fit(tokens: int, ask: Callable[[int], None]) -> int:
+    """Ask with prompts of so many tokens, and with half as many while the model rejects them as too
+    long; returns the number that it accepted."""
+    while True:
+        try:
+            ask(tokens)
+        except ModelTooLongError:
+            tokens //= 2
+            if tokens < _MIN_INPUT_TOKENS:
+                raise
+        else:
+            return tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,28 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.ids import content_id
 from holdfast.model.records import Exchange, Session
-from holdfast.refine.by_model.model_run import ModelRun
+from holdfast.refine.by_model.model_run import ModelRun, ask_to_fit
 from holdfast.refine.by_model.summary_queue import (
     MIN_SUMMARY_BYTES,
     PendingExchange,
     batch_exchanges,
     pending_digest,
     pending_exchanges,
+    project_name,
 )
 from holdfast.refine.model_output import prompts
 from holdfast.refine.model_output.evidence import Evidence
+from holdfast.refine.model_output.prompts import PromptContext
 from holdfast.refine.model_output.responses import ExchangeDraft, parse_digest, parse_exchanges
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.model_summaries import check_digest, check_exchange
 
 SUMMARIES, DIGESTS = "summaries", "digests"
-# The input is halved until it fits the model, but not below this: a model that accepts less cannot
-# summarise an exchange.
-_MIN_INPUT_TOKENS = 500
 _UNSUPPORTED = "nothing in the answer was borne out by the turns"
 _MISSING = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
@@ -92,16 +90,13 @@ class Summariser:
         return self._done._replace(stopped=stopped)
 
     def _summarise_to_fit(self, session: Session, on_progress: Callable[[], None]) -> None:
-        """Summarise a session, and halve the size of prompts while the model rejects them as too
-        long. The smaller size is used for all sessions after it."""
-        while True:
-            try:
-                return self._summarise(session, on_progress)
-            except ModelTooLongError:
-                half = self._limits.input_tokens // 2
-                if half < _MIN_INPUT_TOKENS:
-                    raise
-                self._limits = self._limits._replace(input_tokens=half)
+        """Summarise a session. A smaller size of prompts is used for all sessions after it."""
+
+        def summarise(input_tokens: int) -> None:
+            self._limits = self._limits._replace(input_tokens=input_tokens)
+            self._summarise(session, on_progress)
+
+        ask_to_fit(self._limits.input_tokens, summarise)
 
     def _summarise(self, session: Session, on_progress: Callable[[], None]) -> None:
         over, tokens = self._run.is_over(session), self._limits.input_tokens
@@ -126,7 +121,8 @@ class Summariser:
             drafts = self._ask_in_parts(session, batch[0])
         else:
             texts = [one.parts[0] for one in batch]
-            drafts = self._ask_exchanges(session, prompts.exchanges_question(texts), len(batch))
+            question = prompts.exchanges_question(texts, context=self._context(session, batch[0]))
+            drafts = self._ask_exchanges(session, question, len(batch))
         for number, one in enumerate(batch, 1):
             content, problem = "", ""
             if isinstance(drafts, str):
@@ -134,7 +130,8 @@ class Summariser:
             elif number not in drafts:
                 problem = _MISSING
             else:
-                evidence = Evidence.from_turns(one.turns)
+                context = self._context(session, one)
+                evidence = Evidence.from_turns(one.turns, (context.project, context.before))
                 content = check_exchange(drafts[number], evidence, self._run.redactor)
                 problem = "" if content else _UNSUPPORTED
             self._store_summary("exchange", one.exchange, one.hash, content, problem)
@@ -145,6 +142,7 @@ class Summariser:
         """Summarise an exchange part by part, each with the summary of those before it. The summary
         of each part is stored, so that it is paid for once."""
         notes = ""
+        context = self._context(session, one)
         drafts: dict[int, ExchangeDraft] | str = {}
         for part in one.parts:
             hash = content_id("part", one.hash, part)
@@ -153,7 +151,8 @@ class Summariser:
                 notes = known.content
                 drafts = parse_exchanges(notes, 1)
                 continue
-            drafts = self._ask_exchanges(session, prompts.exchanges_question([part], notes), 1)
+            question = prompts.exchanges_question([part], notes, context)
+            drafts = self._ask_exchanges(session, question, 1)
             if isinstance(drafts, str):
                 return drafts
             notes = self._run.redactor.redact(prompts.draft_to_json(drafts[1])).text
@@ -167,6 +166,9 @@ class Summariser:
         limited = self._limit_answer(question)
         return self._run.ask(SUMMARIES, session, limited, lambda t: parse_exchanges(t, wanted))
 
+    def _context(self, session: Session, first: PendingExchange) -> PromptContext:
+        return PromptContext(project_name(self._store, session), first.before)
+
     def _limit_answer(self, question: Question) -> Question:
         """Limit the answer to the size of the prompt: many models count both together."""
         return question._replace(tokens=min(question.tokens, self._limits.input_tokens))
@@ -178,12 +180,15 @@ class Summariser:
         digest, last, hash, text = pending
         content, problem = "", _TOO_SHORT
         if text:
-            question = self._limit_answer(prompts.digest_question(text))
+            project = project_name(self._store, session)
+            question = prompts.digest_question(text, PromptContext(project))
+            question = self._limit_answer(question)
             draft = self._run.ask(DIGESTS, session, question, parse_digest)
             if isinstance(draft, str):
                 problem = draft
             else:
-                content = check_digest(draft, Evidence([text], [text]), self._run.redactor)
+                evidence = Evidence([text], [text, project])
+                content = check_digest(draft, evidence, self._run.redactor)
                 problem = "" if content else _UNSUPPORTED
         self._store_summary("digest", last, hash, content, problem, digest.id)
 

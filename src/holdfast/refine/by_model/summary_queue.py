@@ -23,12 +23,14 @@ _MAX_BATCH = 6
 
 
 class PendingExchange(NamedTuple):
-    """An exchange, the hash of its turns, and its text in parts that fit a prompt."""
+    """An exchange, the hash of its turns, its text in parts that fit a prompt, and the exchange
+    before it, as context."""
 
     exchange: Exchange
     turns: Sequence[Turn]
     hash: str
     parts: Sequence[str]
+    before: str = ""
 
     @property
     def size(self) -> int:
@@ -45,18 +47,26 @@ class PendingDigest(NamedTuple):
     text: str
 
 
+def project_name(store: Writer, session: Session) -> str:
+    """The name of the project that a session belongs to."""
+    bank = store.banks.get(session.bank)
+    return bank.name if bank else ""
+
+
 def pending_exchanges(
     store: Writer, session: Session, over: bool, tokens: int, again: bool = False
 ) -> Iterator[PendingExchange]:
     """The complete exchanges not tried with the current prompts, nor corrected by a person."""
     exchanges = store.sessions.exchanges(session.bank, session.id)
-    for x in exchanges if over or again else exchanges[:-1]:
+    complete = exchanges if over or again else exchanges[:-1]
+    for before, x in zip([None, *complete], complete, strict=False):
         if bool(x.author) is not again or x.status is Status.VERIFIED:
             continue
         turns = store.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
         hash = exchange_hash(turns)
         if not store.summaries.was_attempted(x.bank, hash, prompts.PROMPT_VERSION):
-            yield PendingExchange(x, turns, hash, prompts.split_exchange(turns, tokens))
+            parts = prompts.split_exchange(turns, tokens)
+            yield PendingExchange(x, turns, hash, parts, prompts.format_before(before))
 
 
 def pending_digest(

@@ -26,12 +26,13 @@ class ConceptBuilder:
         items: Iterable[Item],
         vectors: ConceptVectors | None = None,
         founders: Mapping[str, str] | None = None,
+        project: str = "",
     ) -> None:
-        """`items` are in order of time; `founders` as for `Grouping`."""
+        """`items` are in order of time; `founders` as for `Grouping`; `project` is its name."""
         self.items: Sequence[Item] = list(items)
         self._founders = founders or {}
         self.grouping = Grouping(self.items, vectors or ConceptVectors(), self._founders)
-        self.namer = ConceptNamer(self.grouping.weights)
+        self.namer = ConceptNamer(self.items, project)
         for number, item in enumerate(self.items):
             group = self.grouping.add_item(number)
             if group is not None:
@@ -39,15 +40,12 @@ class ConceptBuilder:
 
     @property
     def groups(self) -> list[Group]:
-        """The groups that are worth showing, in order of their founders."""
+        """The groups that are worth showing and have a name, in order of their founders."""
         shown = [
             group
             for group in self.grouping.groups.values()
             if self._is_worth_showing(group)
-            and (
-                group.id in self._founders.values()
-                or self.namer.have_common_theme(self.members(group))
-            )
+            and (self.is_decided(group) or self.namer.names(self.members(group)))
         ]
         return sorted(shown, key=lambda group: group.members[0])
 
@@ -65,8 +63,9 @@ class ConceptBuilder:
     def _name(self, group: Group, item: Item) -> None:
         if not self._is_worth_showing(group):
             return
-        name = self.namer.names(self.members(group))[0]
-        if name != group.name:
+        names = self.namer.names(self.members(group))
+        name = names[0].text if names else ""
+        if name and name != group.name:
             what = "renamed" if group.name else "named"
             group.events.append(GroupEvent(item.time, what, "", name, ()))
             group.name = name
@@ -75,8 +74,12 @@ class ConceptBuilder:
         """The members of a group in order of time."""
         return [self.items[number] for number in group.members]
 
+    def is_decided(self, group: Group) -> bool:
+        """Whether a person decided something about a group."""
+        return group.id in self._founders.values()
+
     def _is_worth_showing(self, group: Group) -> bool:
         """Whether it has several members or a large one, or a person decided something about it."""
-        if group.size > 1 or group.id in self._founders.values():
+        if group.size > 1 or self.is_decided(group):
             return True
         return any(self.items[number].is_large for number in group.members)

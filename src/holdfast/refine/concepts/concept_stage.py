@@ -22,7 +22,7 @@ from holdfast.store.knowledge.concepts import DerivedConcept
 from holdfast.store.protocol import Writer
 
 NAME = "concepts"
-VERSION = 2
+VERSION = 3
 _NO_LIMIT = 1 << 40
 # How often concepts are built outside of a transaction before they are built inside of one, which
 # blocks other writers. Another try is needed if a record changed meanwhile.
@@ -84,11 +84,15 @@ def build_concepts(writer: Writer, bank: str) -> list[DerivedConcept]:
         c.id: c for c in writer.curation.states_of_kind(bank, "concept") if c.text or c.is_hidden
     }
     founders = _founders(items, _decided_ids(decided), writer.concepts.saved_members(bank))
-    builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders)
+    known_bank = writer.banks.get(bank)
+    project = known_bank.name if known_bank is not None else ""
+    builder = ConceptBuilder(items, _load_vectors(writer, bank, items), founders, project)
     groups = _merge_decided(builder.groups, decided)
     names = choose_names(builder, groups)
     made: list[DerivedConcept] = []
     for group in groups:
+        if group.id not in names:
+            continue
         known = decided.get(group.id)
         concept = describe(bank, builder, group, names[group.id], known)
         aliases = tuple(item.founded_id for item in builder.members(group))

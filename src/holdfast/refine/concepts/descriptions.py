@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.language import sentences, stem, truncate
@@ -12,9 +12,10 @@ from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
-from holdfast.refine.concepts.concept_names import UNNAMED
+from holdfast.refine.concepts.concept_names import UNNAMED, title_name
 from holdfast.refine.concepts.grouping import Group, GroupEvent
-from holdfast.refine.concepts.items import Item, file_weight, is_process_stem
+from holdfast.refine.concepts.file_names import file_weight
+from holdfast.refine.concepts.items import Item, is_process_stem
 
 
 class DescriptionLimits(NamedTuple):
@@ -171,19 +172,23 @@ def _feature_text(feature: str, spellings: Mapping[str, str]) -> str:
 
 
 def choose_names(builder: ConceptBuilder, groups: Sequence[Group]) -> dict[str, str]:
-    """A name for each concept, by id. No two are the same; the elder concept gets its first."""
+    """A name for each concept, by id. No two are the same, in whatever spelling; the elder concept
+    gets its first. A concept whose names are all taken has none, unless a person decided about
+    it."""
     taken: set[str] = set()
     chosen: dict[str, str] = {}
     for group in groups:
-        names = builder.namer.names(builder.members(group))
-        free = [name for name in names if name.lower() not in taken]
-        number = 2
-        while not free:
-            name = f"{names[0]} ({number})"
-            free = [name] if name.lower() not in taken else []
-            number += 1
-        # If its best name is taken, the name it had as it grew is as good as the second best.
-        earlier = group.name if group.name and group.name.lower() not in taken else free[0]
-        chosen[group.id] = free[0] if free[0] == names[0] else earlier
-        taken.add(chosen[group.id].lower())
+        members = builder.members(group)
+        free = [name for name in builder.namer.names(members) if name.folded not in taken]
+        if free:
+            chosen[group.id] = free[0].text
+            taken.add(free[0].folded)
+        elif builder.is_decided(group):
+            chosen[group.id] = _numbered(title_name(members), set(chosen.values()))
     return chosen
+
+
+def _numbered(name: str, taken: Container[str]) -> str:
+    """The name, with a number after it if it is taken."""
+    names = (name, *(f"{name} ({number})" for number in range(2, 1000)))
+    return next(one for one in names if one not in taken)

@@ -10,7 +10,6 @@ them the concepts, stay the same when a bank grows by a few records.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
+from holdfast.refine.concepts.file_names import file_topic, file_weight, normalise_path
+from holdfast.refine.concepts.terms import Place, Term, commit_terms, file_term, find_terms
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
 from holdfast.refine.core.signals import COMMITTED, is_commit
@@ -38,8 +39,6 @@ class ItemWeights(NamedTuple):
     # Relative to the file itself:
     file_topic: float = 0.7  # "nightly" of src/test_nightly.py
     folder: float = 0.35
-    generic_file: float = 0.1  # README, package.json, lock files
-    outside_file: float = 0.2  # an absolute path, outside of the project
     keyword: float = 1.0
     code_name: float = 1.2
     title_word: float = 0.8
@@ -64,18 +63,11 @@ class ItemLimits(NamedTuple):
 
 _WEIGHTS = ItemWeights()
 _LIMITS = ItemLimits()
-_GENERIC_FILE = regex(
-    r"^(?:readme|license|changelog|contributing|claude|agents|notice|makefile|"
-    r"dockerfile|procfile|__init__|__main__|conftest|setup|index|main|mod|lib|app|types?|utils?|"
-    r"helpers?|constants|config|package|package-lock|pnpm-lock|yarn|bun|cargo|poetry|uv|"
-    r"go|gemfile|composer|tsconfig\w*|jsconfig|pyproject|requirements\w*|pubspec|build|pom|vite|"
-    r"webpack|jest|vitest|eslint|prettier|babel|docker-compose|justfile|\W.*)(?:\.[\w-]+)*$",
-    re.IGNORECASE,
-)
-_LOCK = regex(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
-_TEST = regex(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
 _ADDRESS = regex(r"\b\w+://\S+")
-_ABSOLUTE = regex(r"^(?:/|~|[A-Za-z]:/|\.\./)")
+# The sections of the details of an exchange, as `refine/sessions/exchanges.py` writes them.
+_SECTION = regex(r"\n(?=(?:Changed|Failed|Result): )")
+_SECTION_LABEL = regex(r"^(?:Asked|Result): ")
+_MACHINE_SECTIONS = ("Changed: ", "Failed: ")
 _PROCESS_STEMS = frozenset(
     stem(word)
     for word in (
@@ -121,6 +113,7 @@ class Item:
     is_large: bool = False
     hash: str = ""
     has_topic: bool = True
+    terms: tuple[Term, ...] = ()
 
     @property
     def order(self) -> tuple[str, str, int, str]:
@@ -151,6 +144,7 @@ def exchange_item(exchange: Exchange) -> Item:
         "" if x.outcome is Outcome.OPEN else x.outcome.value,
         is_long and len(x.files_modified) >= _LIMITS.large_files,
         content_id(exchange_text(x)), names_topic and weight >= _LIMITS.min_weight_of_topic,
+        _exchange_terms(x, subjects),
     )  # fmt: skip
 
 
@@ -164,8 +158,38 @@ def memory_item(memory: Memory) -> Item:
     return Item(
         name, concept_id(name), "memory", m.when, "", 0, m.trust, title, text,
         _file_features(paths, ()), _word_features(keywords, title, text), (), keywords,
-        hash=content_id(m.what),
+        hash=content_id(m.what), terms=_best_places(find_terms(m.what, Place.TEXT)),
     )  # fmt: skip
+
+
+def _exchange_terms(exchange: Exchange, subjects: Iterable[str]) -> tuple[Term, ...]:
+    """The terms of an exchange: of its title, texts, commits and changed files."""
+    x = exchange
+    # The last word of a title that was cut may be half a word.
+    title = x.title.rpartition(" ")[0] if x.title.endswith("…") else x.title
+    found = list(find_terms(title, Place.TITLE))
+    # The summary is taken from the reply, which the details quote.
+    for text in _SECTION.split(x.details) if x.details else (x.summary,):
+        if not text.startswith(_MACHINE_SECTIONS):
+            found += find_terms(_SECTION_LABEL.sub("", text), Place.TEXT)
+    for subject in subjects:
+        found += commit_terms(subject)
+    for path in x.files_modified[: _LIMITS.max_files]:
+        file = normalise_path(path)
+        if file_weight(file) >= 1:
+            found += file_term(file_topic(file))
+            found += file_term(file.rpartition("/")[0].rpartition("/")[2], Place.FOLDER)
+    return _best_places(found)
+
+
+def _best_places(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Each spelling of a term once, with the place that says most."""
+    best: dict[tuple[tuple[str, ...], str], Term] = {}
+    for term in terms:
+        known = best.get((term.key, term.spelling))
+        if known is None or (term.place, term.is_shown) > (known.place, known.is_shown):
+            best[term.key, term.spelling] = term
+    return tuple(best.values())
 
 
 def _file_features(changed: Iterable[str], read: Iterable[str]) -> dict[str, float]:
@@ -183,28 +207,6 @@ def _file_features(changed: Iterable[str], read: Iterable[str]) -> dict[str, flo
             if folder and weight >= base:
                 _keep_highest(found, f"d {folder}", weight * _WEIGHTS.folder)
     return found
-
-
-def normalise_path(path: str) -> str:
-    """A path with forward slashes and without a leading "./"."""
-    return path.replace("\\", "/").removeprefix("./")
-
-
-def file_weight(file: str) -> float:
-    """How much a file says by its name: 1 unless every project has it or it lies outside."""
-    name = file.rpartition("/")[2]
-    if _GENERIC_FILE.match(name) or _LOCK.search(name):
-        return _WEIGHTS.generic_file
-    return _WEIGHTS.outside_file if _ABSOLUTE.match(file) else 1.0
-
-
-def file_topic(file: str) -> str:
-    """The name of a file without its extensions and test markers; "" if every project has a file
-    of that name."""
-    name = file.rpartition("/")[2]
-    root = name.partition(".")[0] if not name.startswith(".") else name
-    bare = _TEST.sub("", root)
-    return "" if not bare or _GENERIC_FILE.match(bare) else bare
 
 
 def _word_features(keywords: Sequence[str], title: str, text: str) -> dict[str, float]:
@@ -297,12 +299,8 @@ class FeatureWeights:
         """The rarity of a feature, from `lowest` to `highest`, in halves."""
         known = self._rarity.get(feature)
         if known is None:
-            known = self._rarity[feature] = self._compute_rarity(self._frequency[feature])
+            known = self._rarity[feature] = rarity_of(self._frequency[feature], self._total)
         return known
-
-    def _compute_rarity(self, frequency: int) -> float:
-        raw = math.log2((_coarse(self._total) + _SCALE.smoothing) / (_coarse(frequency) + 1))
-        return min(_SCALE.highest, max(_SCALE.lowest, round(raw * 2) / 2))
 
     def weigh(self, item: Item) -> Features:
         """The features of an item with their weights in this bank."""
@@ -315,6 +313,12 @@ class FeatureWeights:
             * (_SCALE.unshared_factor if self._frequency[feature] < 2 else 1)
             for feature, weight in features.items()
         }
+
+
+def rarity_of(frequency: int, total: int) -> float:
+    """The rarity of what `frequency` of `total` items have, from `lowest` to `highest`, in halves."""
+    raw = math.log2((_coarse(total) + _SCALE.smoothing) / (_coarse(frequency) + 1))
+    return min(_SCALE.highest, max(_SCALE.lowest, round(raw * 2) / 2))
 
 
 def _coarse(number: int) -> float:

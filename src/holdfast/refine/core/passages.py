@@ -88,10 +88,12 @@ def turn_text(turn: Turn) -> str:
 
 
 def tool_text(tool: ToolCall) -> str:
-    """A tool call as text: tool and target, action, result."""
+    """A tool call as text: tool and target, action, result. Of a list of tasks only how far it is:
+    every change of it repeats the tasks."""
     head = " ".join(filter(None, (tool.name, tool.target + (f":{tool.lines}" * bool(tool.lines)))))
+    action = tool.action.partition("\n")[0] if tool.name == "TodoWrite" else tool.action
     end = f"→ {tool_status(tool)}" + (f": {tool.result}" if tool.result else "")
-    return "\n".join(filter(None, (head, tool.action, end)))
+    return "\n".join(filter(None, (head, action, end)))
 
 
 def tool_status(tool: ToolCall) -> str:

@@ -197,6 +197,11 @@ def ran_tests(turn: Turn) -> bool:
     return bool(find_test_runs([turn]))
 
 
+def ran_commit(turn: Turn) -> bool:
+    """Whether a turn tried to commit."""
+    return any(_COMMIT_COMMAND.search(call.action) for call in tool_calls([turn], SHELL_TOOLS))
+
+
 def is_failed_command(turn: Turn) -> bool:
     """Whether a turn is a shell command that failed."""
     return any(call.ok is False for call in tool_calls([turn], SHELL_TOOLS))

@@ -32,11 +32,15 @@ class Distilled(NamedTuple):
 
 
 def distil(
-    turns: Sequence[Turn], subject: str, selector: Selector, limits: SelectionLimits = LIMITS
+    turns: Sequence[Turn],
+    subject: str,
+    selector: Selector,
+    limits: SelectionLimits = LIMITS,
+    whole: Sequence[Turn] = (),
 ) -> list[Distilled]:
     """The statements of a session to remember, in the order they were said. `subject`: what the
-    session was about."""
-    utterances = find_utterances(turns)
+    session was about; `whole`: all its turns, where these are a part of it."""
+    utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
     lasting = [
         one._replace(kind=_kind_of(one, utterances))

@@ -12,6 +12,7 @@ from holdfast.language import plain
 from holdfast.model.knowledge import Kind
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.distil.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
@@ -50,11 +51,17 @@ _WISH = regex(r"\b(?:prefer|like|want|please|rather)\b", re.IGNORECASE)
 _SHOWN = frozenset((Kind.LESSON, Kind.TODO, Kind.RULE))
 
 
+# What is said there is always of one kind.
+_BY_PLACE = {Place.ANSWER: Kind.DECISION, Place.TASK: Kind.TODO, Place.FIX: Kind.LESSON}
+
+
 def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
     """The kind of a statement; `guess` is the selector's."""
     text = plain(statement.text)
-    if utterance.place is Place.ANSWER:
-        return Kind.DECISION
+    if utterance.place in _BY_PLACE:
+        return _BY_PLACE[utterance.place]
+    if utterance.place is Place.COMMIT and statement.lead in (COMMITTED, PULL_REQUEST):
+        return Kind.OUTCOME
     if _OPEN_LEAD.search(statement.lead) or (_OPEN.search(text) and not _DONE.search(text)):
         return Kind.TODO
     return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)

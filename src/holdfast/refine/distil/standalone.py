@@ -68,3 +68,8 @@ def standalone(statement: Statement, subject: str) -> str:
         room = _LIMITS.max_chars - len(subject) - 3
         return f"{cut(text, room)} ({subject})"
     return cut(text, _LIMITS.max_chars)
+
+
+def without_subject(text: str, subject: str) -> str:
+    """The words of a statement without the subject that `standalone` may have added."""
+    return text.removesuffix(f" ({cut(subject, _LIMITS.max_subject_chars)})")

@@ -1,4 +1,5 @@
-"""What was said in a session, in order: messages, plans, answers to questions, refusals, reports.
+"""What was said or written down in a session, in order: messages, plans, answers to questions,
+refusals, reports, commit messages, notes, open tasks, the agent's own summaries.
 
 Each utterance has its place in the session, because that tells how much it is worth: the message
 that closes an exchange sums up, what comes before it narrates.
@@ -6,13 +7,17 @@ that closes an exchange sums up, what comes before it narrates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.model.records import Role, Turn
+from holdfast.language import headings
+from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.core import signals
+from holdfast.refine.distil.open_tasks import find_open_tasks
+from holdfast.refine.distil.summary_sections import Section, read_sections
+from holdfast.refine.distil.written_messages import written_messages, written_note
 from holdfast.regex import regex
 
 
@@ -20,12 +25,18 @@ class Place(StrEnum):
     """Where something was said."""
 
     PROMPT = "prompt"
+    CORRECTION = "correction"  # the prompt after a person interrupted the agent
     REPLY = "reply"  # while the agent works
     CLOSING = "closing"  # the agent's last message before the next prompt
     PLAN = "plan"
     ANSWER = "answer"  # a person's answer to a question that the agent put
     REFUSAL = "refusal"  # why a person refused a tool
     REPORT = "report"  # from one agent to another
+    COMMIT = "commit"  # the message of a commit, or the description of a pull request
+    NOTE = "note"  # what was added to a file that later sessions read
+    TASK = "task"  # still open at the end of the session
+    SUMMARY = "summary"  # the agent's own, from when its context was compacted
+    FIX = "fix"  # of such a summary: an error, and what mended it
 
 
 class Utterance(NamedTuple):
@@ -41,39 +52,101 @@ _PLAN_TOOLS = frozenset(("ExitPlanMode", "exit_plan_mode"))
 _ANSWERED = regex(r"\"([^\"]{5,}?)\"=\"([^\"]+)\"")
 _REFUSED = "rejected by the user: "
 _MIN_CHARS = 8
+# A plan that is called "Implementation plan" has no title.
+_MIN_TITLE_WORDS = 3
 
 
-def find_utterances(turns: Sequence[Turn]) -> list[Utterance]:
-    """What was said in these turns. Text from outside the project is left out."""
-    found = [u for turn in turns if turn.trust is not Trust.EXTERNAL for u in _of_turn(turn)]
-    return list(_with_closings(found))
+# What stands above the title of a plan, to say what it is.
+_PLANNED = "Planned"
+_PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
+
+
+def find_utterances(turns: Sequence[Turn], whole: Sequence[Turn] = ()) -> list[Utterance]:
+    """What was said in these turns. Text from outside the project is left out. `whole` are all
+    turns of the session where these are a part: what became of its tasks may be in the others."""
+    turns = [turn for turn in turns if turn.trust is not Trust.EXTERNAL]
+    whole = whole or turns
+    read = {turn.id for turn in turns}
+    found = [u for turn in turns for u in _of_turn(turn)]
+    tasks = (task for task in find_open_tasks(whole) if task.turn.id in read)
+    found += [Utterance(task.turn, task.text, Place.TASK, False) for task in tasks]
+    found += (pending for pending in _pending_tasks(whole) if pending.turn.id in read)
+    found.sort(key=lambda utterance: utterance.turn.seq)
+    return list(_with_closings(_with_corrections(found, turns)))
 
 
 def _of_turn(turn: Turn) -> Iterator[Utterance]:
     tool = turn.tool
-    if tool is None:
+    if turn.role is Role.SUMMARY:
+        for section, text in read_sections(turn.text):
+            if section is not Section.PENDING:
+                place = Place.FIX if section is Section.FIXES else Place.SUMMARY
+                yield Utterance(turn, text, place, False)
+    elif tool is None:
         if len(turn.text) >= _MIN_CHARS and not signals.is_interruption(turn):
             is_person = turn.role is Role.USER
             yield Utterance(turn, turn.text, Place.PROMPT if is_person else Place.REPLY, is_person)
-    elif tool.name in _PLAN_TOOLS:
-        yield Utterance(turn, tool.action, Place.PLAN, False)
+    else:
+        for text, place, is_person in _of_call(tool):
+            yield Utterance(turn, text, place, is_person)
+
+
+def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
+    if tool.name in _PLAN_TOOLS:
+        yield tool.action, Place.PLAN, False
+        title = next(iter(headings(tool.action)), "").removeprefix("Plan: ")
+        if len(title.split()) >= _MIN_TITLE_WORDS and tool.ok is not False:
+            yield f"{_PLANNED}:\n\n{title}", Place.PLAN, False
     elif tool.name == "AskUserQuestion":
         for question, answer in _ANSWERED.findall(tool.result):
-            yield Utterance(turn, f"{question} {answer}", Place.ANSWER, True)
+            yield f"{question} {answer}", Place.ANSWER, True
     elif tool.name == "SendMessage":
-        yield Utterance(turn, tool.action, Place.REPORT, False)
-    if tool is not None and tool.result.startswith(_REFUSED):
-        yield Utterance(turn, tool.result.removeprefix(_REFUSED), Place.REFUSAL, True)
+        yield tool.action, Place.REPORT, False
+    for message in written_messages(tool):
+        yield message, Place.COMMIT, False
+    if note := written_note(tool):
+        yield note, Place.NOTE, False
+    if tool.result.startswith(_REFUSED):
+        yield tool.result.removeprefix(_REFUSED), Place.REFUSAL, True
 
 
-def _with_closings(found: Sequence[Utterance]) -> Iterator[Utterance]:
+def _pending_tasks(turns: Sequence[Turn]) -> Iterator[Utterance]:
+    """What the last summary names as pending, if the agent said nothing after it: else that is
+    done, or it says itself what is left."""
+    for turn in reversed(turns):
+        if turn.role is Role.ASSISTANT:
+            return
+        if turn.role is Role.SUMMARY:
+            for section, text in read_sections(turn.text):
+                if section is Section.PENDING:
+                    yield Utterance(turn, text, Place.TASK, False)
+            return
+
+
+def _with_corrections(found: Sequence[Utterance], turns: Sequence[Turn]) -> Iterator[Utterance]:
+    """The prompt after an interruption corrects the agent, unless it only tells it to go on."""
+    interrupted = False
+    after: set[str] = set()
+    for turn in turns:
+        if signals.is_interruption(turn):
+            interrupted = True
+        elif turn.role is Role.USER:
+            after |= {turn.id} if interrupted and not signals.is_go_ahead(turn.text) else set()
+            interrupted = False
+    for utterance in found:
+        is_correction = utterance.place is Place.PROMPT and utterance.turn.id in after
+        yield utterance._replace(place=Place.CORRECTION) if is_correction else utterance
+
+
+def _with_closings(utterances: Iterable[Utterance]) -> Iterator[Utterance]:
     """The last reply before each prompt, and before the end, closes an exchange."""
+    found = list(utterances)
     closing: set[int] = set()
     last: int | None = None
     for number, utterance in enumerate(found):
         if utterance.place is Place.REPLY:
             last = number
-        elif utterance.place is Place.PROMPT and last is not None:
+        elif utterance.place in _PROMPTS and last is not None:
             closing.add(last)
             last = None
     closing |= {last} if last is not None else set()

@@ -1,4 +1,5 @@
-"""The stage that keeps facts up to date from claims, tool calls and people's decisions.
+"""The stage that keeps facts up to date from claims, tool calls and people's decisions, and that
+closes open tasks among the memories of sessions.
 
 It rebuilds all facts of a bank whenever anything in the bank changed, and writes them in one
 transaction. Rows that stay the same are not written again. How facts are built from claims is in
@@ -14,7 +15,15 @@ from typing import NamedTuple
 from holdfast.language import cut
 from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, Review, ReviewState
+from holdfast.model.knowledge import (
+    Claim,
+    ClaimKind,
+    EvidenceKind,
+    FactKind,
+    Kind,
+    Review,
+    ReviewState,
+)
 from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.records import Exchange, Turn
 from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
@@ -23,6 +32,7 @@ from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
+from holdfast.refine.facts.closed_tasks import Closing, find_closings, read_deeds, read_tasks
 from holdfast.refine.facts.ended_statements import (
     CORRECTED_TEXTS,
     Place,
@@ -43,9 +53,11 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 7
+VERSION = 8
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
+# The largest limit that every store accepts.
+_ALL = 1 << 31
 
 
 class ReviewLimits(NamedTuple):
@@ -146,6 +158,8 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
             because = ending.instead or ending.record
             outcomes.set_status(claim, ending.ended, ending.reason.status, because)
     ended += retracted_guesses(claims, outcomes.last_change)
+    closings = _closings(writer, bank, claims)
+    ended += [closing.ended for closing in closings]
     facts = [draft.to_fact(bank) for draft in drafts]
     return DerivedFacts(
         [
@@ -155,12 +169,27 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         [
             *(change for draft in drafts for change in draft.status_history),
             *outcomes.status_changes(),
+            *(closing.status_change for closing in closings),
         ],
         [evidence._replace(fact=draft.id) for draft in drafts for evidence in draft.evidence],
         reviews,
         sorted(builder.dropped.items()),
         sorted(set(widen_to_exchanges(ended, contexts.exchanges))),
     )
+
+
+def _closings(writer: Writer, bank: str, claims: Sequence[Claim]) -> list[Closing]:
+    """The tasks of a bank that were done since."""
+    tasks = read_tasks(writer.memories.retained(bank, limit=_ALL, kind=Kind.TODO))
+    if not tasks:
+        return []
+    outcomes = writer.memories.retained(bank, limit=_ALL, kind=Kind.OUTCOME)
+
+    def time_of(turn: str) -> str:
+        found = writer.records.find(bank, "turn", turn.rpartition("/")[2], 1)
+        return next((one.time for one in found if isinstance(one, Turn)), "")
+
+    return find_closings(tasks, read_deeds(outcomes, claims), time_of)
 
 
 def _place_of(writer: Writer, state: CurationState) -> Place:

@@ -1,13 +1,14 @@
 """The stage that keeps memories up to date: from exchanges to memories and to people's stances.
 
 Each session has occurrences of memories, a pure function of its visible exchanges and turns. The
-occurrences of all sessions with the same key become one memory. So the result depends neither on
-the order of reading nor on interruptions, and forgotten records leave no trace in it.
+occurrences of all sessions with the same key become one memory; statements of one matter have the
+same key (`matters`). So the result depends neither on the order of reading nor on interruptions,
+and forgotten records leave no trace in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from holdfast.model.corrections import corrected_memory
@@ -16,17 +17,23 @@ from holdfast.model.knowledge import ClaimKind, Memory, Validity
 from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Session, Turn
-from holdfast.model.trust import Status, least_trusted
+from holdfast.model.trust import PEOPLE, Status, least_trusted
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.memories.model_extracted import ExtractedMemories
-from holdfast.refine.memories.retention_rules import changed_together, distinct, retain_exchange
+from holdfast.refine.memories.retention_rules import (
+    MATTER,
+    changed_together,
+    distinct,
+    retain_exchange,
+)
+from holdfast.refine.memories.salience import stems
 from holdfast.refine.memories.stances import memory_stances, turn_stances
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 4
+VERSION = 5
 # Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
 _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this
@@ -81,12 +88,14 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
     found: list[MemoryOccurrence] = []
     stances: list[Stance] = []
     said_in: list[tuple[Exchange, list[Turn]]] = []
+    whole = writer.turns.summaries(session.bank, session.id)
     for exchange in exchanges:
         turns = writer.turns.of_session(
             session.bank, session.id, exchange.first_seq, exchange.last_seq
         )
         if not turns:
             continue
+        whole += turns
         by_person = _is_asked_by_person(session, turns[0])
         if exchange.status is Status.VERIFIED:
             # A person corrected the exchange, so only the tool calls of its turns still count.
@@ -110,7 +119,7 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
             if claim.by_person and claim.kind in (ClaimKind.RULING, ClaimKind.DECISION)
         ]
         known = [*laid_down, *(one.what for one in found)]
-        found += retain_statements(session, exchanges, said_in, known)
+        found += retain_statements(session, exchanges, said_in, whole, known)
     if exchanges and not session.parent:
         found += changed_together(exchanges)
     found = distinct(found)
@@ -133,47 +142,76 @@ def _update_remembered(writer: Writer, bank: str) -> None:
 
 def publish_changed_memories(writer: Writer, bank: str) -> None:
     """Write the memory of each changed key, or remove it if too few sessions have it."""
-    for key in writer.memories.changed_keys(bank):
+    changed = writer.memories.changed_keys(bank)
+    decided = {state.id for state in writer.curation.states_of_kind(bank, "memory") if changed}
+    for key in changed:
         occurrences = writer.memories.occurrences_of_key(bank, key)
         if not occurrences or len(occurrences) < occurrences[0].occurrence.needs:
             writer.memories.put_retained(bank, key, None, None)
             continue
-        memory = _combine(bank, occurrences)
-        writer.memories.put_retained(
-            bank, key, memory, _current_passage(writer, memory, occurrences[0])
-        )
+        shown = max(occurrences, key=_worth)
+        memory = _combine(bank, occurrences, shown, _memory_id(occurrences, decided))
+        writer.memories.put_retained(bank, key, memory, _current_passage(writer, memory, shown))
+    if changed:
+        # Which tasks are done depends on the memories of all sessions, and the facts stage, which
+        # finds it out, may have seen the session before this stage did.
+        writer.progress.mark_changed(bank, "")
 
 
-def _combine(bank: str, occurrences: Sequence[SessionOccurrence]) -> Memory:
-    """One memory from all occurrences of a key: the words of the first, the evidence of all."""
+def _worth(one: SessionOccurrence) -> tuple[bool, str, str]:
+    """Orders the occurrences of a key by whose words are shown: a person's, then the latest."""
+    return one.occurrence.trust in PEOPLE, one.occurrence.time, one.session
+
+
+def _memory_id(occurrences: Sequence[SessionOccurrence], decided: Collection[str]) -> str:
+    """The id of a memory: that of its key, or the one that it had when its key was made of its
+    stems, if a person decided about that."""
+    key = occurrences[0].occurrence.key
+    id = content_id("memory", key)
+    if not decided or id in decided or f":{MATTER}:" not in key:
+        return id
+    by_stems = {
+        content_id("memory", f"{o.network.value}:{content_id(*sorted(stems(o.what)))}")
+        for _, o in occurrences
+    }
+    return min(by_stems.intersection(decided), default=id)
+
+
+def _combine(
+    bank: str, occurrences: Sequence[SessionOccurrence], shown: SessionOccurrence, id: str
+) -> Memory:
+    """One memory from all occurrences of a key: the words of the one to show, the evidence of all.
+    What a person said stays a person's words, whoever repeats it."""
     first, last = occurrences[0].occurrence, occurrences[-1].occurrence
+    words = shown.occurrence
     evidence = dict.fromkeys(
-        uri for one in reversed(occurrences) for uri in one.occurrence.evidence
+        uri for one in (shown, *reversed(occurrences)) for uri in one.occurrence.evidence
     )
+    trusts = [one.occurrence.trust for one in occurrences]
     sessions = f" (in {len(occurrences)} sessions)" if first.needs > 1 else ""
     return Memory(
         bank,
-        content_id("memory", first.key),
-        first.network,
-        first.what + sessions,
-        least_trusted(one.occurrence.trust for one in occurrences),
+        id,
+        words.network,
+        words.what + sessions,
+        least_trusted([t for t in trusts if t in PEOPLE] or trusts),
         when=last.time,
-        where=first.where,
-        who=first.who,
+        where=words.where,
+        who=words.who,
         why=next((m.occurrence.why for m in reversed(occurrences) if m.occurrence.why), ""),
         validity=Validity(since=first.time, learned=first.time),
-        confidence=first.confidence,
+        confidence=words.confidence,
         evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
         seen=len(occurrences),
-        kind=first.kind,
+        kind=words.kind,
     )
 
 
-def _current_passage(writer: Writer, memory: Memory, first: SessionOccurrence) -> Passage | None:
+def _current_passage(writer: Writer, memory: Memory, shown: SessionOccurrence) -> Passage | None:
     """The passage that makes a memory searchable, in its corrected words; None if it is hidden."""
     known = writer.curation.state(memory.bank, "memory", memory.id)
     if known is not None and known.is_hidden:
         return None
     if known is not None and known.text:
         memory = replace(corrected_memory(memory, known.text), status=Status.VERIFIED)
-    return memory_passage(memory, first.session, first.occurrence.seq, first.occurrence.context)
+    return memory_passage(memory, shown.session, shown.occurrence.seq, shown.occurrence.context)

@@ -1,46 +1,31 @@
-"""Memories of the statements that the selector chooses from a session.
-
-| kind | network |
-|---|---|
-| rule, decision, fact | world, if it is meant to last |
-| lesson, preference | observation |
-| outcome, todo | experience |
-"""
+"""Memories of the statements that the selector chooses from a session."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import Distilled, distil
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.selector import packaged_selector, says_the_same
-from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.distil.standalone import without_subject
 from holdfast.refine.memories.retention_rules import make_occurrence
+from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.refine.sessions.titles import session_subject
-
-_NETWORKS = {
-    Kind.RULE: Network.WORLD,
-    Kind.DECISION: Network.WORLD,
-    Kind.FACT: Network.WORLD,
-    Kind.LESSON: Network.OBSERVATION,
-    Kind.PREFERENCE: Network.OBSERVATION,
-    Kind.OUTCOME: Network.EXPERIENCE,
-    Kind.TODO: Network.EXPERIENCE,
-}
 
 
 def retain_statements(
     session: Session,
     exchanges: Sequence[Exchange],
     said_in: Sequence[tuple[Exchange, Sequence[Turn]]],
+    whole: Sequence[Turn],
     known: Sequence[str] = (),
 ) -> list[MemoryOccurrence]:
     """The statements of a session to retain, each with the turn that states it. `said_in` are the
-    exchanges to choose from, with their turns; texts that are `known` are not retained again."""
+    exchanges to choose from, with their turns, and `whole` all turns and summaries of the session;
+    texts that are `known` are not retained again."""
     # What an agent says after it has read text from outside the project may be that text.
     turns = [
         turn
@@ -49,26 +34,43 @@ def retain_statements(
         if turn.role is Role.USER or exchange.trust is not Trust.EXTERNAL
     ]
     exchange_of = {turn.id: exchange for exchange, own in said_in for turn in own}
+    for summary, exchange in _summaries(exchanges, whole):
+        if any(exchange is one for one, _ in said_in):
+            turns.append(summary)
+            exchange_of[summary.id] = exchange
+    turns.sort(key=lambda turn: turn.seq)
+    whole = sorted(whole, key=lambda turn: turn.seq)
     subject = session_subject(session, exchanges)
     words = [content_words(text) for text in known]
     return [
-        _occurrence(exchange_of[one.turn.id], one)
-        for one in distil(turns, subject, packaged_selector())
+        _occurrence(exchange_of[one.turn.id], one, subject)
+        for one in distil(turns, subject, packaged_selector(), whole=whole)
         if not any(says_the_same(content_words(one.text), other) for other in words)
     ]
 
 
-def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
-    network = _NETWORKS[one.kind]
-    if network is Network.WORLD and one.is_person and is_for_the_moment(one.text):
-        # What a person wants at the moment shows how they like things; it lays nothing down.
-        network = Network.OBSERVATION
+def _summaries(
+    exchanges: Sequence[Exchange], whole: Sequence[Turn]
+) -> Iterator[tuple[Turn, Exchange]]:
+    """The agent's summaries of the session, each with the exchange that it was written in or after.
+    One that may repeat text from outside the project is left out, and so is one that tells of
+    another session, before the first exchange: nobody knows what that had read."""
+    for turn in whole:
+        if turn.role is not Role.SUMMARY:
+            continue
+        before = [x for x in exchanges if x.first_seq < turn.seq]
+        if before and all(exchange.trust is not Trust.EXTERNAL for exchange in before):
+            yield turn, before[-1]
+
+
+def _occurrence(exchange: Exchange, one: Distilled, subject: str) -> MemoryOccurrence:
     return make_occurrence(
         exchange,
-        network,
+        statement_network(one.kind, one.text, one.is_person),
         one.text,
         who="user" if one.is_person else "",
         trust=one.turn.trust,
         evidence=[one.turn],
         kind=one.kind,
+        said=without_subject(one.text, subject),
     )

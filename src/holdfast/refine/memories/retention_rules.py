@@ -24,6 +24,7 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
+from holdfast.refine.memories.matters import matter_of
 from holdfast.refine.memories.salience import (
     MAX_CHARS,
     is_informative_title,
@@ -41,6 +42,8 @@ from holdfast.sources.project import base_name
 MAX_PER_EXCHANGE = 4
 MAX_WHAT_CHARS = MAX_CHARS
 MAX_WHY_CHARS = 200
+# In the key of a memory that is made of its matter.
+MATTER = "matter"
 
 
 class RetentionLimits(NamedTuple):
@@ -153,15 +156,17 @@ def make_occurrence(
     needs: int = 1,
     key: str = "",
     kind: Kind | None = None,
+    said: str = "",
 ) -> MemoryOccurrence:
     """An occurrence of a memory in an exchange. It is shown once `needs` sessions have one with the
-    same `key`; without `key`, the same stems in any order make the same key."""
+    same `key`; without `key`, statements of one matter have the same. `said` is the part of `what`
+    that was stated, if not all of it was."""
     x = exchange
     what = truncate(what, MAX_WHAT_CHARS)
     turn_uris = tuple(uri("turn", turn.id) for turn in evidence[: _LIMITS.max_turns_as_evidence])
     context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
     return MemoryOccurrence(
-        key or f"{network.value}:{content_id(*sorted(stems(what)))}",
+        key or _matter_key(network, said or what, kind),
         x.first_seq,
         x.ended or x.started,
         network,
@@ -175,6 +180,13 @@ def make_occurrence(
         needs,
         kind=kind,
     )
+
+
+def _matter_key(network: Network, said: str, kind: Kind | None) -> str:
+    """The key of a statement. What is to be done and what was done have the same words, so the one
+    is kept from the other."""
+    sort = f"{network.value}:{kind}" if kind is Kind.TODO else network.value
+    return f"{sort}:{MATTER}:{content_id(matter_of(said) or said)}"
 
 
 def _last_test_passed(turns: Sequence[Turn]) -> bool | None:

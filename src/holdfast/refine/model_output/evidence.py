@@ -48,15 +48,15 @@ class Evidence:
         self._known = "\n".join(known).casefold()
 
     @classmethod
-    def from_turns(cls, turns: Sequence[Turn]) -> Evidence:
-        """The evidence of an exchange."""
+    def from_turns(cls, turns: Sequence[Turn], context: Iterable[str] = ()) -> Evidence:
+        """The evidence of an exchange. Names may also be those of its `context`."""
         said = [
             f"{turn.tool.target} {turn.tool.action[:_MAX_ACTION_CHARACTERS]}"
             if turn.tool is not None
             else turn.text
             for turn in turns
         ]
-        return cls(said, map(trusted_text, turns))
+        return cls(said, [*map(trusted_text, turns), *context])
 
     def contains_name(self, name: str) -> bool:
         """Whether a name occurs in the turns. A line number or brackets after it do not count."""

@@ -84,6 +84,16 @@ class CurationOverlay:
             self._hidden.add(turn.id)
         return gone
 
+    def hides_summary(self, turn: Turn) -> bool:
+        """Whether the agent's summary of a session is not shown: it repeats what was said before,
+        so it goes with the first turn or exchange that a person forgot or corrected."""
+        changed = any(
+            kind in ("turn", "exchange") and (known.is_hidden or known.text)
+            for (kind, id), known in self._curated.items()
+            if id != turn.id
+        )
+        return self._all_gone or changed or self._is_gone("turn", turn.id)
+
     def _is_gone(self, kind: str, id: str) -> bool:
         known = self._curated.get((kind, id))
         return known is not None and known.is_hidden

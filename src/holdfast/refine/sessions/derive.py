@@ -82,7 +82,7 @@ def _has_other_roles(
     for turn in content.all_turns(bank, session):
         if last is not None and turn.seq > last:
             return False
-        if turn.role is not Role.USER:
+        if turn.role not in (Role.USER, Role.SUMMARY):
             return True
     return False
 
@@ -107,6 +107,9 @@ def derive(
         yield from derived
 
     for read in content.all_turns(stale.bank, stale.session, first):
+        if read.role is Role.SUMMARY:
+            yield from [HiddenTurn(read.id)] if overlay.hides_summary(read) else []
+            continue
         turn, replaced = overlay.apply_correction(read)
         yield from replaced
         if group := grouper.add(turn):

@@ -22,7 +22,7 @@ from holdfast.language import (
     stem,
     truncate,
 )
-from holdfast.model.knowledge import Fact, Memory, Rule
+from holdfast.model.knowledge import Fact, Kind, Memory, Rule
 from holdfast.model.query import (
     LAYER_BY_KIND,
     Answer,
@@ -108,14 +108,15 @@ _LINKED_BY_NAMES = "No single record says all of this: they are linked by what t
 
 
 class AskRequest(NamedTuple):
-    """A question, the bank and layers it is asked of (all banks if `bank` is None), the clock, and
-    the time to look back from, if any."""
+    """A question, the bank and layers it is asked of (all banks if `bank` is None), the clock, the
+    time to look back from, if any, and the kinds of knowledge to which it is limited."""
 
     bank: str | None
     question: str
     now: Callable[[], str]
     layers: Sequence[Layer] = ()
     as_of: str = ""
+    kinds: tuple[Kind, ...] = ()
 
     @property
     def time(self) -> str:
@@ -134,6 +135,10 @@ class AskRequest(NamedTuple):
     def has_layer_of(self, passage: Passage) -> bool:
         """Whether the layer of a passage may be searched."""
         return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
+
+    def has_kind_of(self, hit: Hit) -> bool:
+        """Whether a hit is knowledge of a kind that is asked for."""
+        return not self.kinds or hit.knowledge in self.kinds
 
 
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
@@ -229,7 +234,8 @@ def _hit_of_statement(reader: Reader, request: AskRequest, old: Hit, name: str) 
     if not request.has_layer_of(passage):
         return None
     candidate = Candidate(passage, score=old.score, ended=())
-    return replace(make_hit(reader, candidate, request.as_of), why=old.why)
+    hit = replace(make_hit(reader, candidate, request.as_of), why=old.why)
+    return hit if request.has_kind_of(hit) else None
 
 
 def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:

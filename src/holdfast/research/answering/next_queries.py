@@ -173,7 +173,8 @@ def _hits(reader: Reader, request: AskRequest, passages: Iterable[Passage]) -> l
     for passage in passages:
         pool.add(passage)
     apply_status(reader, pool, request.as_of, request.now)
-    return [make_hit(reader, candidate, request.as_of) for candidate in pool]
+    hits = [make_hit(reader, candidate, request.as_of) for candidate in pool]
+    return [hit for hit in hits if request.has_kind_of(hit)]
 
 
 def _passages(reader: Reader, request: AskRequest, lead: Lead) -> list[Passage]:

@@ -98,7 +98,7 @@ def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     if kind in _HOUSEKEEPING:
         return skipped(SkipReason.HOUSEKEEPING)
     if kind == "compacted":
-        return skipped(SkipReason.COMPACTION)
+        return _compacted(payload, string(record, "timestamp"), file)
     if not payload:
         return WRONG_SHAPE
     reader = _READERS.get(kind, {}).get(string(payload, "type"))
@@ -135,6 +135,14 @@ def _message(payload: Record, time: str, file: FileInfo) -> ParsedLine:
                 turns.append(tool_mapping.user_turn(prompt.text, key, time, file.user_trust))
             skip = prompt.skip or skip
     return captured(file, turns, ref=string(payload, "id")) if turns else skipped(skip)
+
+
+def _compacted(payload: Record, timestamp: str, file: FileInfo) -> ParsedLine:
+    """The summary of the session so far. Later versions keep it encrypted."""
+    time = normal_time(timestamp)
+    key = ("codex-summary", file.session.id, time)
+    turn = tool_mapping.summary_turn(string(payload, "message"), key, time)
+    return captured(file, [turn], ref=timestamp) if turn.text else skipped(SkipReason.COMPACTION)
 
 
 def _read_user_text(text: str) -> prompts.Prompt:
@@ -175,7 +183,7 @@ def _call_turns(payload: Record, given: Record, time: str, file: FileInfo) -> It
         return
     mapped, arguments = _map_tool(name, given, command)
     tool = tools.read_call(mapped, arguments, file.root, call or _ref(payload, time))
-    yield tool_mapping.call_turn(tool, time, (time,))
+    yield tool_mapping.call_turn(tool, time, (time,), given=arguments)
 
 
 def _command(name: str, given: Record) -> str:

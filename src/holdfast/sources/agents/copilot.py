@@ -91,7 +91,7 @@ def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     reader = _EVENTS.get(kind)
     if reader is None:
         if kind.startswith("session.compaction"):
-            return skipped(SkipReason.COMPACTION)
+            return _summary(data, string(record, "id"), normal_time(record.get("timestamp")), file)
         known = kind.startswith(_HOUSEKEEPING)
         return skipped(SkipReason.HOUSEKEEPING if known else SkipReason.UNKNOWN_TYPE)
     if not data:
@@ -123,6 +123,15 @@ def _user(data: Record, time: str, file: FileInfo) -> ParsedLine:
         shown = f"[{string(attached, 'type') or 'file'} {name}]"
         turns.append(tool_mapping.user_turn(shown, (ref, time, str(number), shown), time, trust))
     return _captured(data, file, turns) if turns else skipped(prompt.skip or SkipReason.EMPTY)
+
+
+def _summary(data: Record, id: str, time: str, file: FileInfo) -> ParsedLine:
+    """The agent's summary of the session so far, which comes when its compaction is complete."""
+    key = ("copilot-summary", file.session.id, id or time)
+    turn = tool_mapping.summary_turn(string(data, "summaryContent"), key, time)
+    if not turn.text:
+        return skipped(SkipReason.COMPACTION)
+    return _captured(data, file, [turn])._replace(ref=id)
 
 
 def _assistant(data: Record, time: str, file: FileInfo) -> ParsedLine:

@@ -222,7 +222,7 @@ def _read_record(record: Record, file: FileInfo) -> ParsedLine:
     if kind in _HOUSEKEEPING:
         return skipped(SkipReason.HOUSEKEEPING)
     if kind == "compaction" or message.get("summary") is True:
-        return skipped(SkipReason.COMPACTION)
+        return _summary(message, part, file)
     reader = _PARTS.get(kind, SkipReason.UNKNOWN_TYPE)
     return skipped(reader) if isinstance(reader, SkipReason) else reader(message, part, file)
 
@@ -230,6 +230,16 @@ def _read_record(record: Record, file: FileInfo) -> ParsedLine:
 def _time(message: Record, part: Record) -> str:
     start = mapping(part.get("time")).get("start")
     return normal_time(start) or normal_time(message.get("created"))
+
+
+def _summary(message: Record, part: Record, file: FileInfo) -> ParsedLine:
+    """A part of the agent's summary of the session so far."""
+    key = (string(part, "id"), "summary")
+    text = string(part, "text") if string(part, "type") == "text" else ""
+    turn = tool_mapping.summary_turn(text, key, _time(message, part))
+    if not turn.text or string(message, "role") != "assistant":
+        return skipped(SkipReason.COMPACTION)
+    return captured(file, [turn], ref=string(part, "id"))
 
 
 def _text(message: Record, part: Record, file: FileInfo) -> ParsedLine:

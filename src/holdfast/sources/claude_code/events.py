@@ -29,14 +29,15 @@ _PROMPT = "UserPromptSubmit"
 _TOOL_DONE = "PostToolUse"
 _TOOL_FAILED = "PostToolUseFailure"
 _ANSWERED = ("Stop", "SubagentStop")
+_COMPACTED = "PostCompact"
 _WITH_TEXT = (_PROMPT, _TOOL_DONE, _TOOL_FAILED, *_ANSWERED)
 
-# Fields of other events that are kept. Not the summary of a compaction: it repeats earlier text.
+# Fields of other events that are kept.
 _NOTED_FIELDS = {
     "SessionStart": ("source", "model"),
     "SessionEnd": ("reason",),
     "PreCompact": ("trigger",),
-    "PostCompact": ("trigger",),
+    _COMPACTED: ("trigger",),
     "StopFailure": ("error",),
 }
 _MAX_NOTE_CHARS = 200
@@ -69,7 +70,9 @@ def refine_payload(
         return EventContent(DraftTurn((), time, Role.ASSISTANT, Trust.ASSISTANT, text))
     fields = _NOTED_FIELDS.get(event, ())
     notes = [(key, string(payload, key)[:_MAX_NOTE_CHARS]) for key in fields]
-    return EventContent(notes=tuple((key, value) for key, value in notes if value))
+    summary = prompts.read_summary(string(payload, "compact_summary"))
+    turn = DraftTurn((), time, Role.SUMMARY, Trust.ASSISTANT, summary) if summary else None
+    return EventContent(turn, notes=tuple((key, value) for key, value in notes if value))
 
 
 def _prompt(payload: Record, time: str) -> EventContent:
@@ -87,6 +90,7 @@ def _tool(event: str, payload: Record, root: str, call_time: str, time: str) -> 
     name = string(payload, "tool_name") or "tool"
     call = string(payload, "tool_use_id")
     tool = tools.read_call(name, payload.get("tool_input"), root, call)
+    tool = tools.with_written_text(tool, payload.get("tool_input"))
     turn = DraftTurn((), call_time, Role.TOOL, tools.trust_of(name), tool=tool)
     if event == _TOOL_FAILED:
         block: Record = {"is_error": True, "content": string(payload, "error")}

@@ -56,6 +56,13 @@ _MACHINE_STARTS = (
     "<scheduled-task",
 )
 _COMPACTION_START = "This session is being continued from a previous conversation"
+# What Claude Code writes after a summary.
+_SUMMARY_ENDS = regex(
+    r"^(?:If you need specific details from before compaction|"
+    r"(?:Please )?[Cc]ontinue the conversation from where)",
+    re.MULTILINE,
+)
+_ANALYSIS = regex(r"<analysis>.*?(?:</analysis>|\Z)", re.DOTALL)
 
 
 class Prompt(NamedTuple):
@@ -82,6 +89,21 @@ def read_prompt(text: str) -> Prompt:
     tag = None if is_plain else _TAG.match(words)
     reader = _TAG_READERS.get(tag.group(1)) if tag else None
     return reader(words) if reader else Prompt(words)
+
+
+def read_summary(text: str) -> str:
+    """The summary that an agent wrote of its session when its context was compacted, without the
+    thinking before it and the instructions around it; "" if there is none."""
+    _, is_tagged, written = text.partition("<summary>")
+    if is_tagged:
+        return written.partition("</summary>")[0].strip()
+    _, is_marked, written = text.partition("\nSummary:\n")
+    if not is_marked:
+        opening, _, rest = text.partition("\n")
+        written = rest if opening.startswith(_COMPACTION_START) else text
+        written = _ANALYSIS.sub("", _STRIPPED.sub("", written))
+    end = _SUMMARY_ENDS.search(written)
+    return (written[: end.start()] if end else written).strip()
 
 
 def read_report(text: str) -> str:

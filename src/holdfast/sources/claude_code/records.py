@@ -228,6 +228,7 @@ def _tool_turn(block: Record, number: int, ref: str, time: str, file: FileInfo) 
     call = string(block, "id")
     tool = tools.read_call(name, block.get("input"), file.root, call)
     key = ("call", call or f"{ref}.{number}", name, tool.target, tool.action)
+    tool = tools.with_written_text(tool, block.get("input"))
     return DraftTurn(key, time, _TOOL_ROLE, tools.trust_of(name), tool=tool)
 
 
@@ -238,7 +239,7 @@ def _fallback_ref(record: Record, file: FileInfo) -> str:
 
 def _user(record: Record, file: FileInfo) -> ParsedLine:
     if record.get("isCompactSummary") or record.get("repeatsCompactSummary"):
-        return skipped(SkipReason.COMPACTION)
+        return _summary(record, file)
     if record.get("isMeta"):
         return skipped(SkipReason.MACHINE)
     blocks = _blocks(record)
@@ -268,6 +269,20 @@ def _user(record: Record, file: FileInfo) -> ParsedLine:
             else:
                 skip = prompt.skip
     return _captured(record, file, turns, results, skip)
+
+
+def _summary(record: Record, file: FileInfo) -> ParsedLine:
+    """The agent's summary of its session so far, which replaces what it was given until then. A
+    line that repeats one is skipped."""
+    blocks = _blocks(record)
+    if blocks is None:
+        return WRONG_SHAPE
+    text = prompts.read_summary("\n\n".join(string(block, "text") for block in blocks))
+    if not text or record.get("repeatsCompactSummary"):
+        return skipped(SkipReason.COMPACTION)
+    ref = string(record, "uuid") or _fallback_ref(record, file)
+    turn = DraftTurn((ref, "summary", text), _time(record), Role.SUMMARY, _BY_ASSISTANT, text)
+    return _captured(record, file, [turn], (), SkipReason.COMPACTION)
 
 
 def _prompt_turn(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from holdfast.model.records import ToolCall
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
+from holdfast.sources import written_text
 from holdfast.sources.json_fields import Record, items, mapping, objects, string
 
 
@@ -101,6 +102,54 @@ def read_call(name: str, given: object, root: str, call: str) -> ToolCall:
         return ToolCall(name, action=clip(_compact(arguments), LIMITS.argument_chars), call=call)
     target, lines, action = reader(arguments)
     return ToolCall(name, relative(target, root), lines, action, call=call)
+
+
+def with_written_text(tool: ToolCall, given: object) -> ToolCall:
+    """The call with more of its text, where that was written for later readers: the message of a
+    commit, a pull request, a note, a list of tasks. Turns keep the ids that `read_call` gives."""
+    keep = _WRITTEN.get(tool.name)
+    text = keep(tool, mapping(given)) if keep is not None else ""
+    return tool._replace(action=text) if len(text) > len(tool.action) else tool
+
+
+def _whole_message(tool: ToolCall, given: Record) -> str:
+    command = string(given, "command")
+    long = len(command) > LIMITS.command_chars and written_text.has_message(command)
+    return clip(command, written_text.LIMITS.message_chars) if long else ""
+
+
+def _whole_note(tool: ToolCall, given: Record) -> str:
+    if not written_text.is_note(tool.target):
+        return ""
+    edits = [_changed_lines(edit) for edit in objects(given.get("edits")) or [given]]
+    content = string(given, "content")
+    added = [f"+{line}" for line in content.split("\n")] if content else []
+    lines = [*added, *(line for removed, new in edits for line in (*removed, *new))]
+    limits = written_text.LIMITS
+    return clip_lines("\n".join(lines), limits.note_lines, limits.note_chars)
+
+
+def _open_tasks(tool: ToolCall, given: Record) -> str:
+    """The tasks after the last that is done: what stands before it is done, too, as a rule."""
+    tasks = objects(given.get("todos"))
+    ended = [n for n, task in enumerate(tasks) if string(task, "status") in _ENDED]
+    left = tasks[ended[-1] + 1 :] if ended else tasks
+    lines = [
+        f"- [{'>' if string(task, 'status') == 'in_progress' else ' '}] {string(task, 'content')}"
+        for task in left
+    ]
+    return clip("\n".join([tool.action, *lines]), written_text.LIMITS.task_list_chars)
+
+
+_ENDED = ("completed", "cancelled")
+_WRITTEN: dict[str, Callable[[ToolCall, Record], str]] = {
+    "Bash": _whole_message,
+    "PowerShell": _whole_message,
+    "Write": _whole_note,
+    "Edit": _whole_note,
+    "MultiEdit": _whole_note,
+    "TodoWrite": _open_tasks,
+}
 
 
 def is_own(name: str) -> bool:
@@ -231,7 +280,16 @@ _READERS: dict[str, Callable[[Record], Call]] = {
 
 
 def _diff(edit: Record) -> str:
-    """The changed lines of an edit, without the lines around them that stayed the same."""
+    """The start of what an edit removed and added."""
+    removed, added = _changed_lines(edit)
+    most = LIMITS.diff_lines // 2
+    if len(removed) > most:
+        removed = [*removed[:most], f"-… {len(removed) - most} more lines"]
+    return clip_lines("\n".join(removed + added), LIMITS.diff_lines)
+
+
+def _changed_lines(edit: Record) -> tuple[list[str], list[str]]:
+    """The lines that an edit removed and added, without those around them that stayed the same."""
     old = string(edit, "old_string").split("\n")
     new = string(edit, "new_string").split("\n")
     head = 0
@@ -242,18 +300,15 @@ def _diff(edit: Record) -> str:
         tail += 1
     removed = [f"-{line}" for line in old[head : len(old) - tail] if line.strip()]
     added = [f"+{line}" for line in new[head : len(new) - tail] if line.strip()]
-    most = LIMITS.diff_lines // 2
-    if len(removed) > most:
-        removed = [*removed[:most], f"-… {len(removed) - most} more lines"]
-    return clip_lines("\n".join(removed + added), LIMITS.diff_lines)
+    return removed, added
 
 
-def clip_lines(text: str, most: int) -> str:
+def clip_lines(text: str, most: int, most_chars: int = LIMITS.diff_chars) -> str:
     """The first lines of a text, and how many more there are."""
     lines = text.split("\n")
     if len(lines) > most:
         text = "\n".join([*lines[:most], f"… {len(lines) - most} more lines"])
-    return clip(text, LIMITS.diff_chars)
+    return clip(text, most_chars)
 
 
 def read_result(block: Record, record: Record) -> tuple[bool, str, str]:

@@ -15,12 +15,12 @@ from holdfast.model.team import Commit, SharedRecord
 from holdfast.store.knowledge.concepts import ConceptReader
 from holdfast.store.knowledge.facts import CLAIM, FACT, claim_of, fact_of
 from holdfast.store.knowledge.graph import ENTITY, entity_of
-from holdfast.store.knowledge.memories import MEMORY, memory_of
+from holdfast.store.knowledge.memories import MEMORY, memory_of, with_closings
 from holdfast.store.knowledge.rules import PATTERN, RULE, pattern_of, rule_of
 from holdfast.store.records import forge, imports
 from holdfast.store.records.curation import CurationReader
 from holdfast.store.records.forge import ForgeReader
-from holdfast.store.records.sessions import DIGEST, SESSION, digest_of, session_of
+from holdfast.store.records.sessions import DIGEST, SAID, SESSION, digest_of, session_of
 from holdfast.store.records.shares import SHARED, shared_of
 from holdfast.store.records.turns import TURN, corrected_turns, turn_of
 from holdfast.store.sql import labels, rows
@@ -117,10 +117,15 @@ class RecordReader:
             "visible_remembered_memory", "fact", "retained_memory", "opinion", "visible_pull",
             "visible_issue", "visible_shared_record", "visible_imported_record",
         )  # fmt: skip
+        said = {"visible_turn": f"{where} AND {SAID}"}
         numbers = [
             row[0]
             for table in tables
-            if (row := self._db.one(f"SELECT count(*) FROM {table} WHERE {where}", values))
+            if (
+                row := self._db.one(
+                    f"SELECT count(*) FROM {table} WHERE {said.get(table, where)}", values
+                )
+            )
         ]
         amounts = 'coalesce(sum("offset"), 0), coalesce(sum(l1_bytes), 0)'
         sizes = self._db.one(f"SELECT {amounts} FROM source WHERE {where}", values)
@@ -135,6 +140,8 @@ class RecordReader:
         if not isinstance(record, Commit | Memory):
             return record
         kind = "commit" if isinstance(record, Commit) else "memory"
+        if isinstance(record, Memory):
+            (record,) = with_closings(self._db, record.bank, [record])
         known = self._curation.state(record.bank, kind, record.id)
         if known is None or not known.text:
             return record

@@ -7,7 +7,8 @@ sessions is removed too, until it is made again from the occurrences that are le
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.knowledge import Kind, Memory, Network, Validity
@@ -18,6 +19,7 @@ from holdfast.model.opinions import (
 )
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
+from holdfast.model.uris import uri
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.records.curation import CurationReader
@@ -61,6 +63,12 @@ NOT_HIDDEN = (
     "NOT EXISTS (SELECT 1 FROM hidden_record WHERE hidden_record.bank = {0}.bank AND kind = "
     "'memory' "
     "AND hidden_record.id = {0}.id)"
+)
+
+# Of tasks: no later deed closed it.
+NOT_CLOSED = (
+    "NOT EXISTS (SELECT 1 FROM status_period AS p WHERE p.bank = retained_memory.bank AND "
+    "p.kind = 'memory' AND p.id = retained_memory.id)"
 )
 
 
@@ -136,18 +144,37 @@ class MemoryReader:
         return self._corrected_memories(bank, [memory_of(row) for row in found])
 
     def retained(
-        self, bank: str, network: str = "", limit: int = 100, kind: str = ""
+        self,
+        bank: str,
+        network: str = "",
+        limit: int = 100,
+        kind: str = "",
+        *,
+        only_open: bool = False,
     ) -> list[Memory]:
         """The memories retained from sessions, the latest first; of one network or kind, if one is
-        named."""
+        named; with `only_open` without tasks that were done since."""
+        still = f" AND {NOT_CLOSED}" if only_open else ""
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
             "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
             "AND ? IN ('', retained_memory.kind) "
-            f"AND {NOT_HIDDEN.format('retained_memory')} ORDER BY time DESC, id LIMIT ?",
+            f"AND {NOT_HIDDEN.format('retained_memory')}{still} ORDER BY time DESC, id LIMIT ?",
             (bank, network, kind, limit),
         )
-        return self._corrected_memories(bank, [memory_of(row) for row in found])
+        memories = self._corrected_memories(bank, [memory_of(row) for row in found])
+        return with_closings(self._db, bank, memories)
+
+    def counts_by_kind(self, bank: str) -> dict[str, int]:
+        """How many memories of each kind were retained from sessions; those without a kind and
+        tasks that were done since are not counted."""
+        found = self._db.all(
+            "SELECT kind, count(*) FROM retained_memory WHERE bank = ? AND kind <> '' "
+            f"AND {NOT_HIDDEN.format('retained_memory')} AND {NOT_CLOSED} "
+            "GROUP BY kind ORDER BY kind",
+            (bank,),
+        )
+        return dict(found)
 
     def _corrected_memories(self, bank: str, memories: list[Memory]) -> list[Memory]:
         corrections = memory_corrections(self._db, bank)
@@ -325,3 +352,38 @@ def memory_corrections(db: Database, bank: str) -> dict[str, str]:
         (bank,),
     )
     return dict(found)
+
+
+def with_closings(db: Database, bank: str, memories: list[Memory]) -> list[Memory]:
+    """Memories with the status of those that a later deed closed, and with what closed them; what
+    closed others has the URIs of those."""
+    if all(memory.kind is None for memory in memories):
+        return memories
+    found = db.all(
+        "SELECT id, time, status, because FROM status_period WHERE bank = ? AND kind = 'memory' "
+        "ORDER BY time, id",
+        (bank,),
+    )
+    ends = {id: (time, Status(status), because) for id, time, status, because in found}
+    closed: dict[str, list[str]] = {}
+    for id, (_, _, because) in ends.items():
+        closed.setdefault(because, []).append(uri("memory", id))
+    return [_with_closing(m, ends, closed) if m.kind is not None else m for m in memories]
+
+
+def _with_closing(
+    memory: Memory,
+    ends: Mapping[str, tuple[str, Status, str]],
+    closed: Mapping[str, Sequence[str]],
+) -> Memory:
+    supersedes = tuple(closed.get(uri("memory", memory.id), ()))
+    if memory.id not in ends:
+        return replace(memory, supersedes=supersedes) if supersedes else memory
+    time, status, because = ends[memory.id]
+    return replace(
+        memory,
+        status=status,
+        superseded_by=because,
+        supersedes=supersedes,
+        validity=replace(memory.validity, until=time),
+    )

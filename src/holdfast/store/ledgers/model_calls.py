@@ -50,9 +50,11 @@ _SUMS = (
 )
 
 # Whether no summary of a record `r` up to its last turn was tried with this version of the prompts.
+# Memories that a model extracted from an exchange are no summary of it.
 _UNTRIED = (
     "r.author = '' AND NOT EXISTS (SELECT 1 FROM model_summary WHERE model_summary.bank = r.bank "
-    "AND model_summary.record = r.id AND model_summary.last_seq >= {last} AND "
+    "AND model_summary.record = r.id AND model_summary.kind <> 'memories' "
+    "AND model_summary.last_seq >= {last} AND "
     "model_summary.version >= ?)"
 )
 

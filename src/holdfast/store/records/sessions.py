@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.model.records import Digest, Exchange, Outcome, Role, Session
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import (
@@ -19,6 +19,8 @@ DIGEST = (
     "bank, id, session, started, ended, request, outcome, trust, investigated, learned, "
     "completed, next_steps, topics, exchanges, author"
 )
+# Which turns are a conversation: a summary repeats it and is no part of it.
+SAID = f"role <> '{Role.SUMMARY.value}'"
 
 
 class SessionFilter(NamedTuple):
@@ -163,7 +165,7 @@ class SessionReader:
         found = self._db.all(
             f"SELECT {_SESSION}, coalesce(digest.request, ''), coalesce(digest.outcome, ''), "
             "coalesce(digest.exchanges, 0), "
-            f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')}), "
+            f"(SELECT count(*) FROM visible_turn AS t WHERE {_OF.format('t')} AND {SAID}), "
             "(SELECT count(*) FROM visible_session AS c WHERE c.host = s.host AND c.bank = s.bank "
             "AND c.parent = s.id) "
             "FROM (SELECT s.* FROM visible_session AS s "
@@ -215,7 +217,7 @@ class SessionReader:
         """How long a session is."""
         row = self._db.one(
             "SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM visible_turn "
-            "WHERE bank = ? AND session = ?",
+            f"WHERE bank = ? AND session = ? AND {SAID}",
             (bank, session),
         )
         return SessionExtent(*(row or (0, 0, 0)))
@@ -225,7 +227,7 @@ class SessionReader:
         are none."""
         row = self._db.one(
             "SELECT min(seq), max(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? "
-            "AND session = ? AND seq >= ? ORDER BY seq LIMIT ?)",
+            f"AND session = ? AND seq >= ? AND {SAID} ORDER BY seq LIMIT ?)",
             (bank, session, first, most),
         )
         return (row[0], row[1]) if row and row[0] is not None else None
@@ -235,7 +237,7 @@ class SessionReader:
         before it."""
         row = self._db.one(
             "SELECT min(seq) FROM (SELECT seq FROM visible_turn WHERE bank = ? AND session = ? "
-            "AND seq < ? ORDER BY seq DESC LIMIT ?)",
+            f"AND seq < ? AND {SAID} ORDER BY seq DESC LIMIT ?)",
             (bank, session, first, most),
         )
         return row[0] if row else None

@@ -8,7 +8,7 @@ from holdfast.model.corrections import corrected_turn
 from holdfast.model.records import Origin, Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.store.records.curation import CurationReader
-from holdfast.store.records.sessions import mark_stale
+from holdfast.store.records.sessions import SAID, mark_stale
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import (
@@ -66,8 +66,17 @@ class TurnReader:
         """The turns of a session in order, from place `first` to place `last`."""
         found = self._db.all(
             f"SELECT {TURN} FROM visible_turn "
-            "WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? ORDER BY seq",
+            f"WHERE bank = ? AND session = ? AND seq >= ? AND seq <= ? AND {SAID} ORDER BY seq",
             (bank, session, first, (1 << 62) if last is None else last),
+        )
+        return corrected_turns(self._db, [turn_of(row) for row in found])
+
+    def summaries(self, bank: str, session: str) -> list[Turn]:
+        """The agent's own summaries of a session, in order."""
+        found = self._db.all(
+            f"SELECT {TURN} FROM visible_turn "
+            f"WHERE bank = ? AND session = ? AND NOT {SAID} ORDER BY seq",
+            (bank, session),
         )
         return corrected_turns(self._db, [turn_of(row) for row in found])
 
@@ -80,7 +89,7 @@ class TurnReader:
         }
         for row in self._db.stream(
             f"SELECT {TURN} FROM visible_turn WHERE bank = ? AND session = ? AND seq >= ? "
-            "ORDER BY seq",
+            f"AND {SAID} ORDER BY seq",
             (bank, session, first),
         ):
             turn = turn_of(row)
@@ -91,7 +100,7 @@ class TurnReader:
         """The last turn that was read from a source's lines up to one."""
         row = self._db.one(
             f"SELECT {TURN} FROM visible_turn WHERE source = ? AND line <= ? AND line > 0 "
-            "ORDER BY line DESC, seq DESC LIMIT 1",
+            f"AND {SAID} ORDER BY line DESC, seq DESC LIMIT 1",
             (source, line),
         )
         return turn_of(row) if row else None

@@ -11,7 +11,8 @@ _DERIVED = (
     (
         "turns that cannot be found",
         "SELECT count(*) FROM visible_turn AS turn WHERE NOT EXISTS (SELECT 1 FROM passage WHERE "
-        "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) AND NOT EXISTS "
+        "passage.bank = turn.bank AND kind = 'turn' AND passage.id = turn.id) "
+        "AND turn.role <> 'summary' AND NOT EXISTS "
         "(SELECT 1 FROM stale_session WHERE stale_session.bank = turn.bank AND "
         "stale_session.session = turn.session)",
     ),

@@ -15,6 +15,7 @@ from holdfast.interfaces.http.api.listing import (
     entities_page,
     facts_page,
     latest_records,
+    memories_page,
     page_json,
 )
 from holdfast.interfaces.http.api.requests import (
@@ -33,7 +34,7 @@ from holdfast.interfaces.http.api.schema import model_of, model_with_uri, open_m
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.graph import Entity, EntityKind
-from holdfast.model.knowledge import Fact, FactKind, Memory, Network
+from holdfast.model.knowledge import Fact, FactKind, Kind, Memory, Network
 from holdfast.model.opinions import Opinion
 from holdfast.model.records import Exchange
 from holdfast.model.team import Commit
@@ -69,12 +70,13 @@ _Entity = model_with_uri(Entity, "bank")
 def facts(
     memory: Holdfast,
     bank: Bank = "all",
-    kind: FactKind | None = None,
+    kind: FactKind | Kind | None = None,
     all: bool = False,
     limit: Limit = 50,
     cursor: Cursor = "",
 ) -> Json:
-    """Those in force, the latest first; with `all` also those that ended."""
+    """Those in force, the latest first; with `all` also those that ended. `kind` is that of a fact,
+    or of what it says: solutions are lessons, core logic is of kind `fact`."""
     found = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
     return {
         "bank": _bank_name(memory, bank),
@@ -215,9 +217,15 @@ def opinions(
 
 
 @router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "Memories")
-def memories(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
-    """What was remembered and retained, the latest first."""
-    found = latest_records(memory, "memory", bank, limit, cursor)
+def memories(
+    memory: Holdfast,
+    bank: Bank = "all",
+    kind: Kind | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+) -> Json:
+    """What was remembered and retained, the latest first; of one kind, if one is named."""
+    found = memories_page(memory, bank, kind.value if kind else "", limit, cursor)
     return page_json("memories", "memory", found)
 
 

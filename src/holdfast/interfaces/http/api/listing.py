@@ -15,6 +15,7 @@ from holdfast.interfaces.http.api.requests import (
     write_cursor,
 )
 from holdfast.model.graph import Entity
+from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Concept, Fact
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Session
@@ -86,6 +87,22 @@ def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: s
     passages, more = _passages(reader, memory.context.bank_id(bank), kind, limit, cursor)
     found = (one for p in passages for one in reader.records.find(p.bank, kind, p.id, 1))
     return [endings.with_status(one) for one in found], more
+
+
+def memories_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: str) -> Page[Record]:
+    """Memories, the latest first, with the status of those that ended; of one kind if given. An
+    unknown kind raises `InputError`."""
+    if not kind:
+        return latest_records(memory, "memory", bank, limit, cursor)
+    read_kinds([kind])
+    endings = RecordEndings(memory.reader)
+    known = [
+        one
+        for id in memory.context.bank_ids(bank)
+        for one in memory.reader.memories.retained(id, limit=_ALL, kind=kind)
+    ]
+    page, more = paginate(known, lambda one: (one.when, one.id, one.bank), limit, cursor)
+    return [endings.with_status(one) for one in page], more
 
 
 def _passages(

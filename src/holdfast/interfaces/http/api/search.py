@@ -26,7 +26,7 @@ from holdfast.interfaces.http.api.requests import (
 )
 from holdfast.interfaces.http.api.schema import extend_model, model_of, open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.opinions import Reflection
 from holdfast.model.query import Answer, Hit, Layer, RecallResult, RetrieverReport, SourceLocation
 from holdfast.model.records import ExchangeType
@@ -41,7 +41,7 @@ from holdfast.research.history.expertise import Expert
 router = ApiRouter(tags=["questions"])
 _RecallHit = open_model(
     "RecallHit",
-    "One found record; `bank`, `corrected`, `since` and others only where there is more to say.",
+    "One found record; `bank`, `knowledge`, `since` and others only where there is more to say.",
     uri=str,
     kind=str,
     layer=Layer,
@@ -78,6 +78,9 @@ class Question(RequestBody):
     session: str = Field("", max_length=60, description="An earlier one to go on with.")
     model: bool = Field(True, description="Whether a model may answer, if the settings name one.")
     providers: bool = Field(False, description="Whether plugins are asked, too.")
+    kinds: list[Kind] = Field(
+        [], max_length=len(Kind), description="Cite only what says something of these kinds."
+    )
 
     def ask_options(self) -> AskOptions:
         """The question in the form that the application takes."""
@@ -89,6 +92,7 @@ class Question(RequestBody):
             budget=self.budget,
             providers=self.providers,
             model=self.model,
+            kinds=tuple(self.kinds),
         )
 
 
@@ -117,6 +121,13 @@ def recall(
     agent: Annotated[
         str, Query(max_length=100, description="Only what sessions of this agent told.")
     ] = "",
+    kind: Annotated[
+        list[Kind],
+        Query(
+            max_length=len(Kind),
+            description="Only memories, facts and rules that say something of these kinds.",
+        ),
+    ] = [],  # noqa: B006
 ) -> Json:
     """Best first. Where nothing is relevant it abstains, and says what came nearest."""
     plan = RecallPlan(
@@ -129,8 +140,10 @@ def recall(
         networks=tuple(network),
         branch=branch,
         agent=check_agent_name(agent),
+        knowledge=tuple(kind),
     )
     hint = memory.search.missing_networks_hint(bank, plan.networks)
+    hint = hint or memory.search.missing_kinds_hint(bank, plan.knowledge)
     names = memory.context.bank_names() if bank == ALL_BANKS else {}
     found = json_shapes.recall_json(memory.search.recall_with_plan(q, bank, plan), names)
     return {**found, "notes": [hint]} if hint else found

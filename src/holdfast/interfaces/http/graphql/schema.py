@@ -28,6 +28,7 @@ from holdfast.interfaces.http.api.listing import (
     entities_page,
     facts_page,
     latest_records,
+    memories_page,
 )
 from holdfast.interfaces.http.api.requests import Json, author
 from holdfast.interfaces.http.api.sessions import find_session
@@ -62,6 +63,7 @@ from holdfast.interfaces.http.graphql.types import (
     read_sessions,
 )
 from holdfast.model.curation import Curation
+from holdfast.model.kinds import read_kinds
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.lookup.endings import RecordEndings
@@ -119,10 +121,17 @@ class Query:
 
     @strawberry.field
     async def memories(
-        self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
+        self,
+        info: GraphInfo,
+        bank: str = "all",
+        limit: int = 50,
+        cursor: str = "",
+        kind: str = "",
     ) -> NodePage[Memory]:
-        """What was remembered and retained, the latest first."""
-        return await _read_latest(info, Memory, "memory", bank, limit, cursor)
+        """What was remembered and retained, the latest first; of one kind, if one is named."""
+        return await info.context.read_page(
+            Memory, "memory", lambda m: memories_page(m, bank, kind, check_limit(limit), cursor)
+        )
 
     @strawberry.field
     async def commits(
@@ -156,7 +165,8 @@ class Query:
         limit: int = 50,
         cursor: str = "",
     ) -> NodePage[Fact]:
-        """Those in force, the latest first; with `all` also those that ended."""
+        """Those in force, the latest first; with `all` also those that ended. `kind` is that of a
+        fact, or of what it says."""
         return await info.context.read_page(
             Fact, "fact", lambda m: facts_page(m, bank, kind, all, check_limit(limit), cursor)
         )
@@ -179,12 +189,15 @@ class Query:
         limit: int = 10,
         layers: list[str] | None = None,
         budget: str = "mid",
+        kinds: list[str] | None = None,
     ) -> Found:
-        """The records that speak of a query, best first; or an abstention."""
+        """The records that speak of a query, best first; or an abstention. With `kinds` only
+        memories, facts and rules that say something of such a kind."""
         plan = RecallPlan(
             tuple(_read_enum(Layer, name) for name in layers or ()),
             check_limit(limit),
             _read_enum(Budget, budget),
+            knowledge=read_kinds(kinds or ()),
         )
         found = await info.context.run(
             lambda memory: memory.search.recall_with_plan(require_words(query, "query"), bank, plan)
@@ -221,10 +234,16 @@ class Mutation:
 
     @strawberry.mutation
     async def search_memory(
-        self, info: GraphInfo, question: str, bank: str = "all", session: str = ""
+        self,
+        info: GraphInfo,
+        question: str,
+        bank: str = "all",
+        session: str = "",
+        kinds: list[str] | None = None,
     ) -> MemoryAnswer:
-        """Ask, and get a cited answer; `session` goes on with an earlier one."""
-        options = AskOptions(question, bank)
+        """Ask, and get a cited answer; `session` goes on with an earlier one. With `kinds` only
+        what says something of such a kind is cited."""
+        options = AskOptions(question, bank, kinds=read_kinds(kinds or ()))
         answer_ = await info.context.run_with_model(
             lambda m: m.answers.investigate(options, session).answer()
         )

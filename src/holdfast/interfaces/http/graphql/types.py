@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import EnumType
 from inspect import get_annotations
 from itertools import islice
-from types import GenericAlias
+from types import GenericAlias, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import strawberry
@@ -93,6 +93,9 @@ def _json_type(hint: Any) -> Any:
     """The type of a field as JSON: an enum is a text, a tuple a list."""
     if get_origin(hint) is tuple:
         return GenericAlias(list, (_json_type(get_args(hint)[0]),))
+    if get_origin(hint) is UnionType:
+        inner, *_ = get_args(hint)
+        return _json_type(inner) | None
     return str if isinstance(hint, EnumType) else hint
 
 
@@ -237,11 +240,11 @@ async def read_sessions(info: GraphInfo, bank: str, limit: int, cursor: str) -> 
 
 @node(
     knowledge.Memory,
-    "uri id bank network what when where who why trust status confidence evidence_for "
+    "uri id bank network kind what when where who why trust status confidence evidence_for "
     "evidence_against superseded_by",
 )
 class Memory:
-    """One retained unit, in five dimensions."""
+    """One retained unit, in five dimensions; `kind` is that of what it says, if it has one."""
 
 
 @node(
@@ -275,11 +278,12 @@ class Commit:
 
 @node(
     query.Hit,
-    "uri kind layer score text time session bank status ended freshness trust",
+    "uri kind knowledge layer score text time session bank status ended freshness trust",
     ended=list[str],
 )
 class Hit:
-    """One found record; `ended` says what of it does not hold any more, and what does instead."""
+    """One found record; `knowledge` is the kind of what it says, if it is knowledge; `ended` says
+    what of it does not hold any more, and what does instead."""
 
 
 @node(

@@ -16,6 +16,7 @@ from holdfast.app.views.catalogue import (
     KIND_BY_SECTION,
     CatalogueQuery,
     catalogue_page,
+    counts_by_kind,
     hidden_records,
     logged_decisions,
 )
@@ -24,6 +25,7 @@ from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import NOTES
+from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
@@ -33,6 +35,8 @@ FORGOTTEN, DECISIONS = "forgotten", "decisions"
 TABS = (*KIND_BY_SECTION, FORGOTTEN, DECISIONS)
 STATUSES = (CURRENT, ANY, *(status.value for status in Status))
 _WITH_STATUS = ("facts", "opinions", "memories")
+# The tabs whose records say something of a kind of knowledge.
+_WITH_KNOWLEDGE = ("facts", "memories")
 _ALIASES = {"remembered": "memories", "": "facts"}
 
 
@@ -47,12 +51,14 @@ class MemoryQuery(NamedTuple):
     file: str = ""
     page: int = 1
     note: str = ""
+    knowledge: str = ""
 
     @property
     def wanted(self) -> CatalogueQuery:
         """The parameters for the catalogue."""
         status = self.status if self.kind in _WITH_STATUS else ANY
-        return CatalogueQuery(self.kind, self.bank, status, self.q, self.file, self.page)
+        known = self.knowledge if self.kind in _WITH_KNOWLEDGE else ""
+        return CatalogueQuery(self.kind, self.bank, status, self.q, self.file, self.page, known)
 
     @property
     def kind(self) -> str:
@@ -77,6 +83,7 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
     )
     if query.kind not in TABS:
         raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
+    read_kinds([query.knowledge] if query.knowledge else [])
     if query.id:
         named = parse_uri(query.id)
         word = KIND_BY_SECTION.get(query.kind) or (named.kind if named else "")
@@ -99,7 +106,10 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
         log, more = await request.pool.read(lambda m: logged_decisions(m, query.wanted))
         return request.render("decisions.html", log=log, more=more, **usual)
     found = await request.pool.read(lambda m: catalogue_page(m, query.wanted))
-    return request.render("memory.html", items=found.items, more=found.more, **usual)
+    counts = await request.pool.read(lambda m: counts_by_kind(m, query.wanted))
+    return request.render(
+        "memory.html", items=found.items, more=found.more, kind_counts=counts, **usual
+    )
 
 
 @router.get("/memory/purge")

@@ -9,6 +9,8 @@ from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
+from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Kind
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
 from holdfast.recall.core.plan import RecallPlan
 
@@ -28,12 +30,19 @@ KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote
 
 @router.get("")
 async def search(
-    request: PageRequestDep, q: str = "", bank: str = "", layer: str = "", kind: str = ""
+    request: PageRequestDep,
+    q: str = "",
+    bank: str = "",
+    layer: str = "",
+    kind: str = "",
+    knowledge: str = "",
 ) -> HTMLResponse:
-    """The results of a query, with a form to change it."""
+    """The results of a query, with a form to change it. `kind` is that of a record, `knowledge` the
+    kind of what memories, facts and rules say."""
     query = q.strip()[:_MAX_QUERY_CHARS]
     layer = layer if layer in LAYERS else ""
     kind = kind if kind in KINDS else ""
+    known = read_kinds([knowledge] if knowledge else [])
 
     def load(memory: Holdfast) -> tuple[RecallResult | None, list[Bank]]:
         banks = memory.reader.banks.all()
@@ -41,7 +50,8 @@ async def search(
             return None, banks
         # A kind is searched for in its own layer, with more hits.
         wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
-        plan = RecallPlan(wanted, _MAX_HITS_OF_KIND if kind else _MAX_HITS, tokens=_MAX_TOKENS)
+        limit = _MAX_HITS_OF_KIND if kind else _MAX_HITS
+        plan = RecallPlan(wanted, limit, tokens=_MAX_TOKENS, knowledge=known)
         return memory.search.recall_with_plan(query, bank or "all", plan), banks
 
     found, banks = await request.pool.run(load)
@@ -59,7 +69,8 @@ async def search(
         names={known.id: known.name for known in banks},
         layers=LAYERS,
         kinds=KINDS,
-        chosen={"bank": bank, "layer": layer, "kind": kind},
+        knowledge_kinds=tuple(map(str, Kind)),
+        chosen={"bank": bank, "layer": layer, "kind": kind, "knowledge": knowledge},
     )
 
 

@@ -113,11 +113,16 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
     first = first if first <= extent.last else extent.first
     window = reader.sessions.turn_window(bank, id, first, TURNS_PER_PAGE)
     turns = reader.turns.of_session(bank, id, *window) if window else []
+    last = window[1] if window else 0
+    # What the first and the last page show begins and ends with the session.
+    until = last if last < extent.last else _MAX_SEQ
+    since = first if first > extent.first else 0
+    turns += [s for s in reader.turns.summaries(bank, id) if since <= s.seq <= until]
+    turns.sort(key=lambda turn: turn.seq)
     exchanges = reader.sessions.exchanges(bank, id)
     nested = [
         Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
     ]
-    last = window[1] if window else 0
     return {
         "title": session.title or (digest.request if digest else "") or name,
         "session": session,

@@ -51,7 +51,7 @@ def configure(parser: Parser) -> None:
     )
     parser.flag(
         "--derived",
-        "jsonl: also exchanges, digests, facts and concepts, which are made of the rest",
+        "jsonl: also exchanges, digests, facts, memories and concepts, which are made of the rest",
     )
     parser.flag("--schema", "print the JSON Schema of the format, and stop")
     options.add(parser, "bank_or_all", "json")

@@ -13,6 +13,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.answer import print_answer, step_line
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
+from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Layer
 from holdfast.recall.core.plan import Budget
 from holdfast.research.journal_lines import event_line
@@ -39,7 +40,8 @@ EXAMPLES = """\
   holdfast ask "where does the mailer that Maria wrote run" --budget high
   holdfast ask "why did we drop Redis" --stream
   holdfast ask "and who reviewed it?" --session mem-019a…
-  holdfast ask "which package manager do we use" --as-of 2026-03-01"""
+  holdfast ask "which package manager do we use" --as-of 2026-03-01
+  holdfast ask "what did we learn about the upload" --kind lesson"""
 
 
 def configure(parser: Parser) -> None:
@@ -61,7 +63,8 @@ def configure(parser: Parser) -> None:
         "--stream",
         "tell each step as it is taken: beside the answer, or with --json as lines of JSON",
     )
-    options.add(parser, "layer", "as_of", "providers", "plugin_dir", "local", "bank", "json")
+    options.add(parser, "layer", "as_of", "kind", "providers", "plugin_dir", "local")
+    options.add(parser, "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
@@ -77,6 +80,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             providers=arguments.providers,
             model=not arguments.by_rules,
             remotes=not arguments.local,
+            kinds=tuple(Kind(name) for name in arguments.kind),
         )
         research = memory.answers.investigate(ask_options, arguments.session)
         if arguments.stream:

@@ -13,7 +13,7 @@ from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.language import cut, truncate
-from holdfast.model.knowledge import Network
+from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.tuning import DEFAULT_RERANK, DEFAULT_WEIGHTS
@@ -35,6 +35,7 @@ EXAMPLES = """\
   holdfast recall "why did the cache go stale" --limit 5
   holdfast recall src/ui/rest.js --layer transcripts --json
   holdfast recall package manager --as-of 2026-03-01
+  holdfast recall upload timeout --kind lesson --kind decision
   holdfast recall retry policy --providers"""
 
 
@@ -88,9 +89,8 @@ def configure(parser: Parser) -> None:
         "(default: what is checked out)",
     )
     parser.option("--agent", "NAME", "only what sessions of this agent told")
-    options.add(
-        parser, "layer", "as_of", "network", "providers", "plugin_dir", "local", "bank", "json"
-    )
+    options.add(parser, "layer", "as_of", "kind", "network", "providers", "plugin_dir", "local")
+    options.add(parser, "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
@@ -108,6 +108,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             branch=arguments.branch,
             agent=check_agent_name(arguments.agent),
             remotes=not arguments.local,
+            knowledge=tuple(Kind(name) for name in arguments.kind),
         )
         if arguments.budget:
             found = memory.search.recall_with_plan(query, arguments.bank, plan)
@@ -115,9 +116,10 @@ def run(screen: Screen, arguments: Arguments) -> None:
             found = memory.search.recall_by_words_first(query, arguments.bank, plan)
         hint = memory.context.missing_bank_hint(memory.context.bank_id(arguments.bank))
         hint = hint or memory.search.missing_networks_hint(arguments.bank, plan.networks)
+        hint = hint or memory.search.missing_kinds_hint(arguments.bank, plan.knowledge)
         names = memory.context.bank_names() if found.bank == ALL_BANKS else {}
     if arguments.json:
-        notes = {"notes": [hint]} if hint and plan.networks else {}
+        notes = {"notes": [hint]} if hint and (plan.networks or plan.knowledge) else {}
         screen.json({**json_shapes.recall_json(found, names), **notes})
     else:
         _print(screen, found, names, arguments.explain)

@@ -18,7 +18,8 @@ from holdfast.interfaces.cli.screen import Screen, day, minute, number
 from holdfast.language import cut, truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
-from holdfast.model.kinds import record_kind
+from holdfast.model.kinds import knowledge_kind, record_kind
+from holdfast.model.knowledge import Fact, Rule
 from holdfast.model.records import Turn
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
@@ -115,7 +116,9 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     elif isinstance(record, Remark):
         thread.print_remark(screen, record)
     else:
-        _print_fields(screen, to_jsonable(record))
+        kind = knowledge_kind(record)
+        says = {"knowledge": kind.value} if kind and isinstance(record, Fact | Rule) else {}
+        _print_fields(screen, to_jsonable(record) | says)
     commit_output.print_commits(screen, found.commits)
     screen.section(
         "believed:",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from holdfast.app.memory import open_memory
+from holdfast.app.search.browse import FACT_KINDS
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
-from holdfast.model.knowledge import Fact, FactKind, Kind, Memory
+from holdfast.model.knowledge import Fact, Kind, Memory
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
@@ -37,8 +38,7 @@ _NONE_YET = (
 
 
 def configure(parser: Parser) -> None:
-    kinds = dict.fromkeys([*map(str, FactKind), *map(str, Kind)])
-    parser.choice("--kind", kinds, "only of this kind, and what sessions said of it")
+    parser.choice("--kind", FACT_KINDS, "only of this kind, and what sessions said of it")
     parser.option(
         "--limit", "N", "with --kind: how many of what sessions said", _SHOWN, options.positive
     )
@@ -50,8 +50,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
         found = memory.browse.facts(arguments.bank, arguments.kind, arguments.all)
-        is_said = arguments.kind in set(Kind)
-        kind = Kind(arguments.kind) if is_said else None
+        kind = arguments.kind if arguments.kind in set(Kind) else ""
         said = memory.browse.statements(arguments.bank, kind, arguments.limit) if kind else []
         dropped = memory.reader.facts.dropped_claims(id)
         name = memory.context.bank_name(id)

@@ -1,0 +1,45 @@
+"""What the name of a file says about the work in it: nothing, if every project has such a file."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.regex import regex
+
+_GENERIC_FILE = regex(
+    r"^(?:readme|license|changelog|contributing|claude|agents|notice|makefile|"
+    r"dockerfile|procfile|__init__|__main__|conftest|setup|index|main|mod|lib|app|types?|utils?|"
+    r"helpers?|constants|config|package|package-lock|pnpm-lock|yarn|bun|cargo|poetry|uv|"
+    r"go|gemfile|composer|tsconfig\w*|jsconfig|pyproject|requirements\w*|pubspec|build|pom|vite|"
+    r"webpack|jest|vitest|eslint|prettier|babel|docker-compose|justfile|\W.*)(?:\.[\w-]+)*$",
+    re.IGNORECASE,
+)
+_LOCK = regex(r"(?:\.lock|\.lockb|\.sum|-lock\.\w+|\.min\.\w+|\.map|\.snap)$", re.IGNORECASE)
+_TEST = regex(r"^(?:test_|spec_)|(?:[._-](?:tests?|spec|unit|e2e))$", re.IGNORECASE)
+_ABSOLUTE = regex(r"^(?:/|~|[A-Za-z]:/|\.\./)")
+# What a file weighs relative to others: README, package.json and lock files say next to nothing,
+# and an absolute path lies outside of the project.
+_GENERIC_WEIGHT = 0.1
+_OUTSIDE_WEIGHT = 0.2
+
+
+def normalise_path(path: str) -> str:
+    """A path with forward slashes and without a leading "./"."""
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def file_weight(file: str) -> float:
+    """How much a file says by its name: 1 unless every project has it or it lies outside."""
+    name = file.rpartition("/")[2]
+    if _GENERIC_FILE.match(name) or _LOCK.search(name):
+        return _GENERIC_WEIGHT
+    return _OUTSIDE_WEIGHT if _ABSOLUTE.match(file) else 1.0
+
+
+def file_topic(file: str) -> str:
+    """The name of a file without its extensions and test markers; "" if every project has a file
+    of that name."""
+    name = file.rpartition("/")[2]
+    root = name.partition(".")[0] if not name.startswith(".") else name
+    bare = _TEST.sub("", root)
+    return "" if not bare or _GENERIC_FILE.match(bare) else bare

@@ -1,0 +1,361 @@
+"""Finds terms in texts: noun phrases, identifiers and names of files that could name a concept.
+
+A term is a longest run of words of which a noun phrase can consist, up to the next verb, function
+word or punctuation mark, so it is never cut from the middle of a sentence: of "Gradient stop
+support was added" the term is "gradient stop support". Two spellings are one term if the stems of
+their words are the same: `RemediateTab.tsx`, "Remediate tab" and "the remediate tabs".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from holdfast.language import split_identifier, stem
+from holdfast.refine.concepts.file_names import file_topic
+from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
+from holdfast.regex import regex
+
+Key = tuple[str, ...]
+
+
+class Place(IntEnum):
+    """Where a term was found; the higher, the more likely it was worded to name something."""
+
+    TEXT = 1
+    CODE = 2
+    FOLDER = 3
+    TITLE = 4
+    MARKED = 5  # a heading, bold, in quotes
+    FILE = 6
+    COMMIT = 7
+
+
+class Term(NamedTuple):
+    """An occurrence of a term. `is_shown` says whether the spelling shows how the project writes
+    it: a capital at the start of a sentence does not, nor does a title in capitals."""
+
+    key: Key
+    spelling: str
+    place: Place
+    is_shown: bool = True
+
+
+class TermLimits(NamedTuple):
+    """How long a term may be."""
+
+    max_words: int = 4
+    max_chars: int = 48
+    # Parts of an identifier: `PurchaseConfirmModalTestStubs` names a detail, not a topic.
+    max_parts: int = 5
+    max_token_chars: int = 40
+
+
+_LIMITS = TermLimits()
+_URL = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+\.\w+")
+_FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE = regex(r"`([^`\n]{1,80})`")
+_MARKED = regex(
+    r"^\s{0,3}#{1,4}\s+([^\n]{3,80})$|\*\*([^*\n]{3,60})\*\*|[\"“«„]([^\"”»“\n]{3,40})[\"”»“]|"
+    r"「([^」\n]{2,20})」",
+    re.MULTILINE,
+)
+_PIECE_END = regex(
+    r"[^\w\s'’./+#@`_-]+|\s[-–—]+\s|[.:;,!?…](?=\s|$)|\s/\s|\n|(?<=[\u3040-\u309f])(?=[^\u3040-\u309f])"
+)
+_TOKEN = regex(r"[@/$]?[^\W_][\w'’./+#-]*[\w+#]|_\w+|[^\W_]")
+_IDENTIFIER = regex(r"[a-z0-9][A-Z]|_|\w\.[a-z]|::|^[A-Z]{2,}[a-z]")
+_FILE = regex(
+    r"\w\.(?:pyi?|[cm]?[jt]sx?|go|rs|java|kts?|swift|rb|php|cs|cpp|cc|hpp|[ch]|sh|bash|zsh|fish|ps1|"
+    r"lua|sql|s?css|html|vue|svelte|mdx?|mdc|toml|jsonl?|jsonc|ya?ml|ini|cfg|conf|lock|txt|ipynb|tf|"
+    r"proto|graphql|gradle|xml|env|dart|nix|plist|svg|png|log|diff|patch|example|local)$"
+)
+_NOT_FILES = frozenset(("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js"))
+_NO_NAME = regex(
+    r"^(?:\W*\d[\w.,:%×x-]*|v\d[\w.-]*|#\d+|[A-Z]{1,5}-?\d+[a-z]?|[a-z]{1,3}-(?=[a-z]*\d)[a-z0-9]{3,5}(?:[.-].*)?"
+    r"|(?=[a-f]*\d)[0-9a-f]{6,40}|[a-zA-Z]\d*|\w*\d{4,}\w*|\w*(?:\d[a-z]+){3,}\w*)$"
+)
+_NO_VOWEL = regex(r"(?:^|[-_.])[bcdfghjklmnpqrstvwxz]{4,}(?:$|[-_.])")
+_HIRAGANA = regex(r"[\u3040-\u309f]+")
+_CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CYRILLIC_VERB = regex(
+    r"(?<!ос)(?<!ес)(?:ть|ться|тись|чь|ешь|ишь|ете|ите|ют|ут|ает|яет|ует|ится|ется)$"
+)
+_SCOPE = regex(r"^\w+\(([\w ./-]{2,30})\)!?:\s*")
+_SUBJECT_KIND = regex(
+    r"^(?:feat|fix|docs?|chore|refactor|test|perf|ci|build|style|revert)!?:\s*", re.I
+)
+_TOOL_NAMES = frozenset(
+    "run_terminal_cmd read_file todo_write edit_file list_dir codebase_search grep_search "
+    "search_replace file_search web_search exec_command apply_patch write_stdin shell_command "
+    "update_plan view_image askuserquestion todowrite todoread exitplanmode enterplanmode "
+    "multiedit webfetch websearch notebookedit taskoutput taskcreate taskupdate tasklist taskget "
+    "sendmessage teamcreate toolsearch multi_tool_use.parallel functions.exec_command max_output_tokens "
+    "yield_time_ms old_string new_string file_path subagent_type run_in_background node_modules "
+    "agents.md claude.md readme.md skill.md memory.md changelog.md license.md package.json "
+    "glob_file_search require_escalated with_escalated_permissions claude_code console.log redacted nothing_to_report".split()
+)
+
+
+_ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a", "u.s", "p.s", "vs", "etc"))
+_DOMAINS = (".com", ".org", ".io", ".net", ".dev", ".ai", ".app")
+# What is done, at the end of a term, adds nothing to what it is done to.
+_WORK = frozenset(
+    "issue issues problem problems change changes update updates fix fixes task tasks work code "
+    "improvement improvements file files error errors bug bugs implementation feature".split()
+)
+
+
+class _Word(NamedTuple):
+    text: str
+    kind: WordClass
+    is_start: bool  # of its sentence or piece
+
+
+def key_of(words: Iterable[str]) -> Key:
+    """The key of a term: the stems of its words, those of an identifier each."""
+    return tuple(root for word in words for root in _roots(word))
+
+
+@lru_cache(maxsize=50_000)
+def _roots(word: str) -> tuple[str, ...]:
+    bare = word.lstrip("@/$.").rstrip("()")
+    if _FILE.search(bare) and bare.lower() not in _NOT_FILES:
+        bare = bare.rpartition(".")[0]
+    parts = split_identifier(bare) if is_identifier(bare) or "-" in bare else [bare]
+    return tuple(_root(part.lower()) for part in parts if part) or (bare.lower(),)
+
+
+def _root(word: str) -> str:
+    if word.isascii():
+        return stem(word)
+    # Endings of cases and of the plural, so that "подписка" and "подписок" come close.
+    return (
+        word.rstrip("аеиоуыэюяйьёмвх") or word if len(word) > 4 and not _CJK.search(word) else word
+    )
+
+
+def is_identifier(word: str) -> bool:
+    """Whether a word has a spelling of its own, as `parentId`, `a_b`, `RESTClient` or `a.py`."""
+    return _IDENTIFIER.search(word) is not None
+
+
+def find_terms(text: str, place: Place) -> Iterator[Term]:
+    """The terms of a text. What is marked in it, and code in it, counts as such."""
+    text = _URL.sub(" | ", _FENCE.sub("\n", text))
+    if place < Place.MARKED:
+        for match in _MARKED.finditer(text):
+            marked = next(group for group in match.groups() if group)
+            yield from _phrase_terms(marked, Place.MARKED)
+    yield from _phrase_terms(text, place)
+
+
+def _phrase_terms(text: str, place: Place) -> Iterator[Term]:
+    text = _CODE.sub(_inline_code, text)
+    for piece in _PIECE_END.split(text):
+        if len(piece) > 1:
+            yield from _piece_terms(_HIRAGANA.sub(" | ", piece), place)
+
+
+def _inline_code(match: re.Match[str]) -> str:
+    """Inline code is a word if it is one name, else it ends a phrase."""
+    code = match.group(1).strip().removesuffix("()")
+    return f" {code} " if _TOKEN.fullmatch(code) and " " not in code else " | "
+
+
+def _piece_terms(piece: str, place: Place) -> Iterator[Term]:
+    tokens = _TOKEN.findall(piece)
+    kinds = [_plain_class(token) for token in tokens]
+    run: list[_Word] = []
+    runs = [run]
+    before = WordClass.SUBJECT
+    for number, (token, kind) in enumerate(zip(tokens, kinds, strict=True)):
+        is_last = number + 1 == len(tokens)
+        after = WordClass.OTHER if is_last else kinds[number + 1]
+        if kind not in (WordClass.NOUN, WordClass.ADJECTIVE):
+            follows_plural = bool(run) and _is_plural(run[-1].text)
+            is_noun = _IN_PHRASE.get(kind, _never)(token, before, after, follows_plural)
+            if number == 0 or not is_noun:
+                before = _class_as_context(token, kind)
+                run = []
+                runs.append(run)
+                continue
+            kind = WordClass.ADJECTIVE if kind is WordClass.PARTICIPLE else WordClass.NOUN
+        run.append(_Word(token, kind, number == 0))
+        before = kind
+    if any(runs):
+        capitals = sum(token[:1].isupper() for token in tokens)
+        is_title_case = len(tokens) > 2 and capitals * 3 > len(tokens) * 2
+        for run in runs:
+            yield from _run_terms(run, place, is_title_case)
+
+
+def _class_as_context(token: str, kind: WordClass) -> WordClass:
+    """The class of a token that ends a phrase, for the word after it. A word that could be a noun
+    but is none is a verb, and after "and" there may be another one."""
+    if kind is WordClass.ACTION:
+        return WordClass.VERB
+    return WordClass.SUBJECT if token in ("and", "or", "then") else kind
+
+
+@lru_cache(maxsize=50_000)
+def _plain_class(token: str) -> WordClass:
+    """The class of a token by itself: names that look like code are nouns, numbers end a phrase."""
+    low = token.lower().replace("’", "'").removesuffix("'s")
+    if low in _TOOL_NAMES or _NO_NAME.match(token) or len(token) > _LIMITS.max_token_chars:
+        return WordClass.OTHER
+    if _NO_VOWEL.search(low) or not any(c.isalpha() for c in token):
+        return WordClass.OTHER
+    if not token.isascii():
+        return _foreign_class(low)
+    if low in _ABBREVIATIONS or low.endswith(_DOMAINS):
+        return WordClass.OTHER
+    if "'" in low:
+        return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
+    if "/" in token.strip("/"):
+        return WordClass.OTHER if not _FILE.search(token) else WordClass.NOUN
+    if is_identifier(token) or token[0] in "@/$.":
+        return WordClass.NOUN
+    if len(token) < 3 and not token.isupper():
+        return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
+    return word_class(low)
+
+
+def _foreign_class(low: str) -> WordClass:
+    """The class of a word with other letters than ASCII has. Words of scripts whose function words
+    are not known only count where they are marked."""
+    known = word_class(low)
+    if known is not WordClass.NOUN:
+        return known
+    if _CJK.search(low):
+        return WordClass.NOUN if len(low) > 1 and low not in _GENERIC_CJK else WordClass.OTHER
+    if "\u0400" <= low[0] <= "\u04ff":
+        if len(low) < 4 or _CYRILLIC_VERB.search(low):
+            return WordClass.OTHER
+        return WordClass.NOUN
+    return WordClass.NOUN if len(low) > 2 else WordClass.OTHER
+
+
+_GENERIC_CJK = frozenset(
+    "実装 確認 修正 変更 追加 対応 削除 作業 問題 内容 場合 必要 説明 結果 方法 処理 更新 作成 以下 現在 今回 次 "
+    "全部 全体 一部 最後 最初 自分 質問 回答 意味 文 点 部分 問题 修改 添加 检查 实现 更新 代码 文件 测试 确认".split()
+)
+
+
+def _is_plural(word: str) -> bool:
+    return word[-1] == "s" and word[-2:] != "ss"
+
+
+_CONTENT = frozenset((WordClass.NOUN, WordClass.ADJECTIVE, WordClass.ACTION, WordClass.GERUND))
+_OBJECT = frozenset((WordClass.DETERMINER, WordClass.SUBJECT))
+
+
+def _action_is_noun(token: str, before: WordClass, after: WordClass, follows_plural: bool) -> bool:
+    """Whether a word that may be a verb is a noun here: "the build" and "a slow build", but not
+    "you build", "build the", "the tests pass" or "release calls publish.yml"."""
+    if before in (WordClass.SUBJECT, WordClass.ACTION) or after in _OBJECT:
+        return False
+    if _is_plural(token):
+        return before is not WordClass.NOUN or after not in _CONTENT
+    return not follows_plural
+
+
+def _participle_is_adjective(
+    token: str, before: WordClass, after: WordClass, follows_plural: bool
+) -> bool:
+    """Whether a participle describes the noun after it: "implement colored buttons"."""
+    is_open = before in (WordClass.DETERMINER, WordClass.VERB, WordClass.OTHER)
+    return is_open and after in _CONTENT
+
+
+def _gerund_is_noun(token: str, before: WordClass, after: WordClass, follows_plural: bool) -> bool:
+    """Whether a gerund is a noun: "certificate pinning" and "the wiring", but not "tests
+    running" nor "document pinning the certificate"."""
+    if before in (WordClass.NOUN, WordClass.ADJECTIVE):
+        return not follows_plural and after not in _OBJECT
+    return before is WordClass.DETERMINER
+
+
+def _never(token: str, before: WordClass, after: WordClass, follows_plural: bool) -> bool:
+    return False
+
+
+_IN_PHRASE = {
+    WordClass.ACTION: _action_is_noun,
+    WordClass.PARTICIPLE: _participle_is_adjective,
+    WordClass.GERUND: _gerund_is_noun,
+}
+
+
+def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Iterator[Term]:
+    """The terms of a run of words: all of it without trailing adjectives, and its identifiers."""
+    end = len(run)
+    while end and (run[end - 1].kind is not WordClass.NOUN or run[end - 1].text.lower() in _WORK):
+        end -= 1
+    run = run[:end]
+    if not run:
+        return
+    if len(run) <= _LIMITS.max_words:
+        yield from _term(run, place, not is_title_case and not run[0].is_start)
+    if len(run) > 1:
+        for word in run:
+            if is_identifier(word.text):
+                yield from _term([word], place, True)
+
+
+def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term]:
+    texts = [_bare(word.text) for word in words]
+    if not any(not is_generic(part.lower()) for text in texts for part in _parts(text)):
+        return
+    key = key_of(texts)
+    spelling = " ".join(texts)
+    is_long = len(key) > _LIMITS.max_parts or len(spelling) > _LIMITS.max_chars
+    if not is_long and len(set(key)) == len(key):
+        is_code = len(words) == 1 and is_identifier(texts[0])
+        at = Place.CODE if is_code and place < Place.CODE else place
+        yield Term(key, spelling, at, is_shown or is_code)
+
+
+def _bare(text: str) -> str:
+    """A word as it is shown: a path as the name of its file, without a possessive."""
+    bare = text.lstrip("@$").replace("’s", "").removesuffix("'s").rstrip("./-")
+    return bare.rpartition("/")[2] if "/" in bare.strip("/") else bare
+
+
+def is_specific(texts: Sequence[str]) -> bool:
+    """Whether words say together what is meant: one that only this project uses, or two that many
+    projects use, "database migration", but not such a word beside a generic one, "config file"."""
+    parts = [part.lower() for text in texts for part in _parts(text)]
+    nouns = [part for part in parts if word_class(part) is not WordClass.ADJECTIVE]
+    known = [part for part in nouns if not is_generic(part)]
+    return any(not is_common(part) for part in known) or len(known) > 1
+
+
+@lru_cache(maxsize=50_000)
+def _parts(text: str) -> tuple[str, ...]:
+    """The words of a token. A file that every project has says nothing."""
+    if _FILE.search(text) and text.lower() not in _NOT_FILES:
+        text = file_topic(text)
+    parts = split_identifier(text) if is_identifier(text) or "-" in text else [text]
+    return tuple(part for part in parts if len(part) > 1 and not part.isdigit())
+
+
+def file_term(name: str, place: Place = Place.FILE) -> Iterator[Term]:
+    """The term of the name of a file without its extensions, or of a folder, as it is spelled."""
+    key = key_of([name])
+    fits = len(key) <= _LIMITS.max_parts and len(name) <= _LIMITS.max_chars
+    if name and fits and len(set(key)) == len(key):
+        if _plain_class(name) is WordClass.NOUN or is_identifier(name):
+            yield Term(key, name, place)
+
+
+def commit_terms(subject: str) -> Iterator[Term]:
+    """The terms of a commit's subject, and its scope."""
+    scope = _SCOPE.match(subject)
+    if scope is not None:
+        yield from file_term(scope.group(1))
+        subject = subject[scope.end() :]
+    yield from find_terms(_SUBJECT_KIND.sub("", subject), Place.COMMIT)

@@ -1,0 +1,122 @@
+"""The vocabulary of a bank: the terms of its items, how often they occur and how they are written.
+
+A name for a concept must be a term that stands alone somewhere in the bank: "stop support" does
+not, if it only ever occurs in "gradient stop support". The vocabulary of the project itself are the
+words of its files, symbols, headings and commits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from holdfast.language import split_identifier
+from holdfast.refine.concepts.items import Item
+from holdfast.refine.concepts.terms import Key, Place, Term, is_identifier, is_specific, key_of
+from holdfast.refine.core.word_classes import WordClass, is_common, word_class
+
+# Places where a project names its parts, as against prose.
+_PATHS = frozenset((Place.FILE, Place.FOLDER))
+_NAMING_PLACES = _PATHS | {Place.CODE, Place.MARKED, Place.COMMIT}
+
+# What a spelling counts that shows how the project writes a term, relative to one at the start of a
+# sentence. A phrase that was written once is not the spelling of an identifier.
+_SHOWN_WEIGHT = 4
+
+
+class Vocabulary:
+    """The terms of some items."""
+
+    def __init__(self, items: Sequence[Item], project: str = "") -> None:
+        """`project` is the name of the project, which names none of its concepts."""
+        self._whole: Counter[Key] = Counter()
+        self._words: Counter[str] = Counter()
+        self._own_words: set[str] = set()
+        self._paths: set[Key] = set()
+        self._spellings: defaultdict[Key, Counter[str]] = defaultdict(Counter)
+        self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._project: set[str] = set(key_of([*split_identifier(project), project]))
+        # The words of a request that was made twice are counted once, slips of the pen among them.
+        words_by_title: defaultdict[str, set[str]] = defaultdict(set)
+        for item in items:
+            self._add(item.terms)
+            words_by_title[item.title].update(root for term in item.terms for root in term.key)
+        for words in words_by_title.values():
+            self._words.update(words)
+        self._frequency: Counter[Key] = Counter()
+        for item in items:
+            self._frequency.update(self.places(item).keys())
+
+    def _add(self, terms: Sequence[Term]) -> None:
+        keys = {term.key for term in terms}
+        self._whole.update(keys)
+        for term in terms:
+            if term.place in _NAMING_PLACES:
+                self._own_words.update(term.key)
+            if term.place in _PATHS:
+                self._paths.add(term.key)
+            self._spellings[term.key][term.spelling] += _SHOWN_WEIGHT if term.is_shown else 1
+            if term.is_shown:
+                for word in term.spelling.split():
+                    self._forms[word.lower()][word] += 1
+
+    def places(self, item: Item) -> dict[Key, Place]:
+        """The terms of an item, also those inside of longer ones, each with its best place."""
+        found: dict[Key, Place] = {}
+        for key, _, place, _ in item.terms:
+            found[key] = max(place, found.get(key, place))
+            for start in range(len(key)):
+                for stop in range(start + 1, len(key) + 1):
+                    part = key[start:stop]
+                    if part in self._whole and stop - start < len(key):
+                        found[part] = max(place, found.get(part, place))
+        return found
+
+    def frequency(self, key: Key) -> int:
+        """The number of items that have a term."""
+        return self._frequency[key]
+
+    def is_name(self, key: Key) -> bool:
+        """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
+        the pen, and it is not the project itself."""
+        if not self._whole[key] or self._project.issuperset(key):
+            return False
+        if any(self._words[root] < 2 and root not in self._own_words for root in key):
+            return False
+        words = self.spelling(key).split()
+        if len(key) == 1:
+            return is_specific(words) and self._is_word_name(key)
+        if len(words) == 1 and is_common(words[0].lower()):
+            return False
+        return key in self._paths or is_specific(words)
+
+    def _is_word_name(self, key: Key) -> bool:
+        """Whether a single word is a name: a file or a scope has it, or it is written with
+        capitals, and no list of words knows it."""
+        text = self.spelling(key)
+        if word_class(text.lower()) is not WordClass.NOUN:
+            return False
+        return key in self._paths or not text.islower() or not text.isascii()
+
+    def own_share(self, key: Key) -> float:
+        """The share of the words of a term that the project uses for its own parts."""
+        return sum(root in self._own_words for root in key) / len(key)
+
+    def spelling(self, key: Key) -> str:
+        """A term as the project writes it most often; words before identifiers."""
+        counts = self._spellings[key]
+        phrases = {s: n for s, n in counts.items() if " " in s and n > _SHOWN_WEIGHT}
+        best = min(phrases or counts, key=lambda s: (-counts[s], s))
+        return " ".join(self._form(word) for word in best.split())
+
+    def _form(self, word: str) -> str:
+        """A word in the case in which it is written most often."""
+        forms = self._forms.get(word.lower())
+        if not forms:
+            return word if is_identifier(word) or word.isupper() else word.lower()
+        return min(forms, key=lambda form: (-forms[form], form))
+
+
+def is_plain_word(spelling: str) -> bool:
+    """Whether a name is one ordinary word, which says less than a phrase or an identifier."""
+    return " " not in spelling and spelling.islower() and spelling.isalpha()

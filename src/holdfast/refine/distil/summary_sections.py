@@ -1,0 +1,65 @@
+"""The sections of an agent's own summary of its session: what it learned, decided and left open.
+
+What people said is not taken from a summary: that is in the conversation, in their own words.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from holdfast.regex import regex
+
+
+class Section(StrEnum):
+    """What a section of a summary tells."""
+
+    KNOWLEDGE = "knowledge"
+    FIXES = "fixes"
+    PENDING = "pending"
+
+
+# In this order: "Errors and fixes" is not about what is pending, "Pending fixes" is.
+_TITLES = (
+    (Section.PENDING, regex(r"pending|remaining|outstanding|to-?do|unfinished", re.IGNORECASE)),
+    (Section.FIXES, regex(r"\berrors?\b|\bfixes\b|lessons?|gotchas?|pitfalls", re.IGNORECASE)),
+    (
+        Section.KNOWLEDGE,
+        regex(
+            r"concepts?|decisions?|problem[ -]solving|discover|constraints?|conventions?|findings|"
+            r"learned|learnings?|insights",
+            re.IGNORECASE,
+        ),
+    ),
+)
+# Titles of sections that begin another part of a summary, with or without a number.
+_OTHERS = (
+    r"primary request|all user messages|user messages|files and code|relevant files|current work|"
+    r"optional next step|next steps?|goal|instructions|accomplished|progress|overview"
+)
+_KNOWN = (
+    r"key (?:technical )?concepts|technical (?:context|details|concepts)|errors? and fix\w*|"
+    r"problem[ -]solving|pending (?:tasks|work|items)|remaining (?:tasks|work)|key decisions|"
+    r"decisions|discoveries|constraints|lessons learned|key learnings"
+)
+_TITLE = regex(
+    rf"^(?:#{{1,4}}[ \t]+\**(?:\d{{1,2}}[.)][ \t]*)?(?P<heading>[^\n]{{3,80}}?)\**:?\**[ \t]*$"
+    rf"|\**(?:\d{{1,2}}[.)][ \t]*)?\**(?P<title>(?:{_KNOWN}|{_OTHERS})\b[^\n:*]{{0,50}}?)"
+    r"(?:\**:\**|\*\*)(?P<rest>[^\n]*)$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NONE = regex(r"^\W*(?:none|n/?a|nothing|no (?:pending|remaining|errors?|explicit))\b", re.I)
+
+
+def read_sections(text: str) -> list[tuple[Section, str]]:
+    """The sections of a summary that say what to remember, in order."""
+    titles = list(_TITLE.finditer(text))
+    found: list[tuple[Section, str]] = []
+    for number, title in enumerate(titles, 1):
+        end = titles[number].start() if number < len(titles) else len(text)
+        name = title["heading"] or title["title"]
+        section = next((kind for kind, words in _TITLES if words.search(name)), None)
+        body = f"{title['rest'] or ''}\n{text[title.end() : end]}".strip()
+        if section is not None and body and not _NONE.match(body):
+            found.append((section, body))
+    return found

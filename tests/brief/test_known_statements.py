@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.brief.known_statements import own_words
+from holdfast.brief.session_brief import session_brief
+from holdfast.model.ids import content_id
+from holdfast.model.knowledge import Kind, Memory, Network
+from holdfast.model.records import Role, Turn
+from holdfast.model.trust import Trust
+from holdfast.model.uris import uri
+from holdfast.refine.core.passages import memory_passage
+from tests.support.refine_banks import open_filled, session_on
+from tests.support.transcripts import Script
+
+RULE = "Internal changes are never breaking changes, only configuration behaviour is."
+LESSON = "The root cause was that `import_rows` reads the harbour clock in local time."
+TODO = "The alarm for spring tides is deferred until the new gauge is delivered."
+FILLER = "Look at the buoys next, please, and tell me what they need."
+
+
+def session(day: str, number: int, said: str, told: str) -> Script:
+    """A session in which a person and an agent each say something."""
+    script = session_on(day, number)
+    script.user(said)
+    script.assistant(told)
+    return script
+
+
+def retain(memory: Holdfast, text: str, kind: Kind, seen: int = 1) -> None:
+    """Keep a statement as a memory that rests on the turn that states it."""
+    bank = memory.context.bank_id() or ""
+    turn = find_turn(memory, text)
+    id = content_id("known", text)
+    one = Memory(
+        bank,
+        id,
+        Network.WORLD,
+        text,
+        Trust.USER if turn.role is Role.USER else Trust.ASSISTANT,
+        when=turn.time,
+        who="user" if turn.role is Role.USER else "",
+        evidence_for=(uri("turn", turn.id),),
+        seen=seen,
+        kind=kind,
+    )
+    with memory.store.transaction():
+        memory.store.memories.put_retained(bank, id, one, memory_passage(one, turn.session))
+
+
+def find_turn(memory: Holdfast, text: str) -> Turn:
+    bank = memory.context.bank_id() or ""
+    words = own_words(text).removesuffix("…")
+    return next(
+        turn
+        for session in memory.reader.sessions.latest(bank)
+        for turn in memory.reader.turns.of_session(bank, session.id, 1, 1000)
+        if words in turn.text
+    )
+
+
+def brief_of(memory: Holdfast, tokens: int = 2000) -> str:
+    return session_brief(memory.reader, memory.context.bank_id() or "", tokens, 0).text
+
+
+def group(text: str, title: str) -> str:
+    """The lines below a heading."""
+    return text.partition(f"\n{title}")[2].partition("\n\n")[0]
+
+
+def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: Path) -> None:
+    with open_filled(
+        tmp_path, session("2026-09-01", 1, RULE, LESSON), session("2026-09-02", 2, FILLER, TODO)
+    ) as memory:
+        for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON), (TODO, Kind.TODO)):
+            retain(memory, text, kind)
+        text = brief_of(memory)
+    assert f"2026-09-01 user: “{RULE}”" in group(text, "Decided here")
+    assert f"2026-09-01 agent: “{LESSON}”" in group(text, "Learned here (in an agent's words")
+    assert f"2026-09-02 agent: “{TODO}”" in group(text, "Left open (in an agent's words)")
+    places = [text.index(title) for title in ("Decided here", "Learned here", "Left open")]
+    assert places == sorted(places)
+    assert text.count(LESSON) == text.count(TODO) == 1
+
+
+def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, LESSON)) as memory:
+        retain(memory, LESSON, Kind.LESSON)
+        brief = session_brief(memory.reader, memory.context.bank_id() or "", 2000, 0)
+        name = uri("memory", content_id("known", LESSON))
+        assert f"(memory/{name.rpartition('/')[2][:8]})" in brief.text
+        assert {name, uri("turn", find_turn(memory, LESSON).id)} <= set(brief.records)
+
+
+def test_what_occurs_in_more_sessions_is_told_first(tmp_path: Path) -> None:
+    causes = [
+        "The root cause was that the gauge sends its readings twice.",
+        "The root cause was that `tides.py` compares days in local time.",
+        "The root cause was a lock that the nightly import never releases.",
+        "The root cause was that the map of berths is cached for a week.",
+        "The root cause was an empty certificate on the pilot's tablet.",
+        "The root cause was that the invoice run skips leap days.",
+    ]
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(causes, 1)]
+    with open_filled(tmp_path, *scripts, update_every=6) as memory:
+        for number, text in enumerate(causes):
+            retain(memory, text, Kind.LESSON, seen=3 if number == 0 else 1)
+        told = group(brief_of(memory), "Learned here")
+    assert told.count("\n- ") == 4
+    assert f"“{causes[0]}” (in 3 sessions)" in told
+    assert [text in told for text in causes[1:]] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "by_person"),
+    [
+        (
+            "Don't open a pull request for the gauge just yet, it must be read first.",
+            Kind.RULE,
+            True,
+        ),
+        ("Do we always have to restart the gauge of the harbour by hand?", Kind.RULE, True),
+        ("I want you to always look at the gauge of the harbour before.", Kind.RULE, True),
+        (
+            "The root cause was that the parser of the gauge reads it twice, and…",
+            Kind.LESSON,
+            False,
+        ),
+        ("Let me look whether the root cause is in the parser of the gauge.", Kind.LESSON, False),
+        ("Root cause: This matches what the gauge of the harbour has sent.", Kind.LESSON, False),
+        ("12 tests fail because the fixture of the gauge is not found there.", Kind.LESSON, False),
+        ("The gauge of the harbour was painted in a warm blue by the crew.", Kind.LESSON, False),
+        ("The alarm that was deferred in spring is completed and delivered now.", Kind.TODO, False),
+        ("The alarm for spring tides rings in the tower of the harbour.", Kind.TODO, False),
+    ],
+)
+def test_what_nobody_could_use_without_its_context_is_left_out(
+    tmp_path: Path, text: str, kind: Kind, by_person: bool
+) -> None:
+    said, told = (text, "Understood, that is clear now.") if by_person else (FILLER, text)
+    with open_filled(tmp_path, session("2026-09-01", 1, said, told)) as memory:
+        retain(memory, text, kind)
+        brief = brief_of(memory)
+    shown = [group(brief, title) for title in ("Decided here", "Learned here", "Left open")]
+    assert not any(text in part for part in shown)
+
+
+def test_what_a_person_pasted_is_left_out(tmp_path: Path) -> None:
+    plan = f"Carry out this plan.\n\n{RULE}\n\n" + "Then the buoys are painted anew. " * 12
+    with open_filled(
+        tmp_path, session("2026-09-01", 1, plan, "The plan is carried out.")
+    ) as memory:
+        retain(memory, RULE, Kind.RULE)
+        assert RULE not in group(brief_of(memory), "Decided here")
+
+
+def test_what_an_agent_was_told_by_another_is_left_out(tmp_path: Path) -> None:
+    script = session_on("2026-09-01", 1)
+    script.user(f'<teammate-message teammate_id="lead">{RULE}</teammate-message>')
+    script.assistant(LESSON)
+    with open_filled(tmp_path, script) as memory:
+        retain(memory, RULE, Kind.RULE)
+        retain(memory, LESSON, Kind.LESSON)
+        brief = brief_of(memory)
+    assert RULE not in group(brief, "Decided here") and "Learned here" not in brief
+
+
+def test_what_was_forgotten_or_is_not_held_any_more_is_left_out(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, LESSON)) as memory:
+        retain(memory, LESSON, Kind.LESSON)
+        assert LESSON in group(brief_of(memory), "Learned here")
+        memory.forget(uri("turn", find_turn(memory, LESSON).id))
+        assert LESSON not in group(brief_of(memory), "Learned here")
+
+
+def test_the_size_of_the_brief_is_kept(tmp_path: Path) -> None:
+    with open_filled(
+        tmp_path, session("2026-09-01", 1, RULE, LESSON), session("2026-09-02", 2, FILLER, TODO)
+    ) as memory:
+        for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON), (TODO, Kind.TODO)):
+            retain(memory, text, kind)
+        whole = brief_of(memory)
+        for tokens in (250, 300, 350, 400):
+            text = brief_of(memory, tokens)
+            assert len(text) <= tokens * 4
+            assert all(line in whole for line in text.split("\n") if line.startswith("- "))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It reads twice. (Fix the parser)", "It reads twice."),
+        ("It reads (as told) twice. (Fix (all of) it)", "It reads (as told) twice."),
+        ("It reads twice.", "It reads twice."),
+    ],
+)
+def test_the_subject_behind_a_statement_is_none_of_its_own_words(text: str, words: str) -> None:
+    assert own_words(text) == words
