@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.needs import MAY_START, NeedsWatch, marks_for
+from tests.support.run_folder import use_run_folder
 
 MEMORY = Path("/dev/shm")
 SLOW_S = 2.0
@@ -37,6 +38,12 @@ gc.disable()
 # it compiled, each of them would compile the whole package anew, for longer than it then works.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_run_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tell where the workers of this run keep what they share."""
+    use_run_folder(tmp_path_factory.getbasetemp())
 
 
 @pytest.hookimpl(tryfirst=True)

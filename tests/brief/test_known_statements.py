@@ -9,8 +9,7 @@ from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
-from holdfast.model.records import Role, Turn
-from holdfast.model.trust import Trust
+from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import memory_passage
 from tests.support.refine_banks import open_filled, session_on
@@ -40,9 +39,8 @@ def retain(memory: Holdfast, text: str, kind: Kind, seen: int = 1) -> None:
         id,
         Network.WORLD,
         text,
-        Trust.USER if turn.role is Role.USER else Trust.ASSISTANT,
+        turn.trust,
         when=turn.time,
-        who="user" if turn.role is Role.USER else "",
         evidence_for=(uri("turn", turn.id),),
         seen=seen,
         kind=kind,
@@ -78,9 +76,9 @@ def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: 
         for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON), (TODO, Kind.TODO)):
             retain(memory, text, kind)
         text = brief_of(memory)
-    assert f"2026-09-01 user: “{RULE}”" in group(text, "Decided here")
-    assert f"2026-09-01 agent: “{LESSON}”" in group(text, "Learned here (in an agent's words")
-    assert f"2026-09-02 agent: “{TODO}”" in group(text, "Left open (in an agent's words)")
+    assert f"2026-09-01 user: “{RULE}" in group(text, "Decided here")
+    assert f"2026-09-01 agent: “{LESSON}" in group(text, "Learned here (in an agent's words")
+    assert f"2026-09-02 agent: “{TODO}" in group(text, "Left open (in an agent's words)")
     places = [text.index(title) for title in ("Decided here", "Learned here", "Left open")]
     assert places == sorted(places)
     assert text.count(LESSON) == text.count(TODO) == 1
@@ -166,6 +164,16 @@ def test_what_an_agent_was_told_by_another_is_left_out(tmp_path: Path) -> None:
         retain(memory, LESSON, Kind.LESSON)
         brief = brief_of(memory)
     assert RULE not in group(brief, "Decided here") and "Learned here" not in brief
+
+
+def test_what_another_agent_reports_to_a_session_of_a_person_is_told(tmp_path: Path) -> None:
+    script = session_on("2026-09-01", 1)
+    script.user("Let the team find out why the harbour clock is wrong.")
+    script.user(f'<teammate-message teammate_id="clocks">{LESSON}</teammate-message>')
+    script.assistant("The team has found it out.")
+    with open_filled(tmp_path, script) as memory:
+        retain(memory, LESSON, Kind.LESSON)
+        assert f"agent: “{LESSON}" in group(brief_of(memory), "Learned here")
 
 
 def test_what_was_forgotten_or_is_not_held_any_more_is_left_out(tmp_path: Path) -> None:

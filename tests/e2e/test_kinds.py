@@ -28,15 +28,17 @@ from holdfast.interfaces.mcp.main_spec import SPEC
 from holdfast.interfaces.mcp.read_only_specs import SPECS
 from holdfast.interfaces.mcp.server_spec import CallContext, ServerSpec
 from holdfast.model.ids import content_id
-from holdfast.model.knowledge import Fact, FactKind, Kind, Memory, Network, Validity
-from holdfast.model.query import Answer
+from holdfast.model.knowledge import Fact, FactKind, Kind, Memory, Network, Rule, Validity
+from holdfast.model.query import Answer, Layer
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.refine.core.passages import fact_passage, memory_passage
+from holdfast.recall.core.plan import RecallPlan
+from holdfast.refine.core.passages import fact_passage, memory_passage, rule_passage
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from tests.support.command_line import Run, read, runner
 from tests.support.refine_banks import NOW, open_filled, open_memory, session_saying
 
+pytestmark = pytest.mark.slow
 _HOST = "127.0.0.1:1"
 GAUGE = "tide gauge in the harbour"
 QUESTION = f"What about the {GAUGE}?"
@@ -115,6 +117,7 @@ def fill(memory: Holdfast) -> None:
         for kind, text in FACTS.items()
     ]
     with memory.store.transaction():
+        memory.store.memories.drop_retained()
         for kind, text in STATEMENTS.items():
             id = content_id("memory", kind)
             one = Memory(bank, id, Network.WORLD, text, Trust.ASSISTANT, when=NOW, kind=kind)
@@ -318,3 +321,24 @@ def test_a_bank_without_anything_of_a_kind_says_which_kinds_it_has(
 
 def test_the_tools_name_every_kind() -> None:
     assert list(KINDS) == [kind.value for kind in Kind]
+
+
+def test_a_section_of_a_rule_file_is_a_rule_and_a_filter_by_layer_still_counts(
+    tmp_path: Path,
+) -> None:
+    text = f"The {GAUGE} is read by one process, and every other asks that one."
+    with open_filled(tmp_path, session_saying("2026-09-01", 1, f"Look at the {GAUGE}.")) as memory:
+        fill(memory)
+        bank = memory.context.bank_id("proj") or ""
+        rule = Rule(bank, content_id("rule", text), "CLAUDE.md", "Gauges", text)
+        with memory.store.transaction():
+            memory.store.rules.put(bank, [], [(rule, rule_passage(rule))])
+        own = uri("rule", rule.id)
+        plan = RecallPlan(knowledge=(Kind.RULE,))
+        recall = memory.search.recall_with_plan
+        rules = {hit.uri for hit in recall(GAUGE, "proj", plan).hits}
+        assert rules == {own, MEMORY_OF[Kind.RULE], FACT_OF[Kind.RULE]}
+        in_files = recall(GAUGE, "proj", plan._replace(layers=(Layer.RULES,)))
+        assert [hit.uri for hit in in_files.hits] == [own]
+        lessons = recall(GAUGE, "proj", RecallPlan(knowledge=(Kind.LESSON, Kind.TODO)))
+        assert {hit.knowledge for hit in lessons.hits} == {Kind.LESSON, Kind.TODO}

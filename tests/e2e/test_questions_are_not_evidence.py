@@ -189,14 +189,14 @@ def open_with(folder: Path, *scripts: Script) -> Holdfast:
     return memory
 
 
-def told() -> Script:
+def statement_session() -> Script:
     script = asking(1)
     script.user("We dropped Kafka because nobody could operate it.")
     script.assistant("Understood.")
     return script
 
 
-def retold(number: int) -> Script:
+def session_repeating_memory(number: int) -> Script:
     cited = [{"uri": "holdfast://turn/1", "trust": "user", "excerpt": "We dropped Kafka"}]
     reply = json.dumps({"answer": "We dropped Kafka. [1]", "citations": cited})
     script = asking(number)
@@ -208,9 +208,15 @@ def retold(number: int) -> Script:
 
 @pytest.mark.slow
 def test_what_an_agent_repeats_from_memory_is_no_second_source(tmp_path: Path) -> None:
-    with open_with(tmp_path / "one", told()) as memory:
+    with open_with(tmp_path / "one", statement_session()) as memory:
         once = memory.ask(WHY, "proj")
-    with open_with(tmp_path / "more", told(), retold(2), retold(3), retold(4)) as memory:
+    with open_with(
+        tmp_path / "more",
+        statement_session(),
+        session_repeating_memory(2),
+        session_repeating_memory(3),
+        session_repeating_memory(4),
+    ) as memory:
         repeated = memory.ask(WHY, "proj")
     assert "nobody could operate it" in once.answer
     assert len(repeated.citations) == len(once.citations) == 1

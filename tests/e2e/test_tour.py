@@ -6,8 +6,11 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from tests.support.run_folder import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -30,22 +33,34 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
+class Tour(NamedTuple):
+    """A checkout with these examples, and what the tour of it printed."""
+
+    checkout: Path
+    output: str
+
+
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout with these examples, and with the latest commits if there is a history: to read
-    all of them takes twenty times as long."""
-    folder = tmp_path_factory.mktemp("checkout") / "holdfast"
+def taken() -> Tour:
+    """The tour, taken once in a test run, because it takes 13 s of processor time."""
+    folder = made_once("tour", _take)
+    return Tour(folder / "holdfast", (folder / "output").read_text("utf-8"))
+
+
+@pytest.fixture
+def tour(taken: Tour) -> str:
+    return taken.output
+
+
+def _take(folder: Path) -> None:
+    """Take the tour from a strange folder and with a home of its own. The checkout has the latest
+    commits if there is a history: to read all of them takes twenty times as long."""
+    checkout, elsewhere = folder / "holdfast", folder / "elsewhere"
+    elsewhere.mkdir()
     if (ROOT / ".git").exists():
-        clone = ("clone", "-q", "--no-checkout", "--depth", COMMITS, ROOT.as_uri(), str(folder))
+        clone = ("clone", "-q", "--no-checkout", "--depth", COMMITS, ROOT.as_uri(), str(checkout))
         subprocess.run(["git", *clone], check=True)
-    shutil.copytree(EXAMPLES, folder / "examples")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def tour(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> str:
-    """The tour's output, taken from a strange folder and with a home of its own."""
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    shutil.copytree(EXAMPLES, checkout / "examples")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
     environment = kept | {
         "HOME": str(elsewhere),
@@ -63,7 +78,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (elsewhere / ".holdfast").exists()
-    return done.stdout
+    (folder / "output").write_text(done.stdout, "utf-8")
 
 
 def test_the_story_generates_exactly_the_stored_sessions(tmp_path: Path) -> None:
@@ -106,11 +121,11 @@ def test_the_tour_abstains_on_an_unknown_subject(tour: str) -> None:
     assert "confidence" not in answer
 
 
-def test_the_tour_opens_a_citation_down_to_the_raw_line(tour: str, checkout: Path) -> None:
-    shown = _section(tour, "show ")
+def test_the_tour_opens_a_citation_down_to_the_raw_line(taken: Tour) -> None:
+    shown = _section(taken.output, "show ")
     assert "SQLite" in shown
     assert "raw line: " in shown
-    assert str(checkout / "examples" / "sessions") in shown
+    assert str(taken.checkout / "examples" / "sessions") in shown
 
 
 def test_the_tour_reads_this_repository_if_it_has_a_history(tour: str) -> None:

@@ -41,7 +41,7 @@ _TAG = re.compile(r"<[^>]*>")
 _LINK = re.compile(r"\[\[[^\]]*\]\]")
 
 
-def told(number: int) -> str:
+def marked(number: int) -> str:
     return f"lq{number}x {TOKENS[number]} rq{number}x"
 
 
@@ -99,22 +99,22 @@ def fill(memory: Holdfast, root: Path) -> str:
     os.chdir(root)
     many = range(len(TOKENS))
     put(root, "bramble.py", "x = 1\n")
-    rules = "".join(f"- Bramble {n} keeps {told(n)} at hand.\n" for n in many)
+    rules = "".join(f"- Bramble {n} keeps {marked(n)} at hand.\n" for n in many)
     put(root, ".claude/rules/bramble.md", f"# Bramble\n\n{rules}")
     put(root, ".claude/memory.md", f"# Bramble\n\n{rules}")
     git(root, "add", ".")
     for n in many[::4]:
-        message = f"Bramble takes {told(n)}"
-        reason = f"Because {told(n + 1)} was stale."
+        message = f"Bramble takes {marked(n)}"
+        reason = f"Because {marked(n + 1)} was stale."
         git(root, "commit", "-q", "--allow-empty", "-m", message, "-m", reason)
     # What is remembered while the bank is small is derived in a moment.
     for n in many[::2]:
-        memory.remember(f"Bramble needs {told(n)} in every harbour of colour {n}.")
+        memory.remember(f"Bramble needs {marked(n)} in every harbour of colour {n}.")
     for n in many[1::2]:
-        memory.retain(f"Bramble {n} is worth {told(n)} to us.", Network.OPINION, 0.9)
+        memory.retain(f"Bramble {n} is worth {marked(n)} to us.", Network.OPINION, 0.9)
     memory.ingest(memory.ingestion.find(list(sessions(root))))
     memory.ingestion.ingest_git(root)
-    memory.teaching.learn("care", f"Store every Bramble beside {told(0)}.", by=AGENT)
+    memory.teaching.learn("care", f"Store every Bramble beside {marked(0)}.", by=AGENT)
     asked = memory.ask("Why was Bramble slow?")
     memory.reflect("is Bramble worth it")
     return asked.session_id
@@ -125,19 +125,20 @@ def sessions(root: Path) -> Iterator[Path]:
     for n, _ in enumerate(TOKENS):
         script = Script(f"{n:08d}-0000-4000-8000-000000000001", cwd=str(root))
         script.start = script.start.replace(day=1 + n % 28, hour=9 + n // 28)
-        script.user(f"{told(n)} is why Bramble {n} fails. Please fix Bramble {n} of {told(n)}.")
-        broken = f"KeyError: 'Bramble'\n    {told(n)}\n  at line {n}"
-        script.tool("Bash", broken, error=True, command=f"pytest -k 'Bramble {told(n)}'")
+        script.user(f"{marked(n)} is why Bramble {n} fails. Please fix Bramble {n} of {marked(n)}.")
+        broken = f"KeyError: 'Bramble'\n    {marked(n)}\n  at line {n}"
+        script.tool("Bash", broken, error=True, command=f"pytest -k 'Bramble {marked(n)}'")
         script.tool(
             "Edit", "ok", file_path=str(root / "bramble.py"), old_string=f"a{n}", new_string="b"
         )
         script.tool("Bash", "3 passed", command="pytest")
         script.assistant(
-            f"Fixed Bramble {n}: the root cause was that {told(n)} of the Bramble went stale.\n\n"
-            f"- **Bramble {n}** now takes {told(n)} first.\n- Next steps: remove {told(n)} later."
+            f"Fixed Bramble {n}: the root cause was that {marked(n)} of the Bramble went stale.\n\n"
+            f"- **Bramble {n}** now takes {marked(n)} first.\n"
+            f"- Next steps: remove {marked(n)} later."
         )
-        script.user(f"From now on Bramble {n} must always keep {told(n)} before it is packed.")
-        script.assistant(f"Understood: {told(n)} is kept for Bramble {n} from now on.")
+        script.user(f"From now on Bramble {n} must always keep {marked(n)} before it is packed.")
+        script.assistant(f"Understood: {marked(n)} is kept for Bramble {n} from now on.")
         yield script.write(root.parents[1] / "claude" / "projects")
 
 

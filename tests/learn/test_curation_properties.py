@@ -185,7 +185,7 @@ WORDS = ("quartzite", "sandstone", "limestone", "porphyry")
 
 
 @pytest.fixture(scope="module")
-def words_told(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+def four_exchanges(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
     """A home whose memory has read a session; each exchange has a word that no other has."""
 
     def make(home: Path) -> None:
@@ -198,7 +198,7 @@ def words_told(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
             (home / "briefs").mkdir(parents=True)
             memory.ingest(memory.ingestion.find([path]))
 
-    return PreparedHome(tmp_path_factory.mktemp("words_told"), make)
+    return PreparedHome(tmp_path_factory.mktemp("four_exchanges"), make)
 
 
 @pytest.mark.slow
@@ -206,15 +206,15 @@ def words_told(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
     ("kind", "count"), [("turn", 2 * len(WORDS)), ("exchange", len(WORDS)), ("session", 1)]
 )
 def test_forgotten_records_are_not_found_after_a_rebuild(
-    words_told: PreparedHome, kind: str, count: int
+    four_exchanges: PreparedHome, kind: str, count: int
 ) -> None:
     """Words that only the forgotten turns hold are nowhere, now and after a rebuild: whichever
     record of a kind is forgotten."""
-    with open_memory(words_told.fresh()) as memory:
+    with open_memory(four_exchanges.fresh()) as memory:
         listed = names(memory, kind)
     assert len(listed) == count
     for target in listed:
-        with open_memory(words_told.fresh()) as memory:
+        with open_memory(four_exchanges.fresh()) as memory:
             check_forgotten(memory, target)
 
 

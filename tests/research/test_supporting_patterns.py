@@ -78,3 +78,11 @@ def test_a_pattern_about_something_else_is_not_named(memory: Holdfast) -> None:
     bank, turn, citation = cite(memory)
     put(memory, bank, turn, 3)
     assert pattern_notes(memory.reader, bank, [citation], "How are doubled rows found?") == []
+
+
+def test_a_pattern_that_only_the_answer_speaks_of_is_not_named(memory: Holdfast) -> None:
+    bank, turn, citation = cite(memory)
+    put(memory, bank, turn, 3)
+    question = "How are doubled rows found?"
+    assert pattern_notes(memory.reader, bank, [citation], question, "By rule 0.") == []
+    assert len(pattern_notes(memory.reader, bank, [citation], f"{question} By rule 0?")) == 1

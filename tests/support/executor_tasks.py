@@ -18,7 +18,7 @@ def die(number: int) -> int:
     return number * 2
 
 
-def tell_and_die(folder: Path, number: int) -> int:
+def record_and_die(folder: Path, number: int) -> int:
     """Leaves a file with the name of its process, and kills it."""
     (folder / str(os.getpid())).touch()
     os.kill(os.getpid(), signal.SIGKILL)

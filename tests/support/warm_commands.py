@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import hashlib
 import json
 import os
 import select
@@ -23,6 +24,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from tests.support.run_folder import WORKER_VARIABLE, locked, run_folder
+
 _ROOT = Path(__file__).parents[2]
 _SOURCE = Path(__file__).with_name("warm_interpreter.py")
 PATIENCE_S = 120.0
@@ -31,16 +34,16 @@ PATIENCE_S = 120.0
 class WarmCommand:
     """A command that runs; it is used like a `subprocess.Popen`."""
 
-    def __init__(self, told: int, arguments: Sequence[str]) -> None:
+    def __init__(self, report: int, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
         self.returncode: int | None = None
         # The processor time of the process itself, when it has ended by itself.
         self.cpu_s = 0.0
-        self._told = os.fdopen(told, "rb", buffering=0)
+        self._report = os.fdopen(report, "rb", buffering=0)
         self.pid = int(self._line())
 
     def _line(self) -> bytes:
-        line = self._told.readline()
+        line = self._report.readline()
         assert line, "the warm interpreter has ended"
         return line
 
@@ -57,14 +60,14 @@ class WarmCommand:
 
     def _wait(self, timeout: float | None) -> bool:
         if self.returncode is None:
-            if not select.select([self._told], [], [], timeout)[0]:
+            if not select.select([self._report], [], [], timeout)[0]:
                 return False
             line = self._line()
             if line.startswith(b"cpu "):
                 self.cpu_s = float(line.split()[1])
                 line = self._line()
             self.returncode = int(line)
-            self._told.close()
+            self._report.close()
         return True
 
     def send_signal(self, number: signal.Signals) -> None:
@@ -80,25 +83,60 @@ class WarmCommand:
 
 
 class WarmInterpreter:
-    """A Python with everything imported, or some modules, from which commands are forked."""
+    """A Python with everything imported, or some modules, from which commands are forked. The
+    workers of a test run share it."""
 
     def __init__(self, python: str, *flags: str, modules: Sequence[str] = ()) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._requests = ours
-        with theirs:
-            self._process = subprocess.Popen(
-                [python, *flags, "-c", _SOURCE.read_text("utf-8"), str(theirs.fileno()), *modules],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                cwd=_ROOT,
+        key = json.dumps([python, flags, modules]).encode()
+        self._name = f"warm-{hashlib.sha256(key).hexdigest()[:8]}"
+        self._command = [python, *flags, "-c", _SOURCE.read_text("utf-8")]
+        self._modules = modules
+        self._started: list[subprocess.Popen[bytes]] = []
+        # One that has just lost its last worker may end while it is connected to.
+        requests = self._connected() or self._connected()
+        assert requests is not None, "the warm interpreter could not start"
+        self._requests = requests
+
+    def _connected(self) -> socket.socket | None:
+        """A connection to the process, which is started if there is none; None if it ended."""
+        address = str(run_folder() / self._name)
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with locked(self._name):
+            try:
+                connection.connect(address)
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._start(address)
+                connection.connect(address)
+        try:
+            if connection.recv(100):
+                return connection
+        except ConnectionResetError:
+            pass
+        connection.close()
+        return None
+
+    def _start(self, address: str) -> None:
+        Path(address).unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(address)
+            listener.listen()
+            self._started.append(
+                subprocess.Popen(
+                    [*self._command, str(listener.fileno()), *self._modules],
+                    pass_fds=[listener.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    cwd=_ROOT,
+                )
             )
-        assert ours.recv(100), "the warm interpreter could not start"
 
     def close(self) -> None:
-        """End it; commands that still run are not ended."""
+        """Disconnect. The process ends when the last worker of the run has disconnected; commands
+        that still run are not ended."""
         self._requests.close()
-        self._process.wait(PATIENCE_S)
+        if WORKER_VARIABLE not in os.environ:
+            for process in self._started:
+                process.wait(PATIENCE_S)
 
     def start(
         self,
@@ -122,16 +160,16 @@ class WarmInterpreter:
             "dies_after_s": dies_after_s,
             "code": code,
         }
-        told, tell = os.pipe()
+        report, reporting = os.pipe()
         with tempfile.TemporaryFile() as words, Path(os.devnull).open("wb") as nowhere:
             words.write(given.encode())
             words.seek(0)
             out, err = files or (nowhere, nowhere)
-            sent = array.array("i", [words.fileno(), out.fileno(), err.fileno(), tell])
+            sent = array.array("i", [words.fileno(), out.fileno(), err.fileno(), reporting])
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sent)]
             self._requests.sendmsg([json.dumps(request).encode()], rights)
-            os.close(tell)
-        return WarmCommand(told, arguments)
+            os.close(reporting)
+        return WarmCommand(report, arguments)
 
     def run(
         self,

@@ -1,8 +1,8 @@
 """The source of a Python that has imported the command line, and forks for each command it is sent.
 
 Instead of a command it can be sent code. It runs as `python -c SOURCE FD [MODULE…]`, so that a fork
-of it looks to Python like any other program. With modules it imports those, otherwise what commands
-use.
+of it looks to Python like any other program; FD is a socket that listens. With modules it imports
+those, otherwise what commands use.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -63,44 +64,91 @@ def compile_patterns() -> None:
             assert found.pattern is not None
 
 
-def serve(requests: socket.socket) -> dict[str, Any] | None:
-    """Fork for each request. Returns the request in the child, and None here at the end. The last
-    of the four open files of a request is told the child's id, and its status when it has ended."""
+def serve(listener: socket.socket) -> dict[str, Any] | None:
+    """Fork for each request of the test processes that connect. Returns the request in the child,
+    and None here when the last test process is gone. The last of the four open files of a request
+    gets the child's id, and its status when it has ended."""
+    listener.setblocking(False)
+    woken = woken_by_children()
+    running: dict[int, int] = {}
+    clients: set[socket.socket] = set()
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while True:
+            ready = [key.fileobj for key, _ in selector.select()]
+            if woken in ready:
+                woken.recv(4096)
+                report_ended(running)
+            for client in clients.intersection(ready):
+                request = receive(client)
+                if request is None:
+                    selector.unregister(client)
+                    clients.remove(client)
+                    client.close()
+                elif fork(request["files"], running) == 0:
+                    become_child([listener, *clients], running)
+                    return request
+            for client in waiting_clients(listener):
+                selector.register(client, selectors.EVENT_READ)
+                clients.add(client)
+            if not clients:
+                return None
+
+
+def woken_by_children() -> socket.socket:
+    """A socket that can be read from when a child has ended."""
     woken, wake = socket.socketpair()
     for end in (woken, wake):
         end.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    signal.set_wakeup_fd(wake.fileno())
-    running: dict[int, int] = {}
-    requests.send(READY)
-    with selectors.DefaultSelector() as selector:
-        selector.register(requests, selectors.EVENT_READ)
-        selector.register(woken, selectors.EVENT_READ)
+    signal.set_wakeup_fd(wake.detach())
+    return woken
+
+
+def waiting_clients(listener: socket.socket) -> Iterator[socket.socket]:
+    """The test processes that want to connect, after they were greeted."""
+    with suppress(BlockingIOError):
         while True:
-            ready = {key.fileobj for key, _ in selector.select()}
-            if woken in ready:
-                woken.recv(4096)
-                report_ended(running)
-            if requests not in ready:
-                continue
-            files = array.array("i")
-            space = socket.CMSG_SPACE(STREAMS * files.itemsize)
-            data, messages, *_ = requests.recvmsg(MOST_BYTES, space)
-            if not data:
-                return None
-            files.frombytes(messages[0][2])
-            child = os.fork()
-            if child == 0:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                for open_file in (*running.values(), requests.fileno()):
-                    os.close(open_file)
-                requests.detach()
-                return {**json.loads(data), "files": list(files)}
-            for stream in files[:-1]:
-                os.close(stream)
-            running[child] = files[-1]
-            os.write(files[-1], b"%d\n" % child)
+            client, _ = listener.accept()
+            with suppress(BrokenPipeError):  # its end is noticed when it is read from
+                client.send(READY)
+            yield client
+
+
+def receive(client: socket.socket) -> dict[str, Any] | None:
+    """A request and its open files, or None if the test process is gone."""
+    files = array.array("i")
+    try:
+        space = socket.CMSG_SPACE(STREAMS * files.itemsize)
+        data, messages, *_ = client.recvmsg(MOST_BYTES, space)
+    except ConnectionResetError:
+        return None
+    if not data:
+        return None
+    files.frombytes(messages[0][2])
+    return {**json.loads(data), "files": list(files)}
+
+
+def fork(files: list[int], running: dict[int, int]) -> int:
+    """Fork; returns 0 in the child. Here the files of the child are closed, but for the last."""
+    child = os.fork()
+    if child:
+        for stream in files[:-1]:
+            os.close(stream)
+        running[child] = files[-1]
+        os.write(files[-1], b"%d\n" % child)
+    return child
+
+
+def become_child(sockets: list[socket.socket], running: dict[int, int]) -> None:
+    """Close what belongs to the parent, and handle signals as a new process does."""
+    os.close(signal.set_wakeup_fd(-1))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for open_file in running.values():
+        os.close(open_file)
+    for open_socket in sockets:
+        open_socket.close()
 
 
 def report_ended(running: dict[int, int]) -> None:
@@ -108,16 +156,16 @@ def report_ended(running: dict[int, int]) -> None:
     for child in list(running):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            told = running.pop(child)
+            report = running.pop(child)
             with suppress(BrokenPipeError):  # nobody waits for it
-                os.write(told, b"%d\n" % os.waitstatus_to_exitcode(status))
-            os.close(told)
+                os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+            os.close(report)
 
 
 def run(request: dict[str, Any]) -> int:
     """Run the command or the code of a request, in its environment and with its files."""
-    *streams, told = request["files"]
-    os.set_inheritable(told, False)
+    *streams, report = request["files"]
+    os.set_inheritable(report, False)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -143,7 +191,7 @@ def run(request: dict[str, Any]) -> int:
         exec(request["code"], {"__name__": "__main__"})
         status = 0
     used = resource.getrusage(resource.RUSAGE_SELF)
-    os.write(told, b"cpu %f\n" % (used.ru_utime + used.ru_stime))
+    os.write(report, b"cpu %f\n" % (used.ru_utime + used.ru_stime))
     return status
 
 

@@ -3,7 +3,8 @@ few words, what agents found out, and what was left open.
 
 Sessions are distilled into more statements than a brief has room for. Here those are left out that
 nobody could use without their context: cut texts, questions, requests, narration, what was pasted
-rather than typed, and what agents told each other.
+rather than typed, and sessions of agents that work for another. What such agents report to a
+session of a person counts.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _stated(
     by_person: dict[str, bool] = {}
     for memory in memories:
         turn = _stating_turn(reader, memory)
-        if turn is None or turn.speaker or _is_pasted(turn):
+        if turn is None or _is_pasted(turn):
             continue
         if ended.find(memory.what, memory.when, turn.session, turn.seq):
             continue
@@ -208,7 +209,8 @@ def _stating_turn(reader: Reader, memory: Memory) -> Turn | None:
 
 
 def _is_pasted(turn: Turn) -> bool:
-    return turn.role is Role.USER and len(turn.text) > _LIMITS.typed_characters
+    is_typed = turn.role is Role.USER and not turn.speaker
+    return is_typed and len(turn.text) > _LIMITS.typed_characters
 
 
 def _is_laid_down(memory: Memory) -> bool:

@@ -79,10 +79,10 @@ def test_without_an_answer_the_rules_are_used(tmp_path: Path, service: Service) 
 
 
 def test_memories_of_ended_sessions_are_extracted(tmp_path: Path, service: Service) -> None:
-    found = {"number": 1, "network": "experience", "what": "Gave load() an idempotency key so that "
+    found = {"turn": 8, "kind": "outcome", "what": "Gave load() an idempotency key so that "
              "the retry wrapper does no harm.", "where": "src/importer.py",
              "who": "load(), retry wrapper",
-             "why": "The retry wrapper ran load() a second time.", "confidence": None}  # fmt: skip
+             "why": "The retry wrapper ran load() a second time."}  # fmt: skip
     service.answer = lambda: answered({"memories": [found]})
     clock = Clock()
     clock.day = 186

@@ -27,13 +27,12 @@ OSLO = "The ferry timetable of the harbour is printed in Oslo every spring."
 ASKED = "where is the ferry timetable printed"
 REFLECTING = 'reflection = "small"'
 KEPT = {
-    "number": 1,
-    "network": "experience",
+    "turn": 8,
+    "kind": "outcome",
     "what": "Gave load() an idempotency key so that the retry wrapper does no harm.",
     "where": "src/importer.py, src/invented.py",
     "who": "load()",
     "why": "The retry wrapper ran load() a second time.",
-    "confidence": None,
 }
 
 
@@ -201,6 +200,7 @@ def test_a_worker_extracts_memories_and_keeps_those_the_turns_support(
     (hit,) = memories(user, "experience")
     shown = json.loads(user.run("show", hit["uri"], "--json"))["record"]
     assert shown["what"] == KEPT["what"] and shown["where"] == "src/importer.py"
+    assert shown["kind"] == "outcome"
     assert "retry wrapper" in shown["why"]
     assert ("extraction", 2) in operations(user) and played.calls == 2
     user.run("worker")

@@ -261,16 +261,18 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
     with ann.memory.store.transaction():
         ann.memory.store.outbox.put(parcel._replace(attempts=6, not_before=""))
 
-    def told() -> list[str]:
+    def remote_sentences() -> list[str]:
         _, out, _ = ann.run("doctor", "--json")
         checks = json.loads(out)["checks"]
         return [check["sentence"] for check in checks if check["name"] == "remotes"]
 
-    assert told()[0].startswith("1 of what you shared could not be sent to acme: it cannot be")
+    assert remote_sentences()[0].startswith(
+        "1 of what you shared could not be sent to acme: it cannot be"
+    )
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)
         add_remote(ann, server.url)
         assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
         assert ann.run("worker")[0] == 0
         assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]
-    assert told() == ["Named: acme."]
+    assert remote_sentences() == ["Named: acme."]

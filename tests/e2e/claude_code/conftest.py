@@ -50,7 +50,7 @@ def _making(folder: Path, program: Path, python: Path) -> Iterator[MakeLab]:
         lab.close()
 
 
-def move_in(lab: Lab) -> Lab:
+def set_up_without_worker(lab: Lab) -> Lab:
     """Run `holdfast setup`, and let no worker start."""
     done = lab.holdfast("setup", "--yes")
     assert done.status == 0, done.err

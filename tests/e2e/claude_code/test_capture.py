@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.e2e.claude_code.api import SUMMARY, Json, Refuse, Say, Use
-from tests.e2e.claude_code.conftest import MakeLab, move_in
+from tests.e2e.claude_code.conftest import MakeLab, set_up_without_worker
 from tests.e2e.claude_code.sandbox import Event, Lab
 
 FILE = "{project}/hello.sh"
@@ -76,7 +76,7 @@ def captured(make_shared_lab: MakeLab) -> Captured:
         "kid": ([Use("Bash", {"command": "ls", "description": "ls"})], [Say("One file.")]),
         "bad": (Refuse(400),),
     }
-    lab = move_in(make_shared_lab(plays))
+    lab = set_up_without_worker(make_shared_lab(plays))
     prompts = ("Please work. PLAY:work", "Go. PLAY:parent", "Try. PLAY:bad")
     worked, thanked, failed = talk(
         lab, *prompts, arguments=(WITHOUT_SERVER, "--allowedTools", TOOLS)
@@ -131,7 +131,9 @@ def test_a_session_whose_service_fails_is_still_captured(captured: Captured) -> 
 def resumed(make_shared_lab: MakeLab) -> list[Event]:
     """A session that is cleared, and in a second run of the program the first session, resumed
     and compacted."""
-    lab = move_in(make_shared_lab({"one": ([Say("First.")],), "two": ([Say("Second.")],)}))
+    lab = set_up_without_worker(
+        make_shared_lab({"one": ([Say("First.")],), "two": ([Say("Second.")],)})
+    )
     begun, *_ = talk(lab, "Begin. PLAY:one", "/clear", "Anew. PLAY:two", arguments=[WITHOUT_SERVER])
     resume = (WITHOUT_SERVER, "--resume", begun["session_id"])
     talk(lab, "More. PLAY:two", "/compact keep the plan", arguments=resume)
@@ -162,7 +164,9 @@ def test_clear_ends_one_session_and_starts_another(resumed: list[Event]) -> None
 
 def test_work_done_before_the_program_was_killed_is_captured(make_lab: MakeLab) -> None:
     slow = {"command": "until [ -e go_on ]; do sleep 0.1; done", "description": "slow"}
-    lab = move_in(make_lab({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])}))
+    lab = set_up_without_worker(
+        make_lab({"slow": (WORK[0], [Use("Bash", slow)], [Say("Never said.")])})
+    )
     running = lab.start("Go. PLAY:slow", WITHOUT_SERVER, "--allowedTools", TOOLS)
     events = lab.events(wait_for="PostToolUse")
     running.send_signal(signal.SIGKILL)
@@ -173,7 +177,7 @@ def test_work_done_before_the_program_was_killed_is_captured(make_lab: MakeLab) 
 
 
 def test_hooks_change_nothing_that_is_sent_to_the_model(make_lab: MakeLab) -> None:
-    plain, ours = make_lab({"work": WORK}), move_in(make_lab({"work": WORK}))
+    plain, ours = make_lab({"work": WORK}), set_up_without_worker(make_lab({"work": WORK}))
     for script in ours.places.hooks.glob("*.*"):
         script.write_bytes(b"\x00\xff not a script (((\n")
     (ours.places.hooks / "python").write_bytes(b"\x00\n")

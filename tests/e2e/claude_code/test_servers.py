@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     results: list[Json]
     found: list[Json]
 
-    def told(self, tool: str) -> str:
+    def answer_of(self, tool: str) -> str:
         """What a tool answered; the answers come in any order."""
         uses = {b["id"]: b["name"] for b in blocks(self.request) if b["type"] == "tool_use"}
         (found,) = (block for block in self.results if uses[block["tool_use_id"]] == tool)
@@ -90,7 +90,7 @@ def asked(make_shared_lab: MakeLab) -> Asked:
 def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
     assert len(asked.results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
     assert not [block for block in asked.results if block.get("is_error")]
-    assert "assistant" in asked.told("mcp__holdfast__remember")
+    assert "assistant" in asked.answer_of("mcp__holdfast__remember")
     assert not (asked.lab.project / ".claude").exists()
     assert [hit["trust"] for hit in asked.found if hit["kind"] == "memory"] == ["assistant"]
 
@@ -100,14 +100,14 @@ def test_the_model_can_ask_and_recall(asked: Asked) -> None:
     assert "Holdfast remembers earlier sessions" in asked.first
     assert "warmed after the import" not in asked.first
     for tool in ("memory", "memory_recall"):
-        told = asked.told(f"mcp__holdfast__{tool}")
+        told = asked.answer_of(f"mcp__holdfast__{tool}")
         assert "warmed after the import" in told and "holdfast://" in told
 
 
 @pytest.mark.slow
 def test_a_research_session_can_be_continued_in_a_later_session(asked: Asked) -> None:
     lab = asked.lab
-    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", asked.told("mcp__holdfast__memory")))
+    (session,) = set(re.findall(r"mem-[0-9a-f]{8,}", asked.answer_of("mcp__holdfast__memory")))
     on = {"question": "And when must it be warmed?", "session_id": session}
     lab.api.plays = {"on": ([Use("mcp__holdfast__memory", on)], [Say("I see.")])}
     server = {"command": str(lab.python), "args": ["-I", "-m", "holdfast", "mcp"]}

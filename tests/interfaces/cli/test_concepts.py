@@ -38,7 +38,7 @@ def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
     printed = holdfast(home, "concepts", "tide", "gauge", "--bank", "all").stdout
     assert "how it came about:" in printed and one["members"][0]["uri"] in printed
     overview = holdfast(home, "concepts", "--bank", "all").stdout
-    assert "Crane winch brake\n  3 exchanges · " in overview
+    assert "crane winch brake\n  3 exchanges · " in overview
 
 
 def test_an_unknown_concept_is_reported_with_similar_names(home: Path) -> None:

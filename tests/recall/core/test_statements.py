@@ -4,7 +4,13 @@ import pytest
 
 from holdfast.model.query import LAYER_BY_KIND, Hit
 from holdfast.model.trust import Trust
-from holdfast.recall.core.statements import is_question, is_request, says_not_known, statements
+from holdfast.recall.core.statements import (
+    is_question,
+    is_request,
+    says_not_known,
+    stated_runs,
+    statements,
+)
 
 
 def hit(text: str, kind: str = "turn", trust: Trust = Trust.ASSISTANT) -> Hit:
@@ -139,3 +145,50 @@ def test_a_call_that_looks_for_something_is_a_question_too(call: str, is_evidenc
 @pytest.mark.parametrize("kind", ["rule", "memory", "fact"])
 def test_a_record_of_nothing_but_code_is_kept_whole(kind: str) -> None:
     assert statements(hit("```\nmake release\n```", kind)) == ["```\nmake release\n```"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me only stage the files that belong to the cursor support and leave the others alone.",
+        "Now let me read the VPN connection notifier and the entities that are already there.",
+        "Good. I'll check the release section's exact syntax and confirm the name of the field.",
+        "Let's look at how the daemon starts, because the prompt is drawn twice.",
+        "Perfect! Now let me compile my findings with a comprehensive summary of all of them.",
+        "Waiting for the team lead to assign more work on the profile list and its widgets.",
+        "26 files changed, +1295 -315 lines.",
+        "8 files were modified in the last commit of the day.",
+        "Hello there!",
+        "Good morning.",
+    ],
+)
+def test_what_announces_greets_or_counts_files_states_nothing(text: str) -> None:
+    assert statements(hit(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Good — the count runs in a subshell, so finished jobs are counted forever.",
+        "I'll use pnpm for installs from now on, as the lockfile of yarn breaks.",
+        "The release changed 26 files, because the folder was renamed.",
+        "Let the daemon die with its pipe.",
+        "Hello World is printed by the example in the manual of the shell.",
+    ],
+)
+def test_a_statement_that_begins_like_narration_is_one(text: str) -> None:
+    assert statements(hit(text)) == [text]
+
+
+def test_a_person_may_announce_what_holds() -> None:
+    text = "I'll check the tide tables every Monday, before the first boat leaves the pier."
+    assert statements(hit(text, trust=Trust.USER)) == [text]
+    assert statements(hit(text)) == []
+
+
+def test_statements_that_follow_each_other_are_one_run() -> None:
+    text = "The cache is in Redis. It expires. Shall I drop it? The rest is in Postgres."
+    assert stated_runs(hit(text)) == [
+        ["The cache is in Redis.", "It expires."],
+        ["The rest is in Postgres."],
+    ]

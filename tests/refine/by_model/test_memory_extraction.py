@@ -17,13 +17,14 @@ from holdfast.capture.redact import Redactor
 from holdfast.errors import ModelTooLongError
 from holdfast.inference.chat import Question
 from holdfast.model.knowledge import Kind, Memory, Network
+from holdfast.model.ledgers.model_calls import ModelSummary
 from holdfast.model.records import Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.by_model import memory_extraction
 from holdfast.refine.by_model.memory_extraction import ExtractionReport, Extractor
 from holdfast.refine.by_model.model_run import ModelRun
-from holdfast.refine.by_model.summarise import Summariser, SummaryLimits
 from holdfast.refine.memories.statement_networks import statement_network
+from holdfast.refine.model_output.prompts import PROMPT_VERSION
 from holdfast.settings import Settings, SpendCaps
 from holdfast.spend.governor import Governor
 from tests.support.chats import ScriptedChat
@@ -274,8 +275,11 @@ def test_a_part_that_was_answered_is_not_asked_again(tmp_path: Path) -> None:
     assert len(chat.asked) == 1
     rest = ScriptedChat(respond)
     assert home.extract(rest, tokens=3000).exchanges == 1
-    shown = [question.text.split("\n", 1)[1] for question in (*chat.asked, *rest.asked)]
-    assert len({text.partition(" exchange 1\n")[2] for text in shown}) == len(shown) > 1
+    shown = [
+        question.text.rpartition("\n")[0].partition(" exchange 1\n")[2]
+        for question in (*chat.asked, *rest.asked)
+    ]
+    assert len(set(shown)) == len(shown) > 1
     assert {one.kind for one in home.retained()} == {Kind.LESSON, Kind.FACT}
     home.memory.close()
 
@@ -351,11 +355,20 @@ def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> No
 
 
 def test_extracted_memories_do_not_count_as_a_summary_of_their_exchange(home: Home) -> None:
+    """Neither where no model has summarised it, nor where one did with older prompts."""
+    store = home.memory.store
+    (session,) = home.memory.reader.sessions.latest(None)
+    last = home.memory.reader.sessions.exchanges(session.bank, session.id)[-1]
+    digest = home.memory.reader.sessions.digest(session.bank, session.id)
+    assert digest is not None
     home.extract(ScriptedChat(answer(item(home.place_of(RULE), "rule", RULE))))
-    summary: dict[str, Any] = {
-        "number": 1, "type": "bugfix", "title": "The retry wrapper ran load() twice",
-        "summary": "The retry wrapper ran load() a second time after a timeout.", "details": "",
-        "facts": [], "keywords": [],
-    }  # fmt: skip
-    chat = ScriptedChat(json.dumps({"exchanges": [summary], "request": "Fix the nightly import."}))
-    assert Summariser(home.run(chat), SummaryLimits(8000, 5, "")).run().exchanges == 1
+    with store.transaction():
+        tried = ModelSummary(
+            session.bank, "d", PROMPT_VERSION, "digest", digest.id, last.last_seq, "m", NOW, "",
+            "too short",
+        )  # fmt: skip
+        store.summaries.put(tried, session.id, 0)
+    assert store.summaries.unsummarised_sessions("", PROMPT_VERSION)
+    with closing(sqlite3.connect(home.memory.settings.database)) as raw, raw:
+        raw.execute("UPDATE exchange SET author = 'm'")
+    assert store.versions.outdated_summaries(PROMPT_VERSION) == [(session.bank, session.id)]

@@ -289,35 +289,29 @@ def test_data_is_between_random_borders(home: Home) -> None:
 
 
 def test_a_prompt_names_the_project_and_the_exchange_before_the_first_one(home: Home) -> None:
-    home.summarise(ScriptedChat(good))
+    first = {**GOOD, "summary": "The retry wrapper in src/importer.py ran load() a second time."}
+    home.summarise(ScriptedChat(json.dumps({"exchanges": [first], **DIGEST})))
     script = bug_hunt()
-    script.user("Now please also write the changelog entry for the importer fix, in one line.")
+    script.user("Now please also write the changelog entry for the fix, in one line.")
     script.assistant("The changelog tells that rows are loaded once. " + "It is in place. " * 20)
     home.read(script)
-    (bank,) = home.memory.reader.banks.all()
-    chat = ScriptedChat(
-        json.dumps(
-            {
-                "exchanges": [
-                    {
-                        **GOOD,
-                        "title": f"Changelog entry for the importer fix of {bank.name}",
-                        "summary": "The changelog of src/importer.py tells that rows are loaded.",
-                        "facts": [],
-                    }
-                ],
-                **DIGEST,
-            }
-        )
-    )
+    # Names of the context are no inventions.
+    said = "The changelog tells that src/importer.py has rows loaded once."
+    second: dict[str, Any] = {
+        **GOOD,
+        "title": "Changelog entry for the fix",
+        "summary": said,
+        "facts": [],
+    }
+    chat = ScriptedChat(json.dumps({"exchanges": [second], **DIGEST}))
     home.summarise(chat)
+    assert home.exchanges()[1].summary == said
     asked = chat.asked[0].text
+    (bank,) = home.memory.reader.banks.all()
     assert f"context: the project is called {bank.name}\n" in asked
     assert f"context: what came before\n- bugfix, done: {GOOD['title']}" in asked
     assert "[user] Now please" in asked and "[user] The nightly" not in asked
     assert f"context: the project is called {bank.name}\n" in chat.asked[1].text
-    # Names of the context are no inventions.
-    assert home.exchanges()[1].title.endswith(bank.name)
 
 
 @pytest.mark.slow

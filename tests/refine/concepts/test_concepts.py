@@ -82,7 +82,7 @@ def test_a_single_large_piece_of_work_is_a_concept_and_a_small_one_is_not() -> N
     files = ["tide/table.py", "tide/clock.py", "tide/moon.py"]
     large = work(0, "Tide table by the moon", files, ["tide", "moon"], turns=80)
     builder = build_concepts([large, *OTHERS])
-    assert members(builder) == [["x000"]] and concept_names(builder) == ["Tide table"]
+    assert members(builder) == [["x000"]] and concept_names(builder) == ["tide table"]
     assert members(build_concepts([replace(large, last_seq=3), *OTHERS])) == []
 
 
@@ -211,8 +211,10 @@ def test_vectors_join_items_that_words_alone_would_not() -> None:
 def test_no_concept_grows_over_many_topics() -> None:
     rng = random.Random(5)
     topics = [[f"topic{t}word{w}" for w in range(6)] for t in range(12)]
+    folders = [f"quay{letter}" for letter in "abcdefghijkl"]
     exchanges = [
-        work(n, " ".join(rng.sample(topics[n % 12], 3)), [f"src/t{n % 12}/a{rng.randrange(3)}.py"],
+        work(n, " ".join(rng.sample(topics[n % 12], 3)),
+             [f"src/{folders[n % 12]}/a{rng.randrange(3)}.py"],
              [*rng.sample(topics[n % 12], 4), "shared"])
         for n in range(240)
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from holdfast.refine.core.executor import Executor, NoExecutor, ProcessExecutor
 from holdfast.refine.sessions.parallel_derive import SessionSnapshot, derive_in_parallel
 from holdfast.settings import Settings
 from tests.refine.ingest.test_ingest_crash import make_corpus
-from tests.support.executor_tasks import die, double, tell_and_die
+from tests.support.executor_tasks import die, double, record_and_die
 from tests.support.memory_dump import dump
 from tests.support.transcripts import Script
 
@@ -95,7 +95,7 @@ def test_an_item_that_kills_its_process_comes_back_as_none_and_the_rest_is_done(
 
 def test_no_more_processes_are_started_after_too_many_deaths(tmp_path: Path) -> None:
     with closing(ProcessExecutor(1)) as crew:
-        made = list(crew.map(partial(tell_and_die, tmp_path), range(400)))
+        made = list(crew.map(partial(record_and_die, tmp_path), range(400)))
     assert made == [(n, None) for n in range(400)]
     assert 2 <= len(list(tmp_path.iterdir())) <= 12, "each process tells once that it was there"
 

@@ -10,7 +10,7 @@ from tests.support.opinion_sessions import ingest_and_update, open_dated_memory,
 FINISHED = "The harbour lamp is green now, and all tests pass."
 
 
-def told_after(folder: Path, reply: str) -> str:
+def brief_after(folder: Path, reply: str) -> str:
     script = session_on_day(1)
     script.user("Paint the harbour lamp green in lamp.py.")
     script.tool("Edit", "ok", file_path="/home/dev/proj/lamp.py", old_string="a", new_string="b")
@@ -32,10 +32,10 @@ def told_after(folder: Path, reply: str) -> str:
     ],
 )
 def test_what_waits_is_open_and_not_done(tmp_path: Path, closing: str) -> None:
-    told = told_after(tmp_path, f"{FINISHED} {closing}")
+    told = brief_after(tmp_path, f"{FINISHED} {closing}")
     assert "  done:" not in told and "still open: open: Paint the harbour lamp" in told
 
 
 def test_finished_work_is_done(tmp_path: Path) -> None:
-    told = told_after(tmp_path, f"{FINISHED} Let me know if you want another colour.")
+    told = brief_after(tmp_path, f"{FINISHED} Let me know if you want another colour.")
     assert "  done: Paint the harbour lamp" in told

@@ -7,7 +7,7 @@ import pytest
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import distil
+from holdfast.refine.distil.distil import Context, distil
 from holdfast.refine.distil.features import Candidate, describe, find_candidates, hashed_words
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import (
@@ -16,7 +16,7 @@ from holdfast.refine.distil.selector import (
     packaged_selector,
     select,
 )
-from holdfast.refine.distil.standalone import standalone
+from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 
@@ -46,7 +46,7 @@ SESSION = [
 
 
 def test_the_cause_and_what_is_left_are_distilled_and_announcements_are_not() -> None:
-    found = distil(SESSION, "Nightly export of invoices times out", packaged_selector())
+    found = distil(SESSION, Context("Nightly export of invoices times out"), packaged_selector())
     texts = [one.text for one in found]
     assert any("batch loader" in text for text in texts)
     assert not any("Let me look" in text or "query plan" in text for text in texts)
@@ -198,7 +198,18 @@ def test_text_from_outside_is_not_said() -> None:
     ],
 )
 def test_a_statement_stands_alone(text: str, lead: str, subject: str, expected: str) -> None:
-    assert standalone(statement(text, lead), subject) == expected
+    assert with_context(standalone(statement(text, lead)), [subject]) == expected
+
+
+def test_a_statement_names_the_request_that_it_answers() -> None:
+    subject, request = "Speed up the invoice export", "Fix the failing build on Windows"
+    said = "The path had a backslash."
+    assert with_context(said, [subject, request]) == f"{said} ({subject} — {request})"
+    assert with_context(said, [subject, "Make the invoice export faster"]) == (
+        f"{said} ({subject} — Make the invoice export faster)"
+    )
+    assert with_context(said, [subject, subject]) == f"{said} ({subject})"
+    assert with_context(said, ["", ""]) == said
 
 
 @pytest.mark.parametrize(
@@ -268,5 +279,5 @@ def test_hashed_words_have_length_one_and_tell_people_from_agents() -> None:
 
 
 def test_the_same_session_is_distilled_the_same_way_each_time() -> None:
-    first = distil(SESSION, "Nightly export", packaged_selector())
-    assert first == distil(SESSION, "Nightly export", packaged_selector())
+    first = distil(SESSION, Context("Nightly export"), packaged_selector())
+    assert first == distil(SESSION, Context("Nightly export"), packaged_selector())

@@ -45,6 +45,38 @@ def test_a_repeated_statement_adds_evidence_to_one_fact(tmp_path: Path) -> None:
         assert getattr(then, "evidence", None) == fact.evidence[:1]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The upload limit is 10 MB from now on.", "The upload limit is 20 MB from now on."),
+        ("From now on use npm for the packages.", "From now on do not use npm for the packages."),
+        ("From now on use npm instead of yarn here.", "From now on use yarn instead of npm here."),
+        ("Never call parse_config in handlers.", "Never call load_config in handlers."),
+        ("Always lint src/web before a commit.", "Always lint src/api before a commit."),
+        ("Always ask Ada before a release.", "Always ask Grace before a release."),
+        ("Always deploy the billing service by hand.", "Always deploy the ferry service by hand."),
+    ],
+)
+def test_rules_that_differ_in_a_number_a_name_or_a_negation_are_two_facts(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    scripts = [session_saying("2026-09-01", 1, one), session_saying("2026-09-05", 2, other)]
+    with open_filled_at_once(tmp_path, *scripts) as memory:
+        found = memory.browse.facts(all=True)
+        assert {fact.content for fact in found} == {one, other}
+        assert [len(fact.evidence) for fact in found] == [1, 1]
+
+
+def test_forgetting_a_rule_keeps_the_one_that_forbids_the_same(tmp_path: Path) -> None:
+    rule, opposite = (f"From now on {word} npm for the packages." for word in ("use", "do not use"))
+    scripts = [session_saying("2026-09-01", 1, rule), session_saying("2026-09-05", 2, opposite)]
+    with open_filled_at_once(tmp_path, *scripts) as memory:
+        memory.forget(f"fact/{find_fact(memory, 'on use npm').id}")
+        memory.ingestion.rebuild()
+        (left,) = memory.browse.facts(all=True)
+        assert left.content == opposite and left.status is Status.OBSERVED
+
+
 def session_running(day: str, number: int, *commands: str) -> Script:
     script = session_on(day, number)
     script.user("Please add the date library.")

@@ -16,8 +16,7 @@ from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.standalone import standalone, without_subject
-from holdfast.refine.distil.statements import Statement
+from holdfast.refine.distil.standalone import with_context
 from holdfast.refine.memories.matters import matter_of
 from holdfast.refine.memories.memory_stage import publish_changed_memories
 from holdfast.refine.memories.retention_rules import make_occurrence
@@ -134,9 +133,9 @@ def test_what_is_to_be_done_is_kept_from_what_was_done() -> None:
 def test_the_subject_of_a_session_makes_no_other_matter() -> None:
     subject = "Uploads to the portal fail at night"
     said = "The retry wrapper swallows every timeout of the uploader."
-    shown = standalone(Statement(said, "", "", False, True, 0, 1, 1), subject)
-    assert shown == f"{said} ({subject})" and without_subject(shown, subject) == said
-    one = occurrence(1, shown, Trust.ASSISTANT, said=without_subject(shown, subject))
+    shown = with_context(said, [subject])
+    assert shown == f"{said} ({subject})"
+    one = occurrence(1, shown, Trust.ASSISTANT, said=said)
     assert one.key == occurrence(2, said, Trust.ASSISTANT).key and one.what == shown
 
 

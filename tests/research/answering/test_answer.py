@@ -146,8 +146,31 @@ def test_external_text_is_marked_as_external(tmp_path: Path) -> None:
     script = Script("dddddddd-0000-4000-8000-000000000001")
     script.tool("WebFetch", "ok", url="https://example.com/zebra", prompt="zebra stripe count")
     with open_with(tmp_path, script) as memory:
-        answer = memory.ask("zebra stripe count", bank="all")
+        answer = memory.ask("output of the zebra stripe count", bank="all")
     assert any("outside the project" in caveat for caveat in answer.caveats)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("Which heron depot stores the spare anchors?", False),
+        ("What was the output for the spare anchors of the heron depot?", True),
+        ("Which command lists the spare anchors of the heron depot?", True),
+        ("Who keeps the spare anchors of heron_depot.csv?", True),
+    ],
+)
+def test_output_of_tools_is_evidence_only_where_it_is_asked_for(
+    tmp_path: Path, question: str, is_answered: bool
+) -> None:
+    script = Script("eeeeeeee-0000-4000-8000-000000000001")
+    script.user("The mailer is slow.")
+    script.tool(
+        "Bash", "ok", command="python list.py --spare anchors heron_depot.csv # heron depot"
+    )
+    script.assistant("The mailer waits for the name server.")
+    with open_with(tmp_path, script) as memory:
+        assert memory.recall(question, bank="all").hits
+        assert memory.ask(question, bank="all").abstained is not is_answered
 
 
 def test_a_citation_links_to_its_page(reversal: Holdfast) -> None:

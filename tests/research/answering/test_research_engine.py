@@ -14,6 +14,8 @@ from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
+from holdfast.research.answering.evidence_chains import Link
+from holdfast.research.answering.next_queries import LeadLimits, find_bridges
 from tests.support.recall_bank import open_with_sessions, talk
 
 OTHERS = tuple(
@@ -180,3 +182,33 @@ def test_the_first_answer_is_returned_when_the_time_is_up(memory: Holdfast) -> N
 def test_any_text_is_answered_or_rejected_in_time(memory: Holdfast, question: str) -> None:
     answer = memory.ask(question, "all", budget=Budget.HIGH)
     assert answer.abstained or answer.citations
+
+
+def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) -> None:
+    shelf = [
+        (
+            f"2026-07-{10 + n}",
+            f"What about {thing}?",
+            f"The shelf of the {thing} was painted {how}.",
+        )
+        for n, (thing, how) in enumerate(
+            zip("oars nets buoys ropes".split(), "red blue green grey".split(), strict=True)
+        )
+    ]
+    sessions = (WHO, ("2026-05-21", "And the mailer?", "The mailer has a shelf."), *shelf, *OTHERS)
+    said = [talk(n, *session) for n, session in enumerate(sessions, start=1)]
+    with open_with_sessions(tmp_path, *said) as memory:
+        counts = memory.reader.passages.term_frequencies(None, ["shelf"], 100)
+        hit = memory.recall("The mailer has a shelf", "all").hits[0]
+        link = Link(hit, "The mailer has a shelf.", frozenset())
+        assert counts[0] > LeadLimits().min_allowed
+        assert find_bridges(memory.reader, link, ["mailer"]) == []
+        named = Link(hit, "The mailer is called tidegauge.", frozenset())
+        assert find_bridges(memory.reader, named, ["mailer"]) == ["tidegauge"]
+
+
+def test_a_chain_that_leaves_out_what_answers_does_not_replace_it(memory: Holdfast) -> None:
+    for question in (ASKED, "Where does tidegauge run from Monday on?"):
+        first = memory.ask(question, "all", budget=Budget.LOW)
+        whole = memory.ask(question, "all", budget=Budget.HIGH)
+        assert {c.uri for c in first.citations[:1]} <= {c.uri for c in whole.citations}

@@ -170,6 +170,27 @@ def test_a_reason_that_only_the_session_states_is_found_through_the_commit(tmp_p
     assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
 
 
+@pytest.mark.parametrize(
+    ("said", "is_reason"),
+    [
+        ("The failures are all from `tmp/clones`, a leftover of the last evaluation.", True),
+        ("What was wrong: the runner picks up every folder with tests in it.", True),
+        ("It was the third time on that day, and the fifth in the same week.", False),
+    ],
+)
+def test_a_why_is_answered_by_a_reason_beside_what_was_asked(
+    tmp_path: Path, said: str, is_reason: bool
+) -> None:
+    made = History(tmp_path)
+    reply = f"The commit was blocked by the hook of the harbour. {said}"
+    talk(1, "2026-03-01", "The hook complains.", reply, cwd=str(made.top)).write(tmp_path / "p")
+    with made.memory as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"], "harbour"))
+        answer = memory.ask("Why was the commit blocked by the hook of the harbour?")
+    assert not answer.abstained
+    assert ("None of this says why in so many words." in answer.caveats) is not is_reason
+
+
 def test_a_question_who_decided_names_the_speaker(tmp_path: Path) -> None:
     made = History(tmp_path)
     talk(1, "2026-03-01", "We decided to keep the tide tables in SQLite.", "Noted.",

@@ -97,8 +97,9 @@ START = "This session is being continued from a previous conversation that ran o
         "<analysis>I think.</analysis>\n<summary>\n1. Rows came twice.\n</summary>",
         f"{START}\n\nAnalysis:\nI think.\n\nSummary:\n1. Rows came twice.\n\nPlease continue the "
         "conversation from where we left off.",
-        f"{START}\n<system-reminder>x</system-reminder>\nSummary:\n1. Rows came twice.\n\nIf you need "
-        "specific details from before compaction, read it.\nContinue the conversation from where …",
+        f"{START}\n<system-reminder>x</system-reminder>\nSummary:\n1. Rows came twice.\n\n"
+        "If you need specific details from before compaction, read it.\nContinue the conversation "
+        "from where …",
         f"{START}\n<analysis>I think.</analysis>\n1. Rows came twice.",
         "1. Rows came twice.",
     ],

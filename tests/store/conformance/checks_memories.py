@@ -9,7 +9,7 @@ from dataclasses import replace
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import CurationState
 from holdfast.model.graph import Node
-from holdfast.model.knowledge import Memory, Network
+from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
@@ -88,6 +88,20 @@ def check_retained_memories_are_found_and_filtered_by_network(make_store: MakeSt
             "counts",
         )
         expect(store.memories.retained(OTHER), [], "another bank")
+
+
+def check_memories_are_listed_and_counted_by_kind(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for id, kind in (("m1", Kind.LESSON), ("m2", Kind.LESSON), ("m3", Kind.TODO)):
+                one = replace(_memory(id, f"The yawl {id}"), kind=kind)
+                store.memories.put_retained(BANK, id, one, _passage(id, one.what))
+            _show(store, "world:1", "m4", "The yawl is blue")
+        found = store.memories.retained(BANK, kind="lesson")
+        expect(sorted(one.id for one in found), ["m1", "m2"], "those of a kind")
+        expect({one.kind for one in found}, {Kind.LESSON}, "their kind")
+        expect(store.memories.counts_by_kind(BANK), {"lesson": 2, "todo": 1}, "how many of each")
+        expect(store.memories.counts_by_kind(OTHER), {}, "those of another bank")
 
 
 def check_memories_are_found_by_their_exchange(make_store: MakeStore) -> None:

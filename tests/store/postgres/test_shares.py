@@ -47,7 +47,7 @@ def test_shares_are_stored_once_change_scope_and_can_be_withdrawn(
         for bank in ("harbour", "office"):
             memory.remember("The yawl is painted in secret.", bank)
 
-        def told() -> list[list[str]]:
+        def shared_texts() -> list[list[str]]:
             asked = "how is the yawl painted?"
             return [
                 [one.text for one in recall_shared(memory, asked, bank, 5)]
@@ -59,7 +59,7 @@ def test_shares_are_stored_once_change_scope_and_can_be_withdrawn(
             return receive(memory, "harbour", lines, "Ann", "Ann")[0].state
 
         assert (take(Scope.TEAM, 1), take(Scope.TEAM, 1)) == ("taken", "known")
-        assert told() == [["The yawl is painted blue."], []]
+        assert shared_texts() == [["The yawl is painted blue."], []]
         assert take(Scope.ORGANISATION, 2) == "taken"
-        assert told() == [["The yawl is painted blue."]] * 2
-        assert take(Scope.TEAM, 3, gone=True) == "taken" and told() == [[], []]
+        assert shared_texts() == [["The yawl is painted blue."]] * 2
+        assert take(Scope.TEAM, 3, gone=True) == "taken" and shared_texts() == [[], []]

@@ -14,7 +14,7 @@ from holdfast.settings import load_settings
 from tests.interfaces.http.api.test_api import send
 from tests.interfaces.http.pages.test_review_page import fill
 from tests.refine.rules.test_rules import project
-from tests.support.http.forms import Visitor, open_server_memory
+from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server, empty_home, serving
 
 
@@ -46,7 +46,7 @@ class LoggedServer(NamedTuple):
 
     def submit_form(self, path: str, form: dict[str, str]) -> None:
         """Submit a form of a page and require that it is accepted."""
-        got = Visitor(self.server).post(path, form)
+        got = PageClient(self.server).post(path, form)
         assert got.status == 303, (path, got.status, got.text[-2000:])
 
 

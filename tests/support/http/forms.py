@@ -14,7 +14,7 @@ from tests.support.http.server import HttpResponse, Server
 _KEY = re.compile(r'name="form_key" value="([0-9a-f]+)"')
 
 
-class Visitor:
+class PageClient:
     """A client of the pages, signed in by the token or by the cookie of a browser."""
 
     def __init__(self, server: Server, cookie: str = "") -> None:
@@ -22,18 +22,18 @@ class Visitor:
         key = {"Cookie": cookie} if cookie else {"Authorization": f"Bearer {server.token}"}
         self._headers = {**key, "Origin": server.url, "Accept": "text/html"}
 
-    def look(self, path: str) -> HttpResponse:
+    def get(self, path: str) -> HttpResponse:
         """Return a page."""
         return self.server.ask(path, self._headers)
 
     def key(self, path: str = "/memory?tab=memories") -> str:
-        """Return the form key of this visitor."""
-        found = _KEY.search(self.look(path).text)
+        """Return the form key of this client."""
+        found = _KEY.search(self.get(path).text)
         assert found is not None, f"no form on {path}"
         return found.group(1)
 
     def post(self, path: str, form: Mapping[str, str], key: str | None = None) -> HttpResponse:
-        """Submit a form, with the key of this visitor unless another is given."""
+        """Submit a form, with the key of this client unless another is given."""
         told = {"form_key": self.key() if key is None else key, **form}
         body = urlencode({name: value for name, value in told.items() if value})
         kind = {"Content-Type": "application/x-www-form-urlencoded"}

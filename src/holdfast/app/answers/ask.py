@@ -249,8 +249,9 @@ def _with_notes(
     itself gets none of the latter: history does not change."""
     patterns: list[str] = []
     if answer.citations:
-        about = f"{answer.question} {answer.answer}"
-        patterns = pattern_notes(context.store, bank, answer.citations, about)
+        patterns = pattern_notes(
+            context.store, bank, answer.citations, answer.question, answer.answer
+        )
     has_history = not from_git and not plan.as_of and context.store.git.repositories()
     cited = answer.citations if has_history else ()
     changed = changed_code_notes(context.store, cited)

@@ -70,6 +70,27 @@ _NOT_KNOWN = regex(
 )
 # A longer sentence that begins like narration ("Done: …") says something, too.
 _MIN_NARRATION = 60
+# What an agent is about to do, at any length.
+_ANNOUNCES = regex(
+    r"(?:(?:ok(?:ay)?|so|and|good|great|perfect|excellent|now|next|then|first|finally|alright)\b"
+    r"[\s,.!:;—–-]+)*"
+    r"(?:let me|let['’]s (?:see|check|look|start|run|verify|find|read|now|first|examine|explore)|"
+    r"(?:i['’]ll|i will|i am going to|i['’]m going to|i need to|time to) (?:now |also |just |"
+    r"first |quickly |then )*(?:add|analy[sz]e|apply|build|check|commit|continue|create|delete|"
+    r"dig|edit|examine|explore|fetch|find|fix|gather|grep|implement|inspect|investigate|launch|look|mark|"
+    r"open|proceed|push|read|review|run|scan|search|see|spawn|stage|start by|test|trace|update|"
+    r"verify|wire|write)|standing by|waiting (?:for|on))\b",
+    re.IGNORECASE,
+)
+# How a greeting begins, and a sentence that only counts what git changed.
+_GREETS = regex(
+    r"(?:hi|hey|hello|good (?:morning|afternoon|evening)|welcome)\b[^.:]{0,40}[!.]?$", re.IGNORECASE
+)
+_COUNTS_FILES = regex(
+    r"\W*\d+ files?(?: were| are)? (?:changed|modified|committed|staged|touched)\b|"
+    r"\W*\d+ (?:insertions?|deletions?)\b",
+    re.IGNORECASE,
+)
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
 _LATEST = regex(r"\bLatest \([^)]*\): ")
@@ -107,18 +128,29 @@ def says_not_known(sentence: str) -> bool:
 def statements(hit: Hit) -> list[str]:
     """The sentences of a record that state something, in their order. A tool call that changed or
     tried something is one statement."""
+    return [sentence for run in stated_runs(hit) for sentence in run]
+
+
+def stated_runs(hit: Hit) -> list[list[str]]:
+    """The statements of a record, those that follow each other together."""
     if TOOL_RESULT in hit.text:
-        return [] if _LOOKS_FOR.match(hit.text) else [hit.text]
-    found = [
-        sentence
-        for text, by_person in _parts(hit)
-        for sentence in sentences(text)
-        if states(sentence, by_person)
-    ]
-    if found or sentences(hit.text):
-        return found
+        return [] if _LOOKS_FOR.match(hit.text) else [[hit.text]]
+    runs: list[list[str]] = []
+    is_any = False
+    for text, by_person in _parts(hit):
+        goes_on = False
+        for sentence in sentences(text):
+            is_any = True
+            is_stated = states(sentence, by_person)
+            if is_stated and goes_on:
+                runs[-1].append(sentence)
+            elif is_stated:
+                runs.append([sentence])
+            goes_on = is_stated
+    if runs or is_any:
+        return runs
     # Nothing but a heading or a block of code: kept as a whole.
-    return [hit.text] if hit.text.strip() and hit.kind != "turn" else []
+    return [[hit.text]] if hit.text.strip() and hit.kind != "turn" else []
 
 
 def _parts(hit: Hit) -> list[tuple[str, bool]]:
@@ -140,6 +172,11 @@ def _section(text: str) -> tuple[str, bool]:
     return text.removeprefix(label), bool(label)
 
 
+def is_output(hit: Hit) -> bool:
+    """Whether a hit is a tool call or what a tool printed."""
+    return hit.kind == "turn" and (TOOL_RESULT in hit.text or "raw_grep" in hit.why)
+
+
 def is_typed(hit: Hit) -> bool:
     """Whether a hit is what a person typed."""
     return hit.kind == "turn" and hit.trust in (Trust.USER, Trust.IMPORT)
@@ -149,6 +186,10 @@ def states(sentence: str, by_person: bool) -> bool:
     """Whether a sentence states something, in the words of a person or of an agent."""
     if is_question(sentence, by_person) or (by_person and is_request(sentence)):
         return False
+    if _GREETS.match(sentence) or _COUNTS_FILES.match(sentence) or _COUNTS.match(sentence):
+        return False
+    if not by_person and _ANNOUNCES.match(sentence):
+        return False
     short = len(sentence) < _MIN_NARRATION and ": " not in sentence
     only_narrates = short and (is_chatter(sentence) or _ACKNOWLEDGES.fullmatch(sentence))
-    return not (only_narrates or says_not_known(sentence) or _COUNTS.match(sentence))
+    return not (only_narrates or says_not_known(sentence))

@@ -55,8 +55,10 @@ class NameLimits(NamedTuple):
     max_items: int = 60  # the latest members; more cost time and hardly change the name
     max_names: int = 6
     min_members: int = 2  # that have the term, unless there is only one
-    # The share of the members that must have the term: below it, it names a part of them.
+    # The share of the members that must have the term: below it, it names a part of them. More if
+    # none of them has it where things are named: in a title, a heading, a file or a commit.
     min_share: float = 0.2
+    min_share_in_text: float = 0.4
 
 
 UNNAMED = "Unnamed"
@@ -108,11 +110,10 @@ class ConceptNamer:
         for item in items:
             for key, place in self._terms(item).items():
                 weights[key].append(_WEIGHTS.at(place))
-        least = max(min(_LIMITS.min_members, len(items)), _LIMITS.min_share * len(items))
         scored = [
             _Scored(Name(key, text), self._score(key, text, own, len(items)), len(own))
             for key, own in weights.items()
-            if len(own) >= least and (text := self._name_text(key))
+            if _is_frequent(own, len(items)) and (text := self._name_text(key))
         ]
         scored.sort(key=lambda one: (-one.score, one.name.text))
         names: dict[str, Name] = {}
@@ -144,6 +145,13 @@ class ConceptNamer:
         return round(sum(own) / size * rarity * length * distinct * own_words, 6)
 
 
+def _is_frequent(own: Sequence[float], size: int) -> bool:
+    """Whether enough of the members have a term; `own` are its weights in those that do."""
+    is_named = max(own) >= min(_WEIGHTS.title, _WEIGHTS.marked, _WEIGHTS.file)
+    share = _LIMITS.min_share if is_named else _LIMITS.min_share_in_text
+    return len(own) >= max(min(_LIMITS.min_members, size), share * size)
+
+
 def _between(least: float, share: float) -> float:
     return least + (1 - least) * share
 
@@ -167,9 +175,7 @@ def _phrases_first(scored: Sequence[_Scored]) -> list[_Scored]:
     for one in scored:
         if len(one.name.key) == 1 and one not in found:
             root = one.name.key[0]
-            longer = next(
-                (s for s in scored if len(s.name.key) > 1 and root in s.name.key), None
-            )
+            longer = next((s for s in scored if len(s.name.key) > 1 and root in s.name.key), None)
             is_near = longer and longer.score >= _WEIGHTS.min_share_of_word * one.score
             if longer and is_near and longer not in found:
                 found.append(longer)

@@ -13,8 +13,8 @@ from holdfast.model.trust import least_trusted
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.concept_builder import ConceptBuilder
 from holdfast.refine.concepts.concept_names import UNNAMED, title_name
-from holdfast.refine.concepts.grouping import Group, GroupEvent
 from holdfast.refine.concepts.file_names import file_weight
+from holdfast.refine.concepts.grouping import Group, GroupEvent
 from holdfast.refine.concepts.items import Item, is_process_stem
 
 

@@ -178,8 +178,14 @@ def _exchange_terms(exchange: Exchange, subjects: Iterable[str]) -> tuple[Term, 
         file = normalise_path(path)
         if file_weight(file) >= 1:
             found += file_term(file_topic(file))
-            found += file_term(file.rpartition("/")[0].rpartition("/")[2], Place.FOLDER)
+            found += file_term(_folder_name(file), Place.FOLDER)
     return _best_places(found)
+
+
+def _folder_name(file: str) -> str:
+    """The name of the folder of a file; "" for one that tools hide their files in."""
+    name = file.rpartition("/")[0].rpartition("/")[2]
+    return "" if name.startswith(".") else name
 
 
 def _best_places(terms: Iterable[Term]) -> tuple[Term, ...]:
@@ -316,7 +322,7 @@ class FeatureWeights:
 
 
 def rarity_of(frequency: int, total: int) -> float:
-    """The rarity of what `frequency` of `total` items have, from `lowest` to `highest`, in halves."""
+    """The rarity of what `frequency` of `total` items have, on a scale in halves."""
     raw = math.log2((_coarse(total) + _SCALE.smoothing) / (_coarse(frequency) + 1))
     return min(_SCALE.highest, max(_SCALE.lowest, round(raw * 2) / 2))
 

@@ -55,7 +55,7 @@ class TermLimits(NamedTuple):
 
 
 _LIMITS = TermLimits()
-_URL = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+\.\w+")
+_URL = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+")
 _FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = regex(r"`([^`\n]{1,80})`")
 _MARKED = regex(
@@ -73,7 +73,9 @@ _FILE = regex(
     r"lua|sql|s?css|html|vue|svelte|mdx?|mdc|toml|jsonl?|jsonc|ya?ml|ini|cfg|conf|lock|txt|ipynb|tf|"
     r"proto|graphql|gradle|xml|env|dart|nix|plist|svg|png|log|diff|patch|example|local)$"
 )
-_NOT_FILES = frozenset(("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js"))
+_NOT_FILES = frozenset(
+    ("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js")
+)
 _NO_NAME = regex(
     r"^(?:\W*\d[\w.,:%×x-]*|v\d[\w.-]*|#\d+|[A-Z]{1,5}-?\d+[a-z]?|[a-z]{1,3}-(?=[a-z]*\d)[a-z0-9]{3,5}(?:[.-].*)?"
     r"|(?=[a-f]*\d)[0-9a-f]{6,40}|[a-zA-Z]\d*|\w*\d{4,}\w*|\w*(?:\d[a-z]+){3,}\w*)$"
@@ -93,10 +95,11 @@ _TOOL_NAMES = frozenset(
     "search_replace file_search web_search exec_command apply_patch write_stdin shell_command "
     "update_plan view_image askuserquestion todowrite todoread exitplanmode enterplanmode "
     "multiedit webfetch websearch notebookedit taskoutput taskcreate taskupdate tasklist taskget "
-    "sendmessage teamcreate toolsearch multi_tool_use.parallel functions.exec_command max_output_tokens "
-    "yield_time_ms old_string new_string file_path subagent_type run_in_background node_modules "
-    "agents.md claude.md readme.md skill.md memory.md changelog.md license.md package.json "
-    "glob_file_search require_escalated with_escalated_permissions claude_code console.log redacted nothing_to_report".split()
+    "sendmessage teamcreate toolsearch multi_tool_use.parallel functions.exec_command "
+    "max_output_tokens yield_time_ms old_string new_string file_path subagent_type "
+    "run_in_background node_modules agents.md claude.md readme.md skill.md memory.md changelog.md "
+    "license.md package.json glob_file_search require_escalated with_escalated_permissions "
+    "claude_code console.log redacted nothing_to_report".split()
 )
 
 
@@ -105,7 +108,9 @@ _DOMAINS = (".com", ".org", ".io", ".net", ".dev", ".ai", ".app")
 # What is done, at the end of a term, adds nothing to what it is done to.
 _WORK = frozenset(
     "issue issues problem problems change changes update updates fix fixes task tasks work code "
-    "improvement improvements file files error errors bug bugs implementation feature".split()
+    "improvement improvements file files error errors bug bugs implementation implementations "
+    "feature features part parts side section sections functionality information info detail "
+    "details version versions thing things codebase project repo repository".split()
 )
 
 
@@ -171,7 +176,7 @@ def _piece_terms(piece: str, place: Place) -> Iterator[Term]:
     kinds = [_plain_class(token) for token in tokens]
     run: list[_Word] = []
     runs = [run]
-    before = WordClass.SUBJECT
+    before = WordClass.VERB_CUE
     for number, (token, kind) in enumerate(zip(tokens, kinds, strict=True)):
         is_last = number + 1 == len(tokens)
         after = WordClass.OTHER if is_last else kinds[number + 1]
@@ -198,7 +203,7 @@ def _class_as_context(token: str, kind: WordClass) -> WordClass:
     but is none is a verb, and after "and" there may be another one."""
     if kind is WordClass.ACTION:
         return WordClass.VERB
-    return WordClass.SUBJECT if token in ("and", "or", "then") else kind
+    return WordClass.VERB_CUE if token in ("and", "or") else kind
 
 
 @lru_cache(maxsize=50_000)
@@ -219,7 +224,11 @@ def _plain_class(token: str) -> WordClass:
         return WordClass.OTHER if not _FILE.search(token) else WordClass.NOUN
     if is_identifier(token) or token[0] in "@/$.":
         return WordClass.NOUN
-    if len(token) < 3 and not token.isupper():
+    if token.isupper() and len(token) > 1:
+        # An acronym: REST is not the rest. But some people shout: "do NOT".
+        kind = word_class(low)
+        return kind if kind in _FUNCTION_CLASSES else WordClass.NOUN
+    if len(token) < 3:
         return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
     return word_class(low)
 
@@ -240,8 +249,9 @@ def _foreign_class(low: str) -> WordClass:
 
 
 _GENERIC_CJK = frozenset(
-    "実装 確認 修正 変更 追加 対応 削除 作業 問題 内容 場合 必要 説明 結果 方法 処理 更新 作成 以下 現在 今回 次 "
-    "全部 全体 一部 最後 最初 自分 質問 回答 意味 文 点 部分 問题 修改 添加 检查 实现 更新 代码 文件 测试 确认".split()
+    "実装 確認 修正 変更 追加 対応 削除 作業 問題 内容 場合 必要 説明 結果 方法 処理 更新 作成 "
+    "以下 現在 今回 全部 全体 一部 最後 最初 自分 質問 回答 意味 部分 问题 修改 添加 检查 实现 "
+    "代码 文件 测试 确认".split()
 )
 
 
@@ -249,6 +259,10 @@ def _is_plural(word: str) -> bool:
     return word[-1] == "s" and word[-2:] != "ss"
 
 
+_FUNCTION_CLASSES = frozenset(
+    (WordClass.DETERMINER, WordClass.SUBJECT, WordClass.VERB_CUE, WordClass.OTHER)
+)
+_BEFORE_VERB = frozenset((WordClass.SUBJECT, WordClass.VERB_CUE, WordClass.ACTION))
 _CONTENT = frozenset((WordClass.NOUN, WordClass.ADJECTIVE, WordClass.ACTION, WordClass.GERUND))
 _OBJECT = frozenset((WordClass.DETERMINER, WordClass.SUBJECT))
 
@@ -256,7 +270,7 @@ _OBJECT = frozenset((WordClass.DETERMINER, WordClass.SUBJECT))
 def _action_is_noun(token: str, before: WordClass, after: WordClass, follows_plural: bool) -> bool:
     """Whether a word that may be a verb is a noun here: "the build" and "a slow build", but not
     "you build", "build the", "the tests pass" or "release calls publish.yml"."""
-    if before in (WordClass.SUBJECT, WordClass.ACTION) or after in _OBJECT:
+    if before in _BEFORE_VERB or after in _OBJECT:
         return False
     if _is_plural(token):
         return before is not WordClass.NOUN or after not in _CONTENT
@@ -321,22 +335,28 @@ def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term
 
 def _bare(text: str) -> str:
     """A word as it is shown: a path as the name of its file, without a possessive."""
-    bare = text.lstrip("@$").replace("’s", "").removesuffix("'s").rstrip("./-")
+    bare = text.lstrip("@$/").replace("’s", "").removesuffix("'s").rstrip("./-")
     return bare.rpartition("/")[2] if "/" in bare.strip("/") else bare
 
 
 def is_specific(texts: Sequence[str]) -> bool:
     """Whether words say together what is meant: one that only this project uses, or two that many
     projects use, "database migration", but not such a word beside a generic one, "config file"."""
-    parts = [part.lower() for text in texts for part in _parts(text)]
-    nouns = [part for part in parts if word_class(part) is not WordClass.ADJECTIVE]
-    known = [part for part in nouns if not is_generic(part)]
+    nouns = [text for text in texts if word_class(text.lower()) is not WordClass.ADJECTIVE]
+    parts = [part.lower() for text in nouns for part in _parts(text)]
+    known = [
+        part
+        for part in parts
+        if word_class(part) is not WordClass.ADJECTIVE and not is_generic(part)
+    ]
     return any(not is_common(part) for part in known) or len(known) > 1
 
 
 @lru_cache(maxsize=50_000)
 def _parts(text: str) -> tuple[str, ...]:
-    """The words of a token. A file that every project has says nothing."""
+    """The words of a token; none if it is generic as a whole, such as a file of every project."""
+    if is_generic(text.lower()):
+        return ()
     if _FILE.search(text) and text.lower() not in _NOT_FILES:
         text = file_topic(text)
     parts = split_identifier(text) if is_identifier(text) or "-" in text else [text]
@@ -347,9 +367,9 @@ def file_term(name: str, place: Place = Place.FILE) -> Iterator[Term]:
     """The term of the name of a file without its extensions, or of a folder, as it is spelled."""
     key = key_of([name])
     fits = len(key) <= _LIMITS.max_parts and len(name) <= _LIMITS.max_chars
-    if name and fits and len(set(key)) == len(key):
-        if _plain_class(name) is WordClass.NOUN or is_identifier(name):
-            yield Term(key, name, place)
+    is_name = name != "" and _NO_NAME.match(name) is None and _NO_VOWEL.search(name.lower()) is None
+    if is_name and fits and len(set(key)) == len(key):
+        yield Term(key, name, place)
 
 
 def commit_terms(subject: str) -> Iterator[Term]:

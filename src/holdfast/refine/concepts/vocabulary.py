@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.terms import Key, Place, Term, is_identifier, is_specific, key_of
-from holdfast.refine.core.word_classes import WordClass, is_common, word_class
+from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
 
 # Places where a project names its parts, as against prose.
 _PATHS = frozenset((Place.FILE, Place.FOLDER))
@@ -79,7 +79,7 @@ class Vocabulary:
     def is_name(self, key: Key) -> bool:
         """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
         the pen, and it is not the project itself."""
-        if not self._whole[key] or self._project.issuperset(key):
+        if not self._whole[key] or all(r in self._project or is_generic(r) for r in key):
             return False
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
@@ -94,7 +94,7 @@ class Vocabulary:
         """Whether a single word is a name: a file or a scope has it, or it is written with
         capitals, and no list of words knows it."""
         text = self.spelling(key)
-        if word_class(text.lower()) is not WordClass.NOUN:
+        if word_class(text.lower()) is not WordClass.NOUN or text.lower().endswith("ing"):
             return False
         return key in self._paths or not text.islower() or not text.isascii()
 
@@ -107,14 +107,19 @@ class Vocabulary:
         counts = self._spellings[key]
         phrases = {s: n for s, n in counts.items() if " " in s and n > _SHOWN_WEIGHT}
         best = min(phrases or counts, key=lambda s: (-counts[s], s))
-        return " ".join(self._form(word) for word in best.split())
+        is_shown = counts[best] >= _SHOWN_WEIGHT
+        return " ".join(self._form(word, is_shown) for word in best.split())
 
-    def _form(self, word: str) -> str:
-        """A word in the case in which it is written most often."""
+    def _form(self, word: str, is_shown: bool) -> str:
+        """A word as it is written most often, if that is a spelling of its own, as "LangSmith" or
+        "CI"; else as it stands, or in lower case if it only starts sentences."""
         forms = self._forms.get(word.lower())
-        if not forms:
-            return word if is_identifier(word) or word.isupper() else word.lower()
-        return min(forms, key=lambda form: (-forms[form], form))
+        most = min(forms, key=lambda form: (-forms[form], form)) if forms else word
+        if is_identifier(most) or most.isupper():
+            return most
+        if is_shown or is_identifier(word) or word.isupper():
+            return word
+        return most if forms else word.lower()
 
 
 def is_plain_word(spelling: str) -> bool:

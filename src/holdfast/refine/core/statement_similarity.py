@@ -232,10 +232,10 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def says_the_same(one: StatementFeatures, other: StatementFeatures) -> bool:
     """Whether two statements say the same, in the same words or in others."""
-    if one.stems == other.stems:
-        return True
     if one.values != other.values or one.is_prohibition != other.is_prohibition:
         return False
+    if one.stems == other.stems:
+        return True
     if _has_other_scope(one, other):
         return False
     if (one.rejected & other.accepted) or (other.rejected & one.accepted):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, sentences
@@ -11,7 +11,7 @@ from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, content_words, find_candidates
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
-from holdfast.refine.distil.standalone import standalone
+from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.facts.hypotheses import is_guess
 
@@ -21,25 +21,34 @@ _DATA = ("{", "[", "<", "|", "$ ")
 _MIN_WORDS = 4
 
 
+class Context(NamedTuple):
+    """What statements are about: the subject of their session, and what was asked for before each
+    turn, by its id."""
+
+    subject: str = ""
+    requests: Mapping[str, str] = {}
+
+
 class Distilled(NamedTuple):
-    """A statement to remember: its kind, its words, the turn that states it and whether whoever the
-    agent works for said it."""
+    """A statement to remember: its kind, its words with what it is about, only what was said, the
+    turn that states it and whether whoever the agent works for said it."""
 
     kind: Kind
     text: str
+    said: str
     turn: Turn
     is_person: bool
 
 
 def distil(
     turns: Sequence[Turn],
-    subject: str,
+    context: Context,
     selector: Selector,
     limits: SelectionLimits = LIMITS,
     whole: Sequence[Turn] = (),
 ) -> list[Distilled]:
-    """The statements of a session to remember, in the order they were said. `subject`: what the
-    session was about; `whole`: all its turns, where these are a part of it."""
+    """The statements of a session to remember, in the order they were said. `whole`: all its turns,
+    where these are a part of it."""
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
     lasting = [
@@ -47,7 +56,7 @@ def distil(
         for one in scored
         if one.score >= limits.threshold and _may_last(one.candidate, utterances)
     ]
-    return [_distilled(one, utterances, subject) for one in select(lasting, limits)]
+    return [_distilled(one, utterances, context) for one in select(lasting, limits)]
 
 
 def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
@@ -69,7 +78,9 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     return utterance.is_person or not any(is_guess(s) or is_chatter(s) for s in stated)
 
 
-def _distilled(one: Scored, utterances: Sequence[Utterance], subject: str) -> Distilled:
+def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -> Distilled:
     utterance = utterances[one.candidate.utterance]
-    text = standalone(one.candidate.statement, subject)
-    return Distilled(one.kind, text, utterance.turn, utterance.is_person)
+    said = standalone(one.candidate.statement)
+    subjects = (context.subject, context.requests.get(utterance.turn.id, ""))
+    text = with_context(said, subjects)
+    return Distilled(one.kind, text, said, utterance.turn, utterance.is_person)

@@ -1,13 +1,14 @@
 """Makes a statement understandable without its conversation.
 
 Words that only continue the conversation are taken off its start, what stood above it in a list is
-put before it, and where it does not say what it is about, the subject of its session is added in
-brackets. Otherwise the words stay as they were written.
+put before it, and where it does not say what it is about, the subject of its session and the request
+that it answers are added in brackets. Otherwise the words stay as they were written.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import capitalize, collapse_spaces, cut, sentences
@@ -20,7 +21,7 @@ class StandaloneLimits(NamedTuple):
     """When a subject is added, and how long the result may get."""
 
     max_chars: int = 400
-    max_subject_chars: int = 90
+    max_subject_chars: int = 80
     # A statement that shares so many words with the subject names it itself.
     shared_words: int = 3
     # A first sentence of fewer words ("Done.", "All fixed.") is left out before another.
@@ -50,8 +51,8 @@ _GENERIC = regex(
 )
 
 
-def standalone(statement: Statement, subject: str) -> str:
-    """A statement in words that stand alone. `subject`: what its session was about."""
+def standalone(statement: Statement) -> str:
+    """The words of a statement without those that only continue the conversation."""
     text = _SYMBOLS.sub("", collapse_spaces(statement.text))
     first, *others = sentences(text) or [text]
     if others and len(content_words(first)) < _LIMITS.min_first_words:
@@ -62,14 +63,17 @@ def standalone(statement: Statement, subject: str) -> str:
     repeats = text.lower().startswith(lead.lower()[: _LIMITS.same_letters])
     if lead and not repeats and not _GENERIC.match(lead):
         text = f"{lead}: {text}"
-    about = content_words(subject)
-    if about and len(about & content_words(text)) < min(_LIMITS.shared_words, len(about)):
-        subject = cut(subject, _LIMITS.max_subject_chars)
-        room = _LIMITS.max_chars - len(subject) - 3
-        return f"{cut(text, room)} ({subject})"
     return cut(text, _LIMITS.max_chars)
 
 
-def without_subject(text: str, subject: str) -> str:
-    """The words of a statement without the subject that `standalone` may have added."""
-    return text.removesuffix(f" ({cut(subject, _LIMITS.max_subject_chars)})")
+def with_context(text: str, subjects: Sequence[str]) -> str:
+    """A statement with those subjects in brackets that neither it nor one before them names."""
+    named = content_words(text)
+    missing: list[str] = []
+    for subject in subjects:
+        about = content_words(subject)
+        if len(about & named) < min(_LIMITS.shared_words, len(about)):
+            missing.append(cut(subject, _LIMITS.max_subject_chars))
+            named |= about
+    context = " — ".join(missing)
+    return f"{cut(text, _LIMITS.max_chars - len(context) - 3)} ({context})" if context else text

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import (
+    code_names,
     collapse_spaces,
     is_chatter,
     plain,
@@ -58,9 +59,14 @@ class ClaimLimits(NamedTuple):
 
 _LIMITS = ClaimLimits()
 _CHANGING_TOOLS = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
-_REWORK_WORDS = "rewrite redesign restructur rework overhaul replace migrat refactor".split()
+_REWORK_WORDS = "rewrite redesign restructur rework overhaul migrat refactor".split()
+# What is replaced may be a detail; it is a rework if several files had to change for it.
+_WIDE_REWORK_WORDS = (*_REWORK_WORDS, "replace")
+# Says how something works now, other than before.
 _CONTRAST = regex(
-    r"\b(?:(?:is|are|now) .{3,80}instead of|no longer|replac(?:ed|es) .{3,80} (?:with|by))\b",
+    r"\b(?:(?:is|are|now) .{3,80}instead of|no longer|replac(?:ed|es) .{3,80} (?:with|by)|"
+    r"[\w`]+ replaces (?:the )?[\w`]+|(?:is|are) (?:now )?(?:gone|allowed|optional|required)|"
+    r"now (?:works?|uses?|allows?|lets?|goes|takes?|keeps?|holds?|reads?|writes?|runs?))\b",
     re.IGNORECASE,
 )
 
@@ -310,16 +316,24 @@ def _core_logic_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     request = " ".join(
         t.text[: _LIMITS.max_request_chars] for t in turns if t.role is Role.USER
     ).lower()
-    if x.outcome is not Outcome.DONE or len(x.files_modified) < 2:
+    wanted = _WIDE_REWORK_WORDS if len(x.files_modified) > 1 else _REWORK_WORDS
+    if x.outcome is not Outcome.DONE or not x.files_modified:
         return
-    if not any(word in request for word in _REWORK_WORDS) or _proof(turns) is None:
+    if not any(word in request for word in wanted) or _proof(turns) is None:
         return
+    edited = "\n".join(call.action for call in signals.tool_calls(turns, signals.EDIT_TOOLS))
     for turn in reversed(turns):
         if not _is_by_agent(turn):
             continue
         for sentence in _sentences(turn):
             explains = _CONTRAST.search(plain(sentence)) and _explains(sentence)
-            if explains and _shared(sentence, request) >= _LIMITS.stems_shared_with_request:
+            if explains and _is_about(sentence, request, edited):
                 claim = _claim(x, turn, ClaimKind.CORE_LOGIC, sentence)
                 yield replace(claim, files=tuple(x.files_modified[: _LIMITS.max_files]))
                 return
+
+
+def _is_about(sentence: str, request: str, edited: str) -> bool:
+    """Whether a sentence is about what was asked for, or about names in what was edited."""
+    names = [name for name in code_names(sentence) if name in edited]
+    return _shared(sentence, request) + len(names) >= _LIMITS.stems_shared_with_request

@@ -22,7 +22,8 @@ _CODE = regex(r"`[^`\n]*`")
 # Words that may come before an order.
 _LEAD_IN = (
     r"(?:(?:ok(?:ay)?|yes|no|right|good|great|perfect|thanks|well|also|and|but|so|btw|by the way|"
-    r"important|note|nb|ja|nein|gut|also|oui|bon|sí|si|bueno|bene|sim|não|goed|да|нет|и|"
+    r"important|note|nb|again|once (?:again|more)|reminder|ja|nein|gut|also|oui|bon|sí|si|bueno|"
+    r"bene|sim|não|goed|да|нет|и|"
     r"please|bitte|s['’]il te plaît|por favor|per favore|alsjeblieft|пожалуйста)[,.:!;–—-]*\s+)*"
 )
 
@@ -142,8 +143,8 @@ _SMALL_TALK = regex(
     r"returns|returned|happens|happened|gets|got|shows|showed|heard|finished|ends|runs|true|false|"
     r"null|empty|going to|knows|knew|the same|called|reached|executed|triggered)\b|"
     r"\b(?:siempre|nunca|sempre|mai) (?:me |mi )?(?:olvid|funcion|pasa|falla|falha|funzion|"
-    r"dimentic)|\b(?:always|never) (?:again )?(?:right )?now\b|\bonce (?:again|more)\b|\bthis "
-    r"(?:time|once)\b|"
+    r"dimentic)|\b(?:always|never) (?:again )?(?:right )?now\b|\bonce (?:again|more)\b(?![,:])|\b"
+    r"this (?:time|once)\b|"
     r"\bwe decided (?:to )?(?:meet|talk|wait|see)\b",
     re.IGNORECASE,
 )

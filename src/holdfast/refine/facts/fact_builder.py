@@ -112,12 +112,12 @@ class FactDraft:
         """Add a piece of evidence for or against the fact; `source` is the URI of the record."""
         self.evidence.append(FactEvidence(self.id, time, source, how))
 
-    def add_claim(self, claim: Claim, how: EvidenceKind) -> None:
+    def add_claim(self, claim: Claim, how: EvidenceKind, statement_id: str) -> None:
         """Add a statement of the fact as evidence. The fact is only as trusted as the least trusted
         of its statements."""
         self.claims.append(claim)
         self.trust = least_trusted((self.trust, claim.trust))
-        self.statement_ids.add(fact_id(self.kind, claim.text))
+        self.statement_ids.add(statement_id)
         self.add_evidence(claim.time, claim_uri(claim), how)
 
     def to_fact(self, bank: str) -> Fact:
@@ -135,9 +135,28 @@ class FactDraft:
         )  # fmt: skip
 
 
-def fact_id(kind: FactKind, text: str) -> str:
-    """The id of the fact that a statement would create."""
+class FactIds:
+    """The ids of the facts that statements create: made of their content words. Of "use npm" and
+    "do not use npm", which have the same, the one that was said later has an id of its own."""
+
+    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+        self._forbids: dict[str, bool] = {}
+        for claim in sorted(claims, key=lambda c: (c.time, c.seq, c.id)):
+            kind = _FACT_KINDS.get(claim.kind, FactKind.RULE)
+            self._forbids.setdefault(_words_id(kind, claim.text), _forbids(claim.text))
+
+    def of(self, kind: FactKind, text: str) -> str:
+        """The id of the fact that a statement would create."""
+        id, forbids = _words_id(kind, text), _forbids(text)
+        return id if self._forbids.get(id, forbids) is forbids else content_id(id, "opposite")
+
+
+def _words_id(kind: FactKind, text: str) -> str:
     return content_id("fact", kind.value, *(statement_features(text).stems or (text,)))
+
+
+def _forbids(text: str) -> bool:
+    return statement_features(text).is_prohibition
 
 
 class FactBuilder:
@@ -163,6 +182,7 @@ class FactBuilder:
         self._by_claim: dict[str, FactDraft] = {}
         self._context_of = context_of
         self._pool = StatementPool((), context_of)
+        self._ids = FactIds()
 
     def add_claims(self, claims: Sequence[Claim], remembered: Sequence[Claim]) -> None:
         """Build facts from all claims, in order of time. `remembered` are claims that people asked
@@ -174,6 +194,7 @@ class FactBuilder:
             key=lambda c: (c.time, c.seq, c.kind is ClaimKind.STATEMENT, c.id),
         )
         remembered_ids = {claim.id for claim in remembered}
+        self._ids = FactIds([*ordered, *claims])
         self._collect_forgotten([*ordered, *claims])
         self._pool = StatementPool(ordered, self._context_of)
         for claim in ordered:
@@ -199,7 +220,7 @@ class FactBuilder:
         forgotten = {id for id, decision in self._decisions.items() if decision.forgotten}
         for claim in claims if forgotten else ():
             kind = _FACT_KINDS.get(claim.kind, FactKind.RULE)
-            id = fact_id(kind, claim.text)
+            id = self._ids.of(kind, claim.text)
             if id in forgotten:
                 decision = self._forgets.get(uri("fact", id))
                 self._forgotten.append((kind, statement_features(claim.text), decision))
@@ -288,7 +309,7 @@ class FactBuilder:
 
     def _create(self, claim: Claim, kind: FactKind, features: StatementFeatures) -> FactDraft:
         draft = FactDraft(
-            kind, fact_id(kind, claim.text), claim.text, claim.trust, claim.time, [], set(),
+            kind, self._ids.of(kind, claim.text), claim.text, claim.trust, claim.time, [], set(),
             features, files=claim.files,
         )  # fmt: skip
         draft.status_history.append(
@@ -315,7 +336,8 @@ class FactBuilder:
     def _confirm(self, draft: FactDraft, claim: Claim, remembered: bool) -> None:
         """Add a statement to a draft: it is verified once a second session states it."""
         is_repeated = bool(draft.sessions) and claim.session not in draft.sessions
-        draft.add_claim(claim, EvidenceKind.REMEMBERED if remembered else EvidenceKind.STATED)
+        how = EvidenceKind.REMEMBERED if remembered else EvidenceKind.STATED
+        draft.add_claim(claim, how, self._ids.of(draft.kind, claim.text))
         draft.sessions.add(claim.session)
         self._by_claim[claim.id] = draft
         if draft.status in (*ENDED_STATUSES, *REPLACED_STATUSES):
@@ -371,7 +393,7 @@ class FactBuilder:
                 if old.status not in ENDED_STATUSES:
                     self._supersede(old, draft, claim)
         draft.attempts = max(draft.attempts, problem.attempts)
-        draft.add_claim(claim, EvidenceKind.STATED)
+        draft.add_claim(claim, EvidenceKind.STATED, self._ids.of(draft.kind, claim.text))
         draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
         for attempt in recurrences(problem, claims):
             if draft.holds_at(attempt.time):

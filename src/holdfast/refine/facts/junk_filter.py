@@ -50,8 +50,8 @@ _LIMITS = JunkLimits()
 _ONE_OFF = regex(
     r"\b(?:right now|for now|just now|again now|(?:just|not|only) yet|this (?:time|once|session|"
     r"task|pr|change|turn)|in this (?:step|session|task|turn|pr|commit)|for (?:this|the) (?:moment|"
-    r"task|session)|"
-    r"today|tonight|tomorrow|once more|one more time|try again|run it again|until i|before you "
+    r"task|session)|today|tonight|tomorrow|once more(?![,:])|one more time|try again|"
+    r"run it again|until i|before you "
     r"(?:start|continue|go on)|first,? (?:let|do|read|look)|then (?:commit|push|stop|tell)|wait "
     r"for|just (?:a|do|the|commit|write|answer|tell|give)|jetzt gleich|diesmal|pour l['’]instant|"
     r"por ahora|"

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import Distilled, distil
+from holdfast.refine.distil.distil import Context, Distilled, distil
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.selector import packaged_selector, says_the_same
-from holdfast.refine.distil.standalone import without_subject
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
-from holdfast.refine.sessions.titles import session_subject
+from holdfast.refine.sessions.titles import says_something, session_subject
 
 
 def retain_statements(
@@ -40,11 +39,12 @@ def retain_statements(
             exchange_of[summary.id] = exchange
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
-    subject = session_subject(session, exchanges)
+    requests = {id: x.title for id, x in exchange_of.items() if says_something(x.title)}
+    context = Context(session_subject(session, exchanges), requests)
     words = [content_words(text) for text in known]
     return [
-        _occurrence(exchange_of[one.turn.id], one, subject)
-        for one in distil(turns, subject, packaged_selector(), whole=whole)
+        _occurrence(exchange_of[one.turn.id], one)
+        for one in distil(turns, context, packaged_selector(), whole=whole)
         if not any(says_the_same(content_words(one.text), other) for other in words)
     ]
 
@@ -63,7 +63,7 @@ def _summaries(
             yield turn, before[-1]
 
 
-def _occurrence(exchange: Exchange, one: Distilled, subject: str) -> MemoryOccurrence:
+def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
     return make_occurrence(
         exchange,
         statement_network(one.kind, one.text, one.is_person),
@@ -72,5 +72,5 @@ def _occurrence(exchange: Exchange, one: Distilled, subject: str) -> MemoryOccur
         trust=one.turn.trust,
         evidence=[one.turn],
         kind=one.kind,
-        said=without_subject(one.text, subject),
+        said=one.said,
     )

@@ -85,6 +85,7 @@ _COURTESY = regex(
 _LEADING_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
 _TRAILING_MARKS = " .:;!,"
 _LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
+_TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)>.*?</\1>\s*)+", re.DOTALL)
 _PLAN_PREAMBLE = regex(
     r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
 )
@@ -224,6 +225,8 @@ def _headline(request: str) -> str:
     """The first sentence of a request that asks for something, without courtesies; the heading of a
     plan that is to be carried out."""
     text = request.strip()
+    # What a program puts before the request, in tags.
+    text = _TAGGED.sub("", text) or text
     if not text:
         return ""
     if _PLAN_PREAMBLE.match(text):

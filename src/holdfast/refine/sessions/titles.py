@@ -1,37 +1,59 @@
-"""What a session was about: its own title where the transcript has one, else its first request that
-says something."""
+"""What a session was about: its own title where the transcript has one, else the commit it made, else
+its first request that says something, else what the agent said of the result."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from holdfast.language import collapse_spaces, content_stems, plain
+from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
 from holdfast.model.records import Exchange, Session
+from holdfast.refine.core.signals import COMMITTED, is_commit
 from holdfast.regex import regex
 
 # Stems that a request needs to say what a session is about.
 _MIN_STEMS = 3
-# A link, a remark in brackets, a command, a plain yes: they say nothing.
+# More commits than this are about more than one matter.
+_MAX_COMMITS = 2
+# A remark in brackets, a command, a plain yes, what a program wrote: they say nothing.
 _EMPTY = regex(
-    r"^(?:https?://|[(\[/]|(?:yes|no|ok(?:ay)?|go|continue|commit|push|thanks?)\b)", re.IGNORECASE
+    r"^(?:[(\[/<]|(?:yes|no|ok(?:ay)?|go|continue|commit|push|thanks?|caveat)\b|"
+    r"this session is being continued|the following is the \w+ agent history)",
+    re.IGNORECASE,
 )
+_LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
-    return collapse_spaces(session.title) or plain(_first_request(exchanges))
+    return collapse_spaces(session.title) or _subject(exchanges)
 
 
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
-    """The title of a session: its own, and what was asked first."""
-    own, asked = collapse_spaces(session.title), exchanges[0].title if exchanges else ""
-    if own and asked and own.lower() not in asked.lower():
-        return f"{own} — {asked}"
-    return asked or own
+    """The title of a session: its own and what it was about."""
+    own, about = collapse_spaces(session.title), _subject(exchanges)
+    if own and about and own.lower() not in about.lower():
+        return f"{own} — {about}"
+    return about or own
 
 
-def _first_request(exchanges: Sequence[Exchange]) -> str:
-    titles = [exchange.title for exchange in exchanges]
-    telling = (t for t in titles if not _EMPTY.match(t) and len(content_stems(t)) >= _MIN_STEMS)
-    return next(telling, titles[0] if titles else "")
+def says_something(title: str) -> bool:
+    """Whether a title tells what it is about: a link, a command or a plain yes does not."""
+    bare = _LINK.sub(" ", title)
+    return not _EMPTY.match(title) and len(content_stems(bare)) >= _MIN_STEMS
+
+
+def _subject(exchanges: Sequence[Exchange]) -> str:
+    commits = [fact for exchange in exchanges for fact in exchange.facts if is_commit(fact)]
+    if 0 < len(commits) <= _MAX_COMMITS:
+        return commits[0].removeprefix(COMMITTED)
+    first = exchanges[0].title if exchanges else ""
+    telling = (text for text in _tellings(exchanges) if says_something(text))
+    return plain(next(telling, first))
+
+
+def _tellings(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """What may tell the subject, best first: requests, then what was said of their results."""
+    yield from (exchange.title for exchange in exchanges)
+    for exchange in exchanges:
+        yield from (s for s in sentences(exchange.summary) if not is_chatter(s))

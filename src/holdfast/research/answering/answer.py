@@ -6,18 +6,15 @@ threshold the answer abstains and names the nearest misses. `confidence` says ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from holdfast.language import (
-    collapse_spaces,
     content_stems,
     counted,
     cut,
-    is_chatter,
-    sentences,
     states_decision,
     stem,
     truncate,
@@ -36,8 +33,7 @@ from holdfast.model.query import (
 from holdfast.model.records import Role
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.candidates import Candidate
-from holdfast.recall.core.relevance import coverage, weigh_terms
-from holdfast.recall.core.statements import statements
+from holdfast.recall.core.relevance import weigh_terms
 from holdfast.recall.lookup.commits import web_address
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
@@ -52,13 +48,18 @@ from holdfast.research.answering.confidence import (
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
-    DIGEST_LABEL,
     MAX_CITATIONS,
     MAX_EXCERPT_CHARS,
     MAX_SENTENCE_CHARS,
     Quote,
     quote_by_time,
     quote_causal_chain,
+)
+from holdfast.research.answering.sentence_choice import (
+    Question,
+    answer_factor,
+    choose_part,
+    read_question,
 )
 from holdfast.store.protocol import Reader
 
@@ -78,28 +79,25 @@ class QuoteWeights(NamedTuple):
     # there, and complaints instead of their solution in sessions of work.
     coverage: float = 0.5
     record_score: float = 0.5
-    # What a sentence is: a question does not answer, a decision does.
-    question: float = 0.5
-    chatter: float = 0.6
-    by_person: float = 0.85
-    decision: float = 1.1
-    # What the record is: summaries repeat what is written nearer to the source.
+    # What the record is: summaries repeat what is written nearer to the source, a retained memory
+    # was chosen because it says something by itself.
     digest: float = 0.9
     concept: float = 0.6
+    memory: float = 1.05
     # A sentence below this share of the best one's score is not quoted.
     min_of_best: float = 0.5
     # Decisions above this share of the best one's score are ordered by time instead.
     near_best: float = 0.8
     # Two sentences that share this part of the shorter one's words say the same.
     same_words: float = 0.8
-    # A sentence shorter than this is quoted with the next one; below the second number it is no
-    # sentence.
-    short_chars: int = 90
-    min_chars: int = 8
 
 
 _WEIGHTS = QuoteWeights()
-_SUMMARY_FACTORS = {"digest": _WEIGHTS.digest, "concept": _WEIGHTS.concept}
+_KIND_FACTORS = {
+    "digest": _WEIGHTS.digest,
+    "concept": _WEIGHTS.concept,
+    "memory": _WEIGHTS.memory,
+}
 # What was said on a day, and may be said otherwise later.
 _SAID_KINDS = {"turn", "exchange"}
 # So many characters find a sentence in its record.
@@ -149,7 +147,8 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     by_time = quote_by_time(found.hits, found.only_time)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
-    quotes = by_time or causes or _choose(reader, found.hits, weights, statuses)
+    asked = read_question(request.question, weights)
+    quotes = by_time or causes or _choose(reader, found.hits, asked, statuses)
     confidence = (
         Confidence.MEDIUM
         if by_time
@@ -269,12 +268,12 @@ def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer
 
 
 def _choose(
-    reader: Reader, hits: Sequence[Hit], weights: Mapping[str, float], statuses: QuotedStatuses
+    reader: Reader, hits: Sequence[Hit], asked: Question, statuses: QuotedStatuses
 ) -> list[Quote]:
     """The best sentences of the best records, one from each exchange, none said twice."""
     # A tool call shows that something was done; it is seldom an answer.
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
-    found = [_best_sentence(reader, hit, weights, statuses) for hit in texts]
+    found = [_quote(reader, hit, asked, statuses) for hit in texts]
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
@@ -296,7 +295,7 @@ def _choose(
         quoted_from |= {exchange, session}
 
     def quote(hit: Hit) -> Quote:
-        return _best_sentence(reader, hit, weights, statuses)
+        return _quote(reader, hit, asked, statuses)
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote)
     # What people wrote into the memory file wins against anything else.
@@ -307,52 +306,16 @@ def _is_from_memory_file(hit: Hit) -> bool:
     return hit.kind == "rule" and hit.status is Status.VERIFIED
 
 
-def _best_sentence(
-    reader: Reader, hit: Hit, weights: Mapping[str, float], statuses: QuotedStatuses
-) -> Quote:
-    """The sentence of a record that covers most of the question, with the next one if short."""
-    said = statements(hit) or sentences(hit.text)
-    unlabelled = [DIGEST_LABEL.sub("", sentence) for sentence in said]
-    whole = [s for s in unlabelled if len(s) >= _WEIGHTS.min_chars and not s.endswith("…")]
-    texts = whole or unlabelled or [collapse_spaces(hit.text)]
+def _quote(reader: Reader, hit: Hit, question: Question, statuses: QuotedStatuses) -> Quote:
+    """The quote of a record that answers most of the question."""
     turn = turn_of(reader, hit)
     by_person = turn is not None and turn.role is Role.USER
-    scores = [coverage(weights, text) * _answer_factor(text, by_person) for text in texts]
-    best = scores.index(max(scores))
-    sentence = _with_what_follows(texts[best], texts[best + 1 :])
-    covered = coverage(weights, sentence)
-    score = _WEIGHTS.coverage * covered + _WEIGHTS.record_score * hit.score
-    score *= _answer_factor(texts[best], by_person)
-    score *= _SUMMARY_FACTORS.get(hit.kind, 1.0)
-    score *= statuses.weight(hit, texts[best])
-    return Quote(hit, truncate(sentence, MAX_SENTENCE_CHARS), covered, score)
-
-
-def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
-    """A sentence with the next one if it is short; what it announces with a colon, too."""
-    is_list = False
-    for n, text in enumerate(following):
-        announces = sentence.endswith(":")
-        is_list = is_list or announces
-        fits = len(sentence) + len(text) < MAX_SENTENCE_CHARS
-        is_short = n == 0 and len(sentence) < _WEIGHTS.short_chars
-        if not (announces or is_short or (is_list and fits)):
-            break
-        joint = " " if announces or sentence[-1] in ".!?…" else "; "
-        sentence = f"{sentence}{joint}{text}"
-    return sentence
-
-
-def _answer_factor(sentence: str, by_person: bool) -> float:
-    """How much a sentence can answer: a question hardly, what a person says in asking for something
-    less, a decision more."""
-    if sentence.rstrip().endswith("?"):
-        return _WEIGHTS.question
-    if sentence.rstrip().endswith(":") or is_chatter(sentence):
-        return _WEIGHTS.chatter
-    if states_decision(sentence):
-        return _WEIGHTS.decision
-    return _WEIGHTS.by_person if by_person else 1.0
+    part = choose_part(hit, question, by_person)
+    score = _WEIGHTS.coverage * part.covered + _WEIGHTS.record_score * hit.score
+    score *= answer_factor(part.sentence, by_person)
+    score *= _KIND_FACTORS.get(hit.kind, 1.0)
+    score *= statuses.weight(hit, part.sentence)
+    return Quote(hit, truncate(part.quoted, MAX_SENTENCE_CHARS), part.covered, score)
 
 
 def _same(one: str, other: str) -> bool:

@@ -239,13 +239,12 @@ class _FurtherRounds:
         return True
 
     def _continues_answer(self, chain: Chain) -> bool:
-        """Whether a chain contains the first citation and is linked by more than a session, or the
-        answer so far is weak."""
-        if not at_least(self.answer.confidence, Confidence.MEDIUM):
-            return True
+        """Whether a chain contains the first citation, if there is one, and is linked by more than
+        a session, or the answer so far is weak."""
         first_cited = _cited(self.answer)[:1]
-        continues = any(link.hit.uri in first_cited for link in chain.links)
-        return continues and SAME_SESSION not in chain.link_reasons
+        continues = not first_cited or any(link.hit.uri in first_cited for link in chain.links)
+        is_weak = not at_least(self.answer.confidence, Confidence.MEDIUM)
+        return continues and (is_weak or SAME_SESSION not in chain.link_reasons)
 
     def _answer_from_chain(self, chain: Chain) -> Answer:
         """An answer of linked records, then what else was cited. Its confidence is low where no

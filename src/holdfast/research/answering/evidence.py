@@ -7,6 +7,7 @@ says nothing about it; what an agent repeats from memory is no second source of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,13 +16,21 @@ from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.core.relevance import answers, combine, coverage, weigh_terms
-from holdfast.recall.core.statements import is_typed, statements, states
+from holdfast.recall.core.statements import is_output, is_typed, statements, states
 from holdfast.recall.query.terms import names_something, read_terms
 from holdfast.refine.core.memory_calls import without_retold
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 # Of two records that share this much of the shorter one's words, one may repeat the other.
 _SAME_WORDS = 0.6
+# What only the output of tools tells.
+_ASKS_FOR_OUTPUT = regex(
+    r"\b(?:outputs?|print(?:s|ed|out)?|logs?|logged|errors?|exceptions?|warnings?|stack ?traces?|"
+    r"tracebacks?|exit (?:codes?|status)|return codes?|commands?|invocations?|invoked?|ran|runs?|"
+    r"executed?|fail(?:s|ed|ures?|ing)?|pass(?:es|ed)?|results?|timings?|benchmarks?|measured)\b",
+    re.IGNORECASE,
+)
 
 
 def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> RecallResult:
@@ -33,12 +42,21 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     stating = [(hit, statements(hit)) for hit in found.hits]
     by_time = {hit.uri for hit in found.hits if _is_by_time(hit, found.only_time)}
     kept = [(hit, said) for hit, said in stating if said or hit.provider or hit.uri in by_time]
+    kept = [(hit, said) for hit, said in kept if not is_output(hit) or _is_asked(hit, found.query)]
     typed = any(is_typed(hit) for hit, _ in kept)
     weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
     if any(hit.uri in by_time or _answers(hit) for hit in hits):
         return replace(found, hits=tuple(hits))
     return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
+
+
+def _is_asked(hit: Hit, question: str) -> bool:
+    """Whether a question is about what tools were called with and what they printed, or names
+    something that stands there as it is written."""
+    if _ASKS_FOR_OUTPUT.search(question):
+        return True
+    return any(name.lower() in hit.text.lower() for name in read_terms(question).phrases)
 
 
 def _is_by_time(hit: Hit, only_time: bool) -> bool:

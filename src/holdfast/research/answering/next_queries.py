@@ -37,8 +37,9 @@ class LeadLimits(NamedTuple):
     words_counted: int = 40
     # Passages that one query returns.
     passages: int = 24
-    # A word in more than this share of a bank's passages leads everywhere, so it is no bridge. In
-    # a small bank, where that share is next to nothing, this many passages are allowed.
+    # A name in more than this share of a bank's passages leads everywhere, so it is no bridge. In
+    # a small bank, where that share is next to nothing, this many passages are allowed; and no more
+    # for a plain word, which is a name only if hardly anything has it.
     max_share: float = 0.03
     min_allowed: int = 6
     # How far from the time of a record its session is searched. Wider finds more of a long
@@ -105,6 +106,7 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     plain = [
         w for w in words(excerpt) if len(w) > 3 and w not in STOPWORDS and w not in QUESTION_WORDS
     ]
+    names = {*code_names(excerpt), *entities}
     wanted = dict.fromkeys((*code_names(excerpt), *entities, *plain))
     new = [w for w in wanted if not {stem(part) for part in words(w)} <= asked_stems]
     new = new[: _LIMITS.words_counted]
@@ -112,7 +114,11 @@ def find_bridges(reader: Reader, link: Link, asked: Iterable[str]) -> list[str]:
     size = max(2, reader.passages.count(bank, MAX_COUNTED))
     most = max(_LIMITS.min_allowed, math.ceil(_LIMITS.max_share * size))
     # A word that is in this record only leads nowhere.
-    rare = [(count, w) for count, w in zip(counts, new, strict=True) if 2 <= count <= most]
+    rare = [
+        (count, w)
+        for count, w in zip(counts, new, strict=True)
+        if 2 <= count <= (most if w in names else _LIMITS.min_allowed)
+    ]
     chosen: list[str] = []
     for _, word in sorted(rare, key=lambda pair: (pair[0], -len(pair[1]))):
         if not any(word.lower() in other.lower() for other in chosen):

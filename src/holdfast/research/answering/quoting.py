@@ -18,9 +18,9 @@ from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.regex import regex
 
-# An answer is read at a glance: a few lines, each of a sentence or two.
+# An answer is read at a glance: a few quotes, each as long as a retained statement may be.
 MAX_CITATIONS = 4
-MAX_SENTENCE_CHARS = 340
+MAX_SENTENCE_CHARS = 420
 # Characters of a record that a citation shows: enough to recognise it in a list.
 MAX_EXCERPT_CHARS = 240
 # The labels of the sections of a digest's text.

@@ -18,14 +18,16 @@ from holdfast.store.protocol import Reader
 # What was stated once is no pattern yet; more than two notes would crowd out the caveats.
 _MIN_OCCURRENCES = 2
 _MAX_NOTES = 2
+# The share of a pattern's words that a question and its answer have, and of the question alone.
 _MIN_SHARED = 0.5
+_MIN_ASKED = 0.25
 
 
 def pattern_notes(
-    reader: Reader, bank: str | None, cited: Sequence[Citation], about: str
+    reader: Reader, bank: str | None, cited: Sequence[Citation], question: str, answer: str = ""
 ) -> list[str]:
-    """A sentence for each pattern that rests on a cited record, and on what the question and its
-    answer are `about`: in one exchange people speak of several things."""
+    """A sentence for each pattern that rests on a cited record and is about what was asked: in one
+    exchange people speak of several things."""
     banks = [bank] if bank else [known.id for known in reader.banks.all()]
     patterns = [
         pattern
@@ -36,19 +38,21 @@ def pattern_notes(
     if not patterns:
         return []
     cited_uris = {name for citation in cited for name in _with_turns(reader, bank, citation.uri)}
-    stems = content_stems(about)
+    asked = content_stems(question)
+    said = asked | content_stems(answer)
     supported = [
         pattern
         for pattern in patterns
-        if cited_uris & set(pattern.evidence) and _is_about(pattern, stems)
+        if cited_uris & set(pattern.evidence) and _is_about(pattern, asked, said)
     ]
     return [_note(pattern) for pattern in supported[:_MAX_NOTES]]
 
 
-def _is_about(pattern: Pattern, stems: frozenset[str]) -> bool:
-    """Whether at least half of a pattern's words are among some stems."""
+def _is_about(pattern: Pattern, asked: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether enough of a pattern's words are among those that were asked and said."""
     own = content_stems(pattern.content)
-    return len(own & stems) >= _MIN_SHARED * len(own)
+    is_said = len(own & said) >= _MIN_SHARED * len(own)
+    return is_said and len(own & asked) >= max(1.0, _MIN_ASKED * len(own))
 
 
 def _with_turns(reader: Reader, bank: str | None, name: str) -> list[str]:

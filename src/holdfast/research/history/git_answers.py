@@ -93,7 +93,8 @@ _PATH = regex(r"^[\w.@-]*[/.][\w./@-]*\w/?$")
 _SHA = regex(r"^[0-9a-f]{7,40}$")
 _REASON = regex(
     r"\b(?:because|since|so that|in order to|due to|as it|the reason|which (?:broke|caused|led)|"
-    r"otherwise|would have|to (?:avoid|prevent|keep|stop|make))\b"
+    r"otherwise|would have|to (?:avoid|prevent|keep|stop|make)|what (?:was|went) wrong|what broke|"
+    r"(?:failures?|errors?|problems?) (?:are|is|was|were|comes?|came) (?:all |only )?from)\b"
 )
 _MANUAL_REVERTS = "A change that was taken back by hand, without git's words for it, is not seen."
 _BECAUSE = "because, "
@@ -459,10 +460,16 @@ def _speaker(turn: Turn) -> str:
 
 
 def _gives_reason(answer: Answer, asked: _WeighedWords) -> bool:
-    """Whether a line of an answer gives a reason for what was asked."""
-    reason_lines = [line for line in answer.answer.split("\n") if _is_reason(line)]
+    """Whether a line of an answer gives a reason for what was asked. What was asked about may stand
+    beside the reason, in the record that is quoted."""
+    lines = answer.answer.split("\n")
+    around = [*(citation.excerpt for citation in answer.citations), *("" for _ in lines)]
     least = _MATCH.min_reason_coverage
-    return any(_BECAUSE in line or asked.are_in(line, least) for line in reason_lines)
+    return any(
+        _BECAUSE in line or asked.are_in(f"{line} {excerpt}", least)
+        for line, excerpt in zip(lines, around, strict=False)
+        if _is_reason(line)
+    )
 
 
 def _is_reason(sentence: str) -> bool:

@@ -12,7 +12,7 @@ from holdfast.interfaces.http.pages import ROUTERS
 from holdfast.model.curation import Action
 from tests.interfaces.http.api.test_api import get
 from tests.support.http.decision_log import LoggedServer, serve_with_log
-from tests.support.http.forms import Visitor, open_server_memory
+from tests.support.http.forms import PageClient, open_server_memory
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoggedServer]:
 
 
 def _seen(place: LoggedServer, path: str) -> str:
-    page = Visitor(place.server).look(path).text
+    page = PageClient(place.server).get(path).text
     return page.partition('name="seen" value="')[2].partition('"')[0]
 
 

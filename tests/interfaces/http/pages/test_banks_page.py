@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Disposition
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
-from tests.support.http.forms import Visitor, open_server_memory
+from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server
 
 TRICK = "<script>document.title='run'</script></textarea><h1>mine</h1>"
@@ -56,33 +56,33 @@ def test_sessions_are_hidden_by_retention_only_after_confirmation(
 
 def test_a_bank_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     path = f"/banks/{bank_of(server)}"
-    visitor = Visitor(server)
-    found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
+    client = PageClient(server)
+    found = re.search(r'name="seen" value="(\w+)"', client.get(path).text)
     assert found is not None
     with open_server_memory(server) as memory:
         memory.banks.change(BankChanges(background="Changed by somebody else."), "tidewatch")
     form = {"seen": found.group(1), "background": "My own words.", "skepticism": "1"}
-    got = visitor.post(path, form)
+    got = client.post(path, form)
     assert got.status == 409 and "My own words." in got.text
     with open_server_memory(server) as memory:
         assert memory.banks.get("tidewatch").background == "Changed by somebody else."
 
 
 def test_invalid_settings_are_refused_and_the_input_is_kept(server: Server) -> None:
-    path, visitor = f"/banks/{bank_of(server)}", Visitor(server)
+    path, client = f"/banks/{bank_of(server)}", PageClient(server)
 
     def post(**form: str) -> tuple[int, str]:
-        found = re.search(r'name="seen" value="(\w+)"', visitor.look(path).text)
+        found = re.search(r'name="seen" value="(\w+)"', client.get(path).text)
         assert found is not None
-        got = visitor.post(path, {"seen": found.group(1), "background": "Mine.", **form})
+        got = client.post(path, {"seen": found.group(1), "background": "Mine.", **form})
         return got.status, got.text
 
     for form in ({"skepticism": "9"}, {"literalism": "x"}, {"retention": "-3"}, {"alias": "all"}):
         status, text = post(**form)
         assert status == 400 and "Mine." in text, form
-    assert visitor.post(path, {"background": "Mine."}, key="").status == 400
-    assert visitor.post("/banks/nobody", {"background": "Mine."}).status == 404
-    assert visitor.look("/banks/nobody").status == 404
+    assert client.post(path, {"background": "Mine."}, key="").status == 400
+    assert client.post("/banks/nobody", {"background": "Mine."}).status == 404
+    assert client.get("/banks/nobody").status == 404
 
 
 def test_text_of_a_bank_is_never_executed(browser_session: BrowserSession) -> None:

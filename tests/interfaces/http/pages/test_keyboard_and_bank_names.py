@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from holdfast.interfaces.ui.render import PLACES
 from tests.support.http.browser import BrowserSession, wait_for_focus
-from tests.support.http.forms import Visitor
+from tests.support.http.forms import PageClient
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 from tests.support.transcripts import Script
 
@@ -54,19 +54,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_banks_with_the_same_name_can_be_distinguished_and_chosen(server: Server) -> None:
-    visitor = Visitor(server)
+    client = PageClient(server)
     known: dict[str, str] = {}
     for path in CHOOSING:
-        known = {words: id for id, words in _OPTION.findall(visitor.look(path).text)}
+        known = {words: id for id, words in _OPTION.findall(client.get(path).text)}
         assert len(known) == len(set(known.values())) == 2, path
         assert any(ROOTS[0] in words for words in known), path
     red = next(id for words, id in known.items() if "/red/" in words)
-    text = visitor.look(f"/sessions?bank={red}").text
+    text = client.get(f"/sessions?bank={red}").text
     assert "red gear" in text and "blue gear" not in text
     assert f'<option value="{red}" selected>' in text
     session = re.search(r'href="(/sessions/[^"?]+)"', text)
-    assert session and f"/sessions?bank={red}" in visitor.look(session.group(1)).text
-    nothing = visitor.look(f"/search?q=xyzzyq&bank={red}").text
+    assert session and f"/sessions?bank={red}" in client.get(session.group(1)).text
+    nothing = client.get(f"/search?q=xyzzyq&bank={red}").text
     assert f"Nothing in {NAME} speaks of this." in nothing
 
 
@@ -129,5 +129,5 @@ def test_no_form_field_covers_another_on_a_phone(browser_session: BrowserSession
     for path in CHOOSING:
         page.goto(path)
         assert not page.evaluate(_OVER), path
-    missing = Visitor(browser_session.server).look("/nowhere")
+    missing = PageClient(browser_session.server).get("/nowhere")
     assert missing.status == 404 and "There is nothing at this address." in missing.text

@@ -10,7 +10,7 @@ from holdfast.model.curation import Action
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.path import describe_record
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
-from tests.support.http.forms import Visitor, open_server_memory
+from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server
 
 BANK = "tidewatch"
@@ -135,17 +135,17 @@ def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(
     expect(page.get_by_role("status")).to_contain_text("Erased")
     with open_server_memory(browser_session.server) as memory:
         assert kept.id not in {m.id for m in memory.store.memories.remembered_uncurated(kept.bank)}
-    visitor = Visitor(browser_session.server)
+    client = PageClient(browser_session.server)
     name = f"holdfast://memory/{kept.id}"
-    assert visitor.post("/memory/restore", {"uri": name}).status == 404
+    assert client.post("/memory/restore", {"uri": name}).status == 404
 
 
 def test_erasing_is_refused_unconfirmed_or_if_the_record_changed(server: Server) -> None:
     with open_server_memory(server) as memory:
         kept = memory.remember("The key hangs by the door.", BANK)
-    visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
-    assert visitor.post("/memory/purge", {"uri": name, "seen": "memory:1"}).status == 400
-    got = visitor.post("/memory/purge", {"uri": name, "seen": "turn:5", "sure": "yes"})
+    client, name = PageClient(server), f"holdfast://memory/{kept.id}"
+    assert client.post("/memory/purge", {"uri": name, "seen": "memory:1"}).status == 400
+    got = client.post("/memory/purge", {"uri": name, "seen": "turn:5", "sure": "yes"})
     assert got.status == 409 and "has changed since you looked" in got.text
     fact = server.ask("/memory?tab=facts").text
     assert "Erase for good" not in fact
@@ -157,7 +157,7 @@ def test_a_form_without_the_key_of_its_visitor_is_refused(browser_session: Brows
     server = browser_session.server
     cookies = browser_session.open_page("/").context.cookies()
     cookie = "; ".join(f"{c.get('name')}={c.get('value')}" for c in cookies)
-    mine, other = Visitor(server, cookie), Visitor(server)
+    mine, other = PageClient(server, cookie), PageClient(server)
     with open_server_memory(server) as memory:
         fact = memory.browse.facts(BANK)[0]
         before = len(memory.reader.curation.log(fact.bank))
@@ -204,21 +204,21 @@ def _nothing_ran(page: Page) -> None:
 def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     with open_server_memory(server) as memory:
         kept = memory.remember("The siren is tested on Mondays.", BANK)
-    visitor, name = Visitor(server), f"holdfast://memory/{kept.id}"
+    client, name = PageClient(server), f"holdfast://memory/{kept.id}"
     seen = fingerprint(kept.what)
     with open_server_memory(server) as memory:
         memory.correct(name, "The siren is tested on Tuesdays.", BANK)
     form = {"uri": name, "text": "It is tested\r\non Wednesdays.", "seen": seen}
-    got = visitor.post("/memory/correct", form)
+    got = client.post("/memory/correct", form)
     assert got.status == 409 and "changed meanwhile" in got.text
     assert "on Wednesdays." in got.text and "on Tuesdays." in got.text
     with open_server_memory(server) as memory:
         assert "Tuesdays" in describe_record(memory.show(name).record)[0]
         memory.forget(name)
-    got = visitor.post("/memory/correct", form)
+    got = client.post("/memory/correct", form)
     assert got.status == 400 and "is forgotten" in got.text and "on Wednesdays." in got.text
-    assert visitor.post("/memory/forget", {"uri": name}).status == 400
-    assert visitor.post("/memory/forget", {"uri": "holdfast://memory/00ff00ff"}).status == 404
+    assert client.post("/memory/forget", {"uri": name}).status == 400
+    assert client.post("/memory/forget", {"uri": "holdfast://memory/00ff00ff"}).status == 404
 
 
 def test_undo_is_refused_if_another_decision_was_made_meanwhile(server: Server) -> None:
@@ -227,24 +227,24 @@ def test_undo_is_refused_if_another_decision_was_made_meanwhile(server: Server) 
         memory.remember("Boats never moor at the east pier.", BANK)
         log = memory.reader.curation.log(kept.bank)
     first = next(e for e in log if e.target.endswith(kept.id) and e.action is Action.REMEMBER)
-    got = Visitor(server).post("/memory/undo", {"seq": str(first.seq)})
+    got = PageClient(server).post("/memory/undo", {"seq": str(first.seq)})
     assert got.status == 400 and "Something else was decided meanwhile" in got.text
     with open_server_memory(server) as memory:
         assert memory.curation.target(kept.id).shown
 
 
 def test_text_that_could_not_be_stored_is_shown_again(server: Server) -> None:
-    visitor = Visitor(server)
-    got = visitor.post("/memory/remember", {"text": "Keep these words.", "bank": "nobody"})
+    client = PageClient(server)
+    got = client.post("/memory/remember", {"text": "Keep these words.", "bank": "nobody"})
     assert got.status == 404 and "Keep these words." in got.text
-    got = visitor.post("/memory/remember", {"text": "Keep these words.", "bank": ""})
+    got = client.post("/memory/remember", {"text": "Keep these words.", "bank": ""})
     assert got.status == 400 and "Keep these words." in got.text
 
 
 def test_secrets_are_redacted_from_new_memories(server: Server) -> None:
     token = "ghp_" + "Zx81" * 9
     form = {"text": f"The token is {token}, keep it.", "bank": BANK}
-    got = Visitor(server).post("/memory/remember", form)
+    got = PageClient(server).post("/memory/remember", form)
     assert got.status == 303
     assert token not in server.ask("/memory?tab=memories").text
 

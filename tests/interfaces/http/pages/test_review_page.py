@@ -15,7 +15,7 @@ from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from tests.refine.rules.test_rules import git, project, put
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
-from tests.support.http.forms import Visitor, open_server_memory
+from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server, empty_home, serving
 from tests.support.transcripts import Script
 
@@ -109,7 +109,7 @@ def test_everything_pending_is_counted_and_the_page_is_accessible(
             accessibility_problems_in_every_layout(browser_session, f"/review?tab={tab}") == []
         ), tab
     assert browser_session.problems == []
-    assert Visitor(browser_session.server).look("/review?tab=nonsense").status == 404
+    assert PageClient(browser_session.server).get("/review?tab=nonsense").status == 404
 
 
 def test_a_rule_is_shown_as_a_change_edited_and_written(
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_written_is_reported_and_not_changed(
     card.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("read-only")
     assert file.read_text() == "# Logging\n"
-    assert "Log one line" in Visitor(browser_session.server).look("/review?tab=agents").text
+    assert "Log one line" in PageClient(browser_session.server).get("/review?tab=agents").text
 
 
 def test_a_rejected_rule_is_remembered_and_not_proposed_again(
@@ -196,7 +196,7 @@ def test_a_disputed_fact_can_be_kept_retired_or_corrected(browser_session: Brows
         assert "Warm the search cache an hour before a launch." in facts
         assert not any("invoices" in fact for fact in facts)
         again = {"id": decided[0].id, "seen": ""}
-    got = Visitor(browser_session.server).post("/review/keep", again)
+    got = PageClient(browser_session.server).post("/review/keep", again)
     assert got.status == 400, "decided already, and said otherwise since"
 
 
@@ -222,7 +222,7 @@ def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(
 
 
 def test_secrets_are_counted_by_kind_and_never_shown(server: Server) -> None:
-    text = Visitor(server).look("/review?tab=secrets").text
+    text = PageClient(server).get("/review?tab=secrets").text
     assert "1 × " in text and ".jsonl" in text
     assert TOKEN not in text
 
@@ -258,11 +258,11 @@ def test_hostile_text_in_the_queue_is_never_executed(browser_session: BrowserSes
 
 
 def test_a_form_without_its_key_changes_nothing(server: Server) -> None:
-    visitor = Visitor(server)
+    client = PageClient(server)
     paths = ("preview", "approve", "reject", "keep", "retire", "reword", "confirm", "drop")
     for path in paths:
-        assert visitor.post(f"/review/{path}", {"id": "0"}, key="").status == 400, path
-        gone = visitor.post(f"/review/{path}", {"id": "00ff", "uri": "memory/00ff", "text": "my"})
+        assert client.post(f"/review/{path}", {"id": "0"}, key="").status == 400, path
+        gone = client.post(f"/review/{path}", {"id": "00ff", "uri": "memory/00ff", "text": "my"})
         assert gone.status in (400, 404), path
 
 

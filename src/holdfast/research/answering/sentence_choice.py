@@ -1,0 +1,159 @@
+"""Chooses the part of a record that answers a question: a sentence, with those around it that
+belong to it.
+
+An answer often stands beside the sentence that has the words of the question: the cause after the
+symptom, the value after the reason. So what follows a sentence is quoted with it as far as a quote
+is long, and what a sentence refers back to ("This …") before it. A short statement is quoted whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.language import (
+    causal_relations,
+    collapse_spaces,
+    is_chatter,
+    sentences,
+    states_decision,
+)
+from holdfast.model.query import Hit
+from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.statements import stated_runs
+from holdfast.regex import regex
+from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
+
+
+class SentenceWeights(NamedTuple):
+    """How the sentences of a record compete. Factors below 1 push a sentence back."""
+
+    # What a sentence is: a question does not answer, a decision does, a cause answers a why.
+    question: float = 0.5
+    chatter: float = 0.6
+    by_person: float = 0.85
+    decision: float = 1.1
+    cause: float = 1.2
+    # A shorter sentence is measured with the next one; below the second number it is none.
+    short_chars: int = 90
+    min_chars: int = 8
+
+
+_WEIGHTS = SentenceWeights()
+_ANNOUNCING = regex(r":\W*$")
+_STATEMENT_KINDS = ("memory", "fact")
+# A sentence that says little without the one before it.
+_REFERS_BACK = regex(
+    r"(?:(?:so|but|and|then|hence|thus) )?(?:this|that|these|those|it|they|he|she|both|so|hence|"
+    r"thus|therefore|otherwise|instead)\b",
+    re.IGNORECASE,
+)
+_ASKS_WHY = regex(
+    r"\b(?:why|how come|reasons?|what (?:made|makes|caused|causes|led)|causes?)\b", re.IGNORECASE
+)
+
+
+class Question(NamedTuple):
+    """What is asked: the weights of its words, and whether it asks for a cause."""
+
+    weights: Mapping[str, float]
+    asks_why: bool = False
+
+
+def read_question(question: str, weights: Mapping[str, float]) -> Question:
+    """What a question asks for."""
+    return Question(weights, _ASKS_WHY.search(question) is not None)
+
+
+class Part(NamedTuple):
+    """The chosen part of a record: the sentence that answers most, and all that is quoted."""
+
+    sentence: str
+    quoted: str
+    # How much of the question the sentence covers, with the next one if it is short.
+    covered: float
+
+
+def choose_part(hit: Hit, question: Question, by_person: bool) -> Part:
+    """The part of a record that answers most of a question."""
+    if hit.kind in _STATEMENT_KINDS and len(hit.text) <= MAX_SENTENCE_CHARS:
+        # It is one statement, chosen to be told as it is.
+        whole = collapse_spaces(hit.text)
+        return Part(whole, whole, coverage(question.weights, whole))
+    stated = stated_runs(hit) or [sentences(hit.text)]
+    unlabelled = [[DIGEST_LABEL.sub("", sentence) for sentence in run] for run in stated]
+    whole = [[s for s in run if _is_whole(s)] for run in unlabelled]
+    runs = [run for run in whole if run] or [run for run in unlabelled if run]
+    runs = runs or [[collapse_spaces(hit.text)]]
+    best: tuple[float, list[str], int] = (-1.0, runs[0], 0)
+    for run in runs:
+        for n, sentence in enumerate(run):
+            factor = answer_factor(sentence, by_person) * _cause_factor(sentence, question)
+            score = coverage(question.weights, sentence) * factor
+            if score > best[0]:
+                best = score, run, n
+    _, run, n = best
+    covered = coverage(question.weights, " ".join(run[n : n + 1 + _is_short(run[n])]))
+    return Part(run[n], _quoted(run, n), covered)
+
+
+def _cause_factor(sentence: str, question: Question) -> float:
+    """What a cause is worth among the sentences of a record. Which record is quoted is decided
+    without it: people give reasons for everything."""
+    asked = question.asks_why and any(one.how == "causes" for one in causal_relations(sentence))
+    return _WEIGHTS.cause if asked else 1.0
+
+
+def answer_factor(sentence: str, by_person: bool) -> float:
+    """How much a sentence can answer: a question hardly, what a person says in asking for something
+    less, a decision more."""
+    if sentence.rstrip().endswith("?"):
+        return _WEIGHTS.question
+    if sentence.rstrip().endswith(":") or is_chatter(sentence):
+        return _WEIGHTS.chatter
+    if states_decision(sentence):
+        return _WEIGHTS.decision
+    return _WEIGHTS.by_person if by_person else 1.0
+
+
+def _is_whole(sentence: str) -> bool:
+    return len(sentence) >= _WEIGHTS.min_chars and not sentence.endswith("…")
+
+
+def _is_short(sentence: str) -> bool:
+    return len(sentence) < _WEIGHTS.short_chars
+
+
+def _quoted(run: Sequence[str], n: int) -> str:
+    """A sentence with what belongs to it, as far as there is room."""
+    whole = _joined(run)
+    if len(whole) <= MAX_SENTENCE_CHARS:
+        return whole
+    quoted = _with_what_follows(run[n], run[n + 1 :])
+    if n and _REFERS_BACK.match(run[n]) and len(run[n - 1]) + len(run[n]) < MAX_SENTENCE_CHARS:
+        quoted = _with_what_follows(run[n - 1], run[n:])
+    return quoted
+
+
+def _joined(run: Sequence[str]) -> str:
+    text = run[0]
+    for sentence in run[1:]:
+        text = f"{text}{_joint(text)}{sentence}"
+    return text
+
+
+def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
+    """A sentence with those after it that fit; what it announces with a colon in any case. What
+    is announced later is about something else."""
+    for n, text in enumerate(following):
+        fits = len(sentence) + len(text) < MAX_SENTENCE_CHARS
+        begins_anew = n > 0 and _ANNOUNCING.search(text) is not None
+        if not sentence.endswith(":") and (not fits or begins_anew):
+            break
+        sentence = f"{sentence}{_joint(sentence)}{text}"
+    return sentence
+
+
+def _joint(text: str) -> str:
+    return " " if text[-1] in ".!?…:" else "; "

@@ -1,0 +1,70 @@
+"""What a session is called."""
+
+import pytest
+
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Session
+from holdfast.model.trust import Trust
+from holdfast.refine.core.signals import COMMITTED
+from holdfast.refine.sessions.exchanges import build_exchange
+from holdfast.refine.sessions.titles import says_something, session_subject, session_title
+from tests.support.records import make_session, make_turn
+
+
+def exchange(title: str, summary: str = "", facts: tuple[str, ...] = ()) -> Exchange:
+    return Exchange(
+        "bank", title, "s", 0, 1, "", "", ExchangeType.CHANGE, title, summary, "",
+        Outcome.DONE, Trust.USER, facts,
+    )  # fmt: skip
+
+
+def session(title: str = "") -> Session:
+    return make_session(title=title)
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Add a retry to the uploader", True),
+        ("Investigate https://tracker.example/discussions/10996", False),
+        ("Why did this fail [https://ci.example/runs/28](https://ci.example/r…", False),
+        ("/review", False),
+        ("Yes, do that", False),
+        ("This session is being continued from a previous conversation", False),
+        ("The following is the Codex agent history whose request you assess", False),
+    ],
+)
+def test_a_link_a_command_and_a_yes_say_nothing(title: str, expected: bool) -> None:
+    assert says_something(title) is expected
+
+
+def test_a_session_is_about_its_first_request_that_says_something() -> None:
+    exchanges = [exchange("Yes"), exchange("Add a retry to the uploader"), exchange("Ship the app")]
+    assert session_subject(session(), exchanges) == "Add a retry to the uploader"
+
+
+def test_where_no_request_says_anything_the_result_does() -> None:
+    summary = "Let me look. Tar archives with long names are unpacked again."
+    exchanges = [exchange("Investigate https://tracker.example/1", summary)]
+    assert session_subject(session(), exchanges) == "Tar archives with long names are unpacked again."
+    assert session_subject(session(), [exchange("Yes")]) == "Yes"
+
+
+def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:
+    commits = tuple(f"{COMMITTED}Keep source files of tasks {n}" for n in range(3))
+    asked = "Look into the report about tasks"
+    one = exchange(asked, facts=commits[:1])
+    assert session_subject(session(), [one]) == "Keep source files of tasks 0"
+    assert session_subject(session(), [exchange(asked, facts=commits)]) == asked
+
+
+def test_a_title_in_the_transcript_comes_first() -> None:
+    exchanges = [exchange("Add a retry to the uploader")]
+    named = session("Flaky uploads")
+    assert session_subject(named, exchanges) == "Flaky uploads"
+    assert session_title(named, exchanges) == "Flaky uploads — Add a retry to the uploader"
+
+
+def test_what_a_program_puts_before_a_request_is_no_title() -> None:
+    opened = "<ide_opened_file>The user opened the file /a/b.py.</ide_opened_file>\n"
+    built = build_exchange([make_turn(text=f"{opened}Add a retry to the uploader")])
+    assert built.title == "Add a retry to the uploader"

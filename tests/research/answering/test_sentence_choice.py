@@ -1,0 +1,79 @@
+"""Which part of a record is quoted."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.language import stem
+from holdfast.model.query import LAYER_BY_KIND, Hit
+from holdfast.model.trust import Trust
+from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS
+from holdfast.research.answering.sentence_choice import Part, choose_part, read_question
+
+LONG = "The tests of the importer and of the mailer were run again after that, and all of them " * 5
+
+
+def choose(question: str, text: str, kind: str = "turn") -> Part:
+    hit = Hit(
+        f"holdfast://{kind}/1", kind, LAYER_BY_KIND[kind], 1.0, text, "", "", "b",
+        trust=Trust.ASSISTANT,
+    )  # fmt: skip
+    weights = {stem(word): 1.0 for word in question.lower().strip("?").split()}
+    return choose_part(hit, read_question(question, weights), by_person=False)
+
+
+def test_what_follows_a_sentence_is_quoted_with_it() -> None:
+    text = (
+        f"{LONG}passed.\n\nThe hosted version is slow with a large repository. Scanning millions "
+        "of lines is expensive. A guard now rejects more than 1,000,000 lines."
+    )
+    part = choose("how large a repository does the hosted version take?", text)
+    assert part.sentence.startswith("The hosted version")
+    assert "rejects more than 1,000,000 lines" in part.quoted
+    assert "passed" not in part.quoted
+
+
+def test_what_a_sentence_refers_back_to_is_quoted_before_it() -> None:
+    text = (
+        f"{LONG}passed. GoReleaser wipes the dist folder. That is why the archive was missing from "
+        f"the release. {LONG}passed again."
+    )
+    part = choose("why was the archive missing from the release?", text)
+    assert part.quoted.startswith("GoReleaser wipes the dist folder. That is why")
+
+
+def test_a_quote_is_no_longer_than_allowed_unless_one_sentence_is() -> None:
+    text = "The tide gauge counts every wave of the north pier twice a day. " * 20
+    quoted = choose("what does the tide gauge count?", text).quoted
+    assert quoted.endswith("twice a day.") and 200 < len(quoted) <= MAX_SENTENCE_CHARS
+
+
+def test_a_list_is_quoted_without_the_next_list() -> None:
+    text = (
+        f"{LONG}passed.\n\nThe eviction policy is LRU:\n- the limit is 128 MB\n- data is "
+        "ephemeral\n\n**Files:**\n- compose.yml"
+    )
+    quoted = choose("which eviction policy is it?", text).quoted
+    assert quoted == "The eviction policy is LRU: the limit is 128 MB; data is ephemeral"
+
+
+@pytest.mark.parametrize("kind", ["memory", "fact"])
+def test_a_statement_is_quoted_whole_even_where_it_is_cut(kind: str) -> None:
+    text = "Big repositories are expensive. A guard rejects more than 1,000,000 lines, only…"
+    assert choose("are big repositories expensive?", text, kind).quoted == text
+
+
+def test_a_cause_is_preferred_where_a_reason_is_asked_for() -> None:
+    symptom = "The prompt of the shell froze on every start of the machine in the office"
+    cause = "The prompt of the shell froze because the reader takes one byte at a time"
+    text = f"{symptom}.\n\n{LONG}passed.\n\n{cause}."
+    assert choose("why did the prompt of the shell freeze?", text).sentence == f"{cause}."
+    assert choose("when did the prompt of the shell freeze?", text).sentence.startswith(symptom)
+
+
+def test_a_question_in_between_ends_a_quote() -> None:
+    text = (
+        f"{LONG}passed.\n\nThe cache is kept in Redis. Shall I drop it? {LONG}passed too. "
+        "Postgres holds the rest."
+    )
+    assert choose("where is the cache kept?", text).quoted == "The cache is kept in Redis."
