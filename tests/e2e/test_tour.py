@@ -14,7 +14,7 @@ from tests.support.run_folder import made_once
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-COMMITS = "12"
+COMMITS = "4"
 
 
 def _files(folder: Path) -> dict[str, bytes]:

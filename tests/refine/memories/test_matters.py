@@ -86,7 +86,7 @@ def test_words_that_add_nothing_change_no_matter_wherever_they_stand(
     filler: list[str], random: Random
 ) -> None:
     words = "never deploy harbour service on Friday afternoon before reading src/tides.py".split()
-    changed = list(words)
+    changed: list[str] = [*words]
     for word in filler:
         changed.insert(random.randint(0, len(changed)), word)
     assert matter_of(" ".join(changed)) == matter_of(" ".join(words))

@@ -2,12 +2,11 @@
 
 import pytest
 
-from holdfast.model.records import Exchange, ExchangeType, Outcome, Session
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Session, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.core.signals import COMMITTED
 from holdfast.refine.sessions.exchanges import build_exchange
 from holdfast.refine.sessions.titles import says_something, session_subject, session_title
-from tests.support.records import make_session, make_turn
 
 
 def exchange(title: str, summary: str = "", facts: tuple[str, ...] = ()) -> Exchange:
@@ -18,7 +17,7 @@ def exchange(title: str, summary: str = "", facts: tuple[str, ...] = ()) -> Exch
 
 
 def session(title: str = "") -> Session:
-    return make_session(title=title)
+    return Session("bank", "s", "host", "claude-code", title=title)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,9 @@ def test_a_session_is_about_its_first_request_that_says_something() -> None:
 def test_where_no_request_says_anything_the_result_does() -> None:
     summary = "Let me look. Tar archives with long names are unpacked again."
     exchanges = [exchange("Investigate https://tracker.example/1", summary)]
-    assert session_subject(session(), exchanges) == "Tar archives with long names are unpacked again."
+    assert (
+        session_subject(session(), exchanges) == "Tar archives with long names are unpacked again."
+    )
     assert session_subject(session(), [exchange("Yes")]) == "Yes"
 
 
@@ -66,5 +67,6 @@ def test_a_title_in_the_transcript_comes_first() -> None:
 
 def test_what_a_program_puts_before_a_request_is_no_title() -> None:
     opened = "<ide_opened_file>The user opened the file /a/b.py.</ide_opened_file>\n"
-    built = build_exchange([make_turn(text=f"{opened}Add a retry to the uploader")])
+    text = f"{opened}Add a retry to the uploader"
+    built = build_exchange([Turn("bank", "t", "s", 0, "", Role.USER, Trust.USER, text)])
     assert built.title == "Add a retry to the uploader"

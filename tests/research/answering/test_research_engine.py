@@ -204,7 +204,7 @@ def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) ->
         assert counts[0] > LeadLimits().min_allowed
         assert find_bridges(memory.reader, link, ["mailer"]) == []
         named = Link(hit, "The mailer is called tidegauge.", frozenset())
-        assert find_bridges(memory.reader, named, ["mailer"]) == ["tidegauge"]
+        assert "tidegauge" in find_bridges(memory.reader, named, ["mailer"])
 
 
 def test_a_chain_that_leaves_out_what_answers_does_not_replace_it(memory: Holdfast) -> None:

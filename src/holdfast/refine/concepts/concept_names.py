@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.language import truncate
 from holdfast.refine.concepts.items import Item, rarity_of
 from holdfast.refine.concepts.terms import Key, Place
-from holdfast.refine.concepts.vocabulary import Vocabulary, is_plain_word
+from holdfast.refine.concepts.vocabulary import Vocabulary, has_plural_modifier, is_plain_word
 
 
 class NameWeights(NamedTuple):
@@ -32,6 +32,7 @@ class NameWeights(NamedTuple):
     by_words: tuple[float, ...] = (0.6, 1.0, 1.05, 0.9)
     identifier: float = 0.55  # of several words, spelled as one
     plain_word: float = 0.7  # times the above, for one ordinary word
+    plural_modifier: float = 0.6  # likewise, for "names guest registry": two lists side by side
     # Below 1, so that one very rare term does not outweigh one that recurs.
     rarity_exponent: float = 0.7
     # From a term that occurs everywhere in the bank to one that only this concept has.
@@ -140,6 +141,7 @@ class ConceptNamer:
         if words == 1 and len(key) > 1:
             length = _WEIGHTS.identifier
         length *= _WEIGHTS.plain_word if is_plain_word(text) else 1
+        length *= _WEIGHTS.plural_modifier if has_plural_modifier(text) else 1
         distinct = _between(_WEIGHTS.least_distinct, len(own) / frequency)
         own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
         return round(sum(own) / size * rarity * length * distinct * own_words, 6)

@@ -181,7 +181,7 @@ def _piece_terms(piece: str, place: Place) -> Iterator[Term]:
         is_last = number + 1 == len(tokens)
         after = WordClass.OTHER if is_last else kinds[number + 1]
         if kind not in (WordClass.NOUN, WordClass.ADJECTIVE):
-            follows_plural = bool(run) and _is_plural(run[-1].text)
+            follows_plural = bool(run) and is_plural(run[-1].text)
             is_noun = _IN_PHRASE.get(kind, _never)(token, before, after, follows_plural)
             if number == 0 or not is_noun:
                 before = _class_as_context(token, kind)
@@ -255,7 +255,8 @@ _GENERIC_CJK = frozenset(
 )
 
 
-def _is_plural(word: str) -> bool:
+def is_plural(word: str) -> bool:
+    """Whether a word ends as a plural does."""
     return word[-1] == "s" and word[-2:] != "ss"
 
 
@@ -272,7 +273,7 @@ def _action_is_noun(token: str, before: WordClass, after: WordClass, follows_plu
     "you build", "build the", "the tests pass" or "release calls publish.yml"."""
     if before in _BEFORE_VERB or after in _OBJECT:
         return False
-    if _is_plural(token):
+    if is_plural(token):
         return before is not WordClass.NOUN or after not in _CONTENT
     return not follows_plural
 

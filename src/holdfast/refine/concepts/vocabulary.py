@@ -12,7 +12,15 @@ from collections.abc import Sequence
 
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item
-from holdfast.refine.concepts.terms import Key, Place, Term, is_identifier, is_specific, key_of
+from holdfast.refine.concepts.terms import (
+    Key,
+    Place,
+    Term,
+    is_identifier,
+    is_plural,
+    is_specific,
+    key_of,
+)
 from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
 
 # Places where a project names its parts, as against prose.
@@ -22,6 +30,9 @@ _NAMING_PLACES = _PATHS | {Place.CODE, Place.MARKED, Place.COMMIT}
 # What a spelling counts that shows how the project writes a term, relative to one at the start of a
 # sentence. A phrase that was written once is not the spelling of an identifier.
 _SHOWN_WEIGHT = 4
+
+_PLURAL_MODIFIERS = frozenset("docs settings analytics news sales graphics windows".split())
+_MIN_PLURAL_CHARS = 3
 
 
 class Vocabulary:
@@ -125,3 +136,13 @@ class Vocabulary:
 def is_plain_word(spelling: str) -> bool:
     """Whether a name is one ordinary word, which says less than a phrase or an identifier."""
     return " " not in spelling and spelling.islower() and spelling.isalpha()
+
+
+def has_plural_modifier(spelling: str) -> bool:
+    """Whether an ordinary word in the plural stands before another one, which English compounds
+    avoid: "guest registry", not "guests registry"."""
+    return any(
+        len(word) > _MIN_PLURAL_CHARS and word.islower() and is_plural(word)
+        for word in spelling.split()[:-1]
+        if word not in _PLURAL_MODIFIERS
+    )

@@ -301,6 +301,8 @@ def _is_done(task: _Sentence, done: _Sentence, weights: Mapping[str, float]) -> 
 @lru_cache(maxsize=20_000)
 def _read_task(text: str) -> _Sentence | None:
     """What a task is about; None if its words do not tell, or tell too much at once."""
+    # A number in brackets may be a part of the task, not of what its session was about.
+    numbers = _numbers(text)
     text = _LEAD.sub("", _SUBJECT.sub("", plain(text)))
     first, *others = sentences(text) or [text]
     if others and _content(first)[:1] and _content(first)[0] in _VERB_OF:
@@ -310,7 +312,7 @@ def _read_task(text: str) -> _Sentence | None:
     if not _LIMITS.min_words <= len(about) <= _LIMITS.max_words:
         return None
     is_all = _ALL.search(text) is not None
-    return _Sentence(_verb(stems), about, _names(text), _numbers(text), is_all)
+    return _Sentence(_verb(stems), about, _names(text), numbers, is_all)
 
 
 @lru_cache(maxsize=20_000)

@@ -1,5 +1,6 @@
-"""What a session was about: its own title where the transcript has one, else the commit it made, else
-its first request that says something, else what the agent said of the result."""
+"""What a session was about: its own title where the transcript has one, else how a model titled its
+beginning, else the commit it made, else its first request that says something, else what the agent
+said of the result."""
 
 from __future__ import annotations
 
@@ -44,12 +45,14 @@ def says_something(title: str) -> bool:
 
 
 def _subject(exchanges: Sequence[Exchange]) -> str:
-    commits = [fact for exchange in exchanges for fact in exchange.facts if is_commit(fact)]
-    if 0 < len(commits) <= _MAX_COMMITS:
-        return commits[0].removeprefix(COMMITTED)
     first = exchanges[0].title if exchanges else ""
-    telling = (text for text in _tellings(exchanges) if says_something(text))
-    return plain(next(telling, first))
+    if exchanges and exchanges[0].author:
+        return first
+    facts = [fact for exchange in exchanges for fact in exchange.facts]
+    commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
+    if len(commits) <= _MAX_COMMITS and (telling := next(filter(says_something, commits), "")):
+        return telling
+    return plain(next(filter(says_something, _tellings(exchanges)), first))
 
 
 def _tellings(exchanges: Sequence[Exchange]) -> Iterator[str]:

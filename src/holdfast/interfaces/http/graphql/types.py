@@ -241,7 +241,7 @@ async def read_sessions(info: GraphInfo, bank: str, limit: int, cursor: str) -> 
 @node(
     knowledge.Memory,
     "uri id bank network kind what when where who why trust status confidence evidence_for "
-    "evidence_against superseded_by",
+    "evidence_against superseded_by supersedes",
 )
 class Memory:
     """One retained unit, in five dimensions; `kind` is that of what it says, if it has one."""
