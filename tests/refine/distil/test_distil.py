@@ -116,6 +116,20 @@ def test_of_a_summary_what_it_learned_is_said_and_what_is_pending_at_the_end() -
     assert [u.place for u in find_utterances([summary, later])] == [Place.FIX, Place.CLOSING]
 
 
+@pytest.mark.parametrize("place", [Place.SUMMARY, Place.FIX])
+def test_what_a_summary_calls_unfinished_is_not_remembered(place: Place) -> None:
+    title = {Place.SUMMARY: "Problem Solving", Place.FIX: "Errors and fixes"}[place]
+    cause = "The nightly export of invoices times out because the batch loader is bypassed"
+
+    def remembered(words: str) -> bool:
+        summary = said(Role.SUMMARY, f"4. {title}:\n- {words}", 5)
+        turns = [SESSION[0], summary]
+        return any(d.turn.role is Role.SUMMARY for d in distil_all(turns))
+
+    assert remembered(f"{cause}.")
+    assert not remembered(f"{cause}; this is not yet fixed.")
+
+
 def test_a_plan_that_was_accepted_gives_its_title() -> None:
     text = "# Plan: Read every row once\n- Drop the wrapper."
     for ok, titles in ((True, ["Planned:\n\nRead every row once"]), (False, [])):

@@ -64,6 +64,14 @@ def test_a_section_may_begin_on_the_line_of_its_title_or_be_empty() -> None:
     assert read_sections(text) == [(Section.KNOWLEDGE, "One cursor.")]
 
 
+def test_how_the_agent_used_its_own_tools_is_left_out() -> None:
+    text = (
+        "4. Errors and fixes:\n- **Write error**: File has not been read yet, so I read it.\n"
+        "- Rows came twice.\n- Looked in the wrong directory first."
+    )
+    assert read_sections(text) == [(Section.FIXES, "- Rows came twice.")]
+
+
 @pytest.mark.parametrize("text", ["", "SCRIPTED SUMMARY of the conversation.", "Errors happened."])
 def test_a_summary_without_sections_has_none(text: str) -> None:
     assert read_sections(text) == []

@@ -1,5 +1,7 @@
 """What a session is called."""
 
+from dataclasses import replace
+
 import pytest
 
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Session, Turn
@@ -48,6 +50,19 @@ def test_where_no_request_says_anything_the_result_does() -> None:
         session_subject(session(), exchanges) == "Tar archives with long names are unpacked again."
     )
     assert session_subject(session(), [exchange("Yes")]) == "Yes"
+
+
+@pytest.mark.parametrize("subject", ["(committed)", "wip", "fix"])
+def test_a_commit_that_says_nothing_titles_no_session(subject: str) -> None:
+    asked = exchange("Look into the report about tasks", facts=(f"{COMMITTED}{subject}",))
+    assert session_subject(session(), [asked]) == asked.title
+
+
+def test_the_title_that_a_model_gave_comes_before_a_commit() -> None:
+    commit = f"{COMMITTED}Keep source files of tasks"
+    by_model = replace(exchange("Stop losing sources", facts=(commit,)), author="some/model")
+    assert session_subject(session(), [by_model]) == "Stop losing sources"
+    assert session_title(session("Tasks"), [by_model]) == "Tasks — Stop losing sources"
 
 
 def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:

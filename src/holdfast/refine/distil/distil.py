@@ -9,7 +9,7 @@ from holdfast.language import is_chatter, sentences
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, content_words, find_candidates
-from holdfast.refine.distil.kinds import kind_of
+from holdfast.refine.distil.kinds import is_left_open, kind_of
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
 from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
@@ -27,6 +27,10 @@ class Context(NamedTuple):
 
     subject: str = ""
     requests: Mapping[str, str] = {}
+
+
+# Written in the middle of a session: what they call open may be done at its end.
+_SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
 
 
 class Distilled(NamedTuple):
@@ -73,6 +77,8 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
         return False
     if len(content_words(text)) < _MIN_WORDS:
+        return False
+    if utterance.place in _SNAPSHOTS and is_left_open(candidate.statement):
         return False
     stated = sentences(text)
     return utterance.is_person or not any(is_guess(s) or is_chatter(s) for s in stated)

@@ -52,7 +52,7 @@ _SHOWN = frozenset((Kind.LESSON, Kind.TODO, Kind.RULE))
 
 
 # What is said there is always of one kind.
-_BY_PLACE = {Place.ANSWER: Kind.DECISION, Place.TASK: Kind.TODO, Place.FIX: Kind.LESSON}
+_BY_PLACE = {Place.ANSWER: Kind.DECISION, Place.TASK: Kind.TODO}
 
 
 def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
@@ -62,9 +62,18 @@ def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
         return _BY_PLACE[utterance.place]
     if utterance.place is Place.COMMIT and statement.lead in (COMMITTED, PULL_REQUEST):
         return Kind.OUTCOME
-    if _OPEN_LEAD.search(statement.lead) or (_OPEN.search(text) and not _DONE.search(text)):
+    if is_left_open(statement):
         return Kind.TODO
+    if utterance.place is Place.FIX:
+        return Kind.LESSON
     return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)
+
+
+def is_left_open(statement: Statement) -> bool:
+    """Whether a statement says that something is not done yet."""
+    text = plain(statement.text)
+    is_listed = _OPEN_LEAD.search(statement.lead) is not None
+    return is_listed or (_OPEN.search(text) is not None and not _DONE.search(text))
 
 
 def _said_by_person(text: str, guess: Kind) -> Kind:

@@ -48,6 +48,13 @@ _TITLE = regex(
     r"(?:\**:\**|\*\*)(?P<rest>[^\n]*)$)",
     re.IGNORECASE | re.MULTILINE,
 )
+# Items on how the agent used its own tools, which nobody needs to know next time.
+_OWN_TOOLS = regex(
+    r"^[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t][^\n]*(?:has not been read|modified since (?:it was )?read|"
+    r"(?:Write|Edit|Read|Bash|Glob|Grep) tool\b|string to replace|old_string|tool_use_error|"
+    r"wrong (?:path|directory|folder))[^\n]*$\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
 _NONE = regex(r"^\W*(?:none|n/?a|nothing|no (?:pending|remaining|errors?|explicit))\b", re.I)
 
 
@@ -59,7 +66,7 @@ def read_sections(text: str) -> list[tuple[Section, str]]:
         end = titles[number].start() if number < len(titles) else len(text)
         name = title["heading"] or title["title"]
         section = next((kind for kind, words in _TITLES if words.search(name)), None)
-        body = f"{title['rest'] or ''}\n{text[title.end() : end]}".strip()
+        body = _OWN_TOOLS.sub("", f"{title['rest'] or ''}\n{text[title.end() : end]}").strip()
         if section is not None and body and not _NONE.match(body):
             found.append((section, body))
     return found
