@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import coverage_summary
 import pytest
+
+import coverage_summary
 
 ONE_OF_TWO = "def choose(flag):\n    if flag:\n        return 1\n    return 2\n\nchoose({flag})\n"
 

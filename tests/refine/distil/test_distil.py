@@ -120,11 +120,12 @@ def test_of_a_summary_what_it_learned_is_said_and_what_is_pending_at_the_end() -
 def test_what_a_summary_calls_unfinished_is_not_remembered(place: Place) -> None:
     title = {Place.SUMMARY: "Problem Solving", Place.FIX: "Errors and fixes"}[place]
     cause = "The nightly export of invoices times out because the batch loader is bypassed"
+    everything = LIMITS._replace(threshold=-100.0)
 
     def remembered(words: str) -> bool:
         summary = said(Role.SUMMARY, f"4. {title}:\n- {words}", 5)
-        turns = [SESSION[0], summary]
-        return any(d.turn.role is Role.SUMMARY for d in distil_all(turns))
+        found = distil([SESSION[0], summary], Context(), packaged_selector(), everything)
+        return any(one.turn.role is Role.SUMMARY for one in found)
 
     assert remembered(f"{cause}.")
     assert not remembered(f"{cause}; this is not yet fixed.")

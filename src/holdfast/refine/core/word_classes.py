@@ -108,7 +108,7 @@ _GENERIC = _word_set(
     "warmup specialist specialists technology technologies mission reader readers "
     "consideration considerations operation operations interaction interactions feedback sub-task "
     "sub-tasks subtask subtasks sub-step anthropic reviewer reviewers integrity functionality "
-    "functionalities capability capabilities ability abilities considerations limitation limitations "
+    "functionalities capability capabilities ability abilities limitation limitations "
     "enhancement enhancements assumption assumptions observation observations explanation "
     "explanations clarification clarifications consequence direction directions perspective "
     "sequence activity activities attention responsibility responsibilities deliverable "
