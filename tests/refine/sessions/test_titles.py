@@ -71,6 +71,7 @@ def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:
     one = exchange(asked, facts=commits[:1])
     assert session_subject(session(), [one]) == "Keep source files of tasks 0"
     assert session_subject(session(), [exchange(asked, facts=commits)]) == asked
+    assert session_subject(session(), [exchange(asked, facts=(f"{COMMITTED}wip",))]) == asked
 
 
 def test_a_title_in_the_transcript_comes_first() -> None:
@@ -85,3 +86,9 @@ def test_what_a_program_puts_before_a_request_is_no_title() -> None:
     text = f"{opened}Add a retry to the uploader"
     built = build_exchange([Turn("bank", "t", "s", 0, "", Role.USER, Trust.USER, text)])
     assert built.title == "Add a retry to the uploader"
+
+
+def test_the_task_of_an_agent_in_a_role_is_its_title() -> None:
+    text = "You are ui-dev on the team. You build all screens of the app. Stack: Flutter."
+    built = build_exchange([Turn("bank", "t", "s", 0, "", Role.USER, Trust.USER, text)])
+    assert built.title == "Build all screens of the app"

@@ -158,7 +158,15 @@ def check_models(context: DoctorContext) -> list[Check]:
 
 def _sha256(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        found = path.stat()
+        return _sha256_of_version(path, found.st_size, found.st_mtime_ns)
     except OSError:
         return ""
+
+
+@lru_cache(maxsize=4)
+def _sha256_of_version(path: Path, size: int, changed_ns: int) -> str:
+    """The hash of a file that has not changed since. It takes 23 ms for the model, and a server
+    runs all checks for each look at its health."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -64,7 +64,8 @@ _MARKED = regex(
     re.MULTILINE,
 )
 _PIECE_END = regex(
-    r"[^\w\s'’./+#@`_-]+|\s[-–—]+\s|[.:;,!?…](?=\s|$)|\s/\s|\n|(?<=[\u3040-\u309f])(?=[^\u3040-\u309f])"
+    r"[^\w\s'’./+#@`_-]+|\s[-–—]+\s|[.:;,!?…](?=\s|$)|\s/\s|\n|"
+    r"[\u3040-\u309f]+"  # hiragana: particles and endings of Japanese
 )
 _TOKEN = regex(r"[@/$]?[^\W_][\w'’./+#-]*[\w+#]|_\w+|[^\W_]")
 _IDENTIFIER = regex(r"[a-z0-9][A-Z]|_|\w\.[a-z]|::|^[A-Z]{2,}[a-z]")
@@ -77,19 +78,23 @@ _NOT_FILES = frozenset(
     ("node.js", "next.js", "vue.js", "nuxt.js", "three.js", "d3.js", "express.js")
 )
 _NO_NAME = regex(
-    r"^(?:\W*\d[\w.,:%×x-]*|v\d[\w.-]*|#\d+|[A-Z]{1,5}-?\d+[a-z]?|[a-z]{1,3}-(?=[a-z]*\d)[a-z0-9]{3,5}(?:[.-].*)?"
+    r"^(?:\W*\d[\w.,:%×x-]*|v\d[\w.-]*|#\d+|[A-Z]{1,5}-?\d+[a-z]?|"
+    r"[a-z]{1,3}-(?=[a-z]*\d)[a-z0-9]{3,5}(?:[.-].*)?"
     r"|(?=[a-f]*\d)[0-9a-f]{6,40}|[a-zA-Z]\d*|\w*\d{4,}\w*|\w*(?:\d[a-z]+){3,}\w*)$"
 )
 _NO_VOWEL = regex(r"(?:^|[-_.])[bcdfghjklmnpqrstvwxz]{4,}(?:$|[-_.])")
-_HIRAGANA = regex(r"[\u3040-\u309f]+")
+# Letters of scripts whose function words are not listed: neither Latin, Cyrillic nor East Asian.
+_OTHER_SCRIPT = regex(r"[\u0370-\u03ff\u0530-\u1cff]")
 _CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CYRILLIC_VERB = regex(
     r"(?<!ос)(?<!ес)(?:ть|ться|тись|чь|ешь|ишь|ете|ите|ют|ут|ает|яет|ует|ится|ется)$"
 )
+_MIN_CYRILLIC_STEM = 4
 _SCOPE = regex(r"^\w+\(([\w ./-]{2,30})\)!?:\s*")
 _SUBJECT_KIND = regex(
     r"^(?:feat|fix|docs?|chore|refactor|test|perf|ci|build|style|revert)!?:\s*", re.I
 )
+# Names of agents' tools and files that are in sessions of every project.
 _TOOL_NAMES = frozenset(
     "run_terminal_cmd read_file todo_write edit_file list_dir codebase_search grep_search "
     "search_replace file_search web_search exec_command apply_patch write_stdin shell_command "
@@ -101,8 +106,6 @@ _TOOL_NAMES = frozenset(
     "license.md package.json glob_file_search require_escalated with_escalated_permissions "
     "claude_code console.log redacted nothing_to_report".split()
 )
-
-
 _ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a", "u.s", "p.s", "vs", "etc"))
 _DOMAINS = (".com", ".org", ".io", ".net", ".dev", ".ai", ".app")
 # What is done, at the end of a term, adds nothing to what it is done to.
@@ -137,10 +140,8 @@ def _roots(word: str) -> tuple[str, ...]:
 def _root(word: str) -> str:
     if word.isascii():
         return stem(word)
-    # Endings of cases and of the plural, so that "подписка" and "подписок" come close.
-    return (
-        word.rstrip("аеиоуыэюяйьёмвх") or word if len(word) > 4 and not _CJK.search(word) else word
-    )
+    # Endings of most cases: "подписка", "подписки" and "подпиской" are the same.
+    return word.rstrip("аеиоуыэюяйьёмвх") or word if len(word) > _MIN_CYRILLIC_STEM else word
 
 
 def is_identifier(word: str) -> bool:
@@ -162,7 +163,7 @@ def _phrase_terms(text: str, place: Place) -> Iterator[Term]:
     text = _CODE.sub(_inline_code, text)
     for piece in _PIECE_END.split(text):
         if len(piece) > 1:
-            yield from _piece_terms(_HIRAGANA.sub(" | ", piece), place)
+            yield from _piece_terms(piece, place)
 
 
 def _inline_code(match: re.Match[str]) -> str:
@@ -234,8 +235,7 @@ def _plain_class(token: str) -> WordClass:
 
 
 def _foreign_class(low: str) -> WordClass:
-    """The class of a word with other letters than ASCII has. Words of scripts whose function words
-    are not known only count where they are marked."""
+    """The class of a word with other letters than ASCII has."""
     known = word_class(low)
     if known is not WordClass.NOUN:
         return known
@@ -323,10 +323,12 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
 
 def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term]:
     texts = [_bare(word.text) for word in words]
-    if not any(not is_generic(part.lower()) for text in texts for part in _parts(text)):
+    if all(is_generic(part.lower()) for text in texts for part in _parts(text)):
         return
     key = key_of(texts)
     spelling = " ".join(texts)
+    if place < Place.MARKED and _OTHER_SCRIPT.search(spelling):
+        return  # where a phrase ends is only known where it is marked
     is_long = len(key) > _LIMITS.max_parts or len(spelling) > _LIMITS.max_chars
     if not is_long and len(set(key)) == len(key):
         is_code = len(words) == 1 and is_identifier(texts[0])

@@ -1,8 +1,8 @@
 """Makes a statement understandable without its conversation.
 
 Words that only continue the conversation are taken off its start, what stood above it in a list is
-put before it, and where it does not say what it is about, the subject of its session and the request
-that it answers are added in brackets. Otherwise the words stay as they were written.
+put before it, and where it does not say what it is about, the subject of its session and the
+request that it answers are added in brackets. Otherwise the words stay as they were written.
 """
 
 from __future__ import annotations

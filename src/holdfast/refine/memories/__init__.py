@@ -3,7 +3,7 @@
 `retention_rules` chooses what to retain of one exchange, with the help of `salience` (is a sentence
 worth it), `retained_statements` what the selector chooses of a session; `model_extracted` replaces
 both by what a model extracted, where one was asked. `statement_networks` has the network of each
-kind. `stances` finds judgements that people state, which `holdfast.learn` turns into opinions, the fourth network.
-`memory_stage` runs both over all changed sessions and combines what several sessions have in
-common. Start reading at `memory_stage`.
+kind. `stances` finds judgements that people state, which `holdfast.learn` turns into opinions, the
+fourth network. `memory_stage` runs all of them over changed sessions and combines what several
+sessions have in common. Start reading at `memory_stage`.
 """

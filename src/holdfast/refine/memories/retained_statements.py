@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holdfast.language import plain
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
@@ -39,7 +40,7 @@ def retain_statements(
             exchange_of[summary.id] = exchange
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
-    requests = {id: x.title for id, x in exchange_of.items() if says_something(x.title)}
+    requests = {id: plain(x.title) for id, x in exchange_of.items() if says_something(x.title)}
     context = Context(session_subject(session, exchanges), requests)
     words = [content_words(text) for text in known]
     return [

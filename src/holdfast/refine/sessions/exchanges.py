@@ -234,8 +234,10 @@ def _headline(request: str) -> str:
         if named:
             return named[0].removeprefix("Plan: ")
     found = sentences(text) or [collapse_spaces(text)]
-    # A subagent's prompt starts with who it is; the task comes after.
-    tasks = [s for s in found if not s.startswith("You are ")] or found
+    # A subagent's prompt starts with who it is; the task comes after ("You build the screens").
+    tasks = [s for s in found if not s.startswith("You are ")]
+    tasks = [s.removeprefix("You ") for s in tasks] if len(tasks) < len(found) else found
+    tasks = tasks or found
     bare = [_without_courtesy(sentence) for sentence in tasks]
     good = [line for line in bare if len(line.split()) >= LIMITS.title_words]
     line = (good or [line for line in bare if len(line) >= 3] or [collapse_spaces(text)])[0]
