@@ -21,7 +21,6 @@ from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, states
 from holdfast.recall.lookup.trace import find_by_uri
-from holdfast.refine.core.signals import is_go_ahead
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
     says_the_same,
@@ -39,7 +38,7 @@ class StatementLimits(NamedTuple):
     read: int = 80
     # A shorter one means nothing without its context; a longer one is an explanation.
     min_characters: int = 40
-    max_characters: int = 320
+    max_characters: int = 400
     # A person's longer message is a task, a plan or a report: it is done and over.
     typed_characters: int = 300
     # Of one session, so that it does not crowd out the others.
@@ -58,6 +57,8 @@ _LASTS = regex(
     re.IGNORECASE,
 )
 _WISHES = regex(r"\b(?:i (?:want|need|would like|think)|can we|could we|maybe)\b", re.IGNORECASE)
+# Tells the agent to go on with what it proposed.
+_GOES_ON = regex(r"\W*(?:go ahead|go for|go with|next|now|then)\b", re.IGNORECASE)
 _ROOT_CAUSE = regex(r"\broot cause\b", re.IGNORECASE)
 _CAUSE = regex(
     r"\broot cause\b|\bbecause\b|caused by|\bdue to\b|turn(?:s|ed) out|"
@@ -68,6 +69,7 @@ _CAUSE = regex(
 _OF_THE_RUN = regex(
     r"\b\d+ (?:failures?|tests?|errors?|warnings?)\b|"
     r"\b(?:not (?:caused by|from)|unrelated to) (?:the|our|these|this) (?:changes?|work)\b|"
+    r"^\W*(?:typescript|type|lint|syntax|compile) errors?\b|"
     r"(?<![\w-])(?:my|mine|i (?:did|made|added))(?![\w-])|^\W*because\b",
     re.IGNORECASE,
 )
@@ -116,13 +118,13 @@ def said_by_people(reader: Reader, bank: str, ended: EndedWords) -> list[KnownSt
 
 def lessons(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement]:
     """Causes that agents found: those of most sessions first, then what is called a root cause,
-    then the latest."""
+    then those that name code, then the latest."""
     found = [
         memory
         for memory in _retained(reader, bank, Kind.LESSON)
         if memory.by_agent and _tells_cause(own_words(memory.what))
     ]
-    found.sort(key=lambda one: (-one.seen, not _ROOT_CAUSE.search(one.what)))
+    found.sort(key=lambda one: (-one.seen, not _ROOT_CAUSE.search(one.what), "`" not in one.what))
     return _distinct(_stated(reader, found, ended))
 
 
@@ -218,7 +220,7 @@ def _is_laid_down(memory: Memory) -> bool:
     text = own_words(memory.what)
     if memory.by_agent or not _LASTS.search(text) or _WISHES.search(text):
         return False
-    return not is_go_ahead(text) and not is_for_the_moment(text)
+    return not _GOES_ON.match(text) and not is_for_the_moment(text)
 
 
 def _distinct(found: Iterable[KnownStatement]) -> list[KnownStatement]:

@@ -35,6 +35,7 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, uri
 from holdfast.recall.core.ended_words import read_ended_words
 from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.refine.sessions.titles import session_subject
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source
 from holdfast.store.across_tables.lookup import Record
@@ -104,7 +105,7 @@ def pack_session(reader: Reader, session: Session, bank: str) -> Pack:
         tuple(facts.values()),
         commits=tuple(sorted((c for c in commits if isinstance(c, Commit)), key=_BY_TIME)),
     )
-    title = session.title or (work[0].title if work else "") or session.host
+    title = session_subject(session, work) or session.host
     return _pack(reader, "session", _line(title), bank, uri("session", session.id), basis)
 
 

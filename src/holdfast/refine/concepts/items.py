@@ -165,9 +165,7 @@ def memory_item(memory: Memory) -> Item:
 def _exchange_terms(exchange: Exchange, subjects: Iterable[str]) -> tuple[Term, ...]:
     """The terms of an exchange: of its title, texts, commits and changed files."""
     x = exchange
-    # The last word of a title that was cut may be half a word.
-    title = x.title.rpartition(" ")[0] if x.title.endswith("…") else x.title
-    found = list(find_terms(title, Place.TITLE))
+    found = list(find_terms(x.title, Place.TITLE))
     # The summary is taken from the reply, which the details quote.
     for text in _SECTION.split(x.details) if x.details else (x.summary,):
         if not text.startswith(_MACHINE_SECTIONS):

@@ -55,7 +55,8 @@ class TermLimits(NamedTuple):
 
 
 _LIMITS = TermLimits()
-_URL = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+")
+# Addresses, and a last word that was cut, of which only a half may be left.
+_NO_WORDS = regex(r"\b\w+://\S+|\bwww\.\S+|\S+@\S+|\S*…")
 _FENCE = regex(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = regex(r"`([^`\n]{1,80})`")
 _MARKED = regex(
@@ -151,7 +152,7 @@ def is_identifier(word: str) -> bool:
 
 def find_terms(text: str, place: Place) -> Iterator[Term]:
     """The terms of a text. What is marked in it, and code in it, counts as such."""
-    text = _URL.sub(" | ", _FENCE.sub("\n", text))
+    text = _NO_WORDS.sub(" | ", _FENCE.sub("\n", text))
     if place < Place.MARKED:
         for match in _MARKED.finditer(text):
             marked = next(group for group in match.groups() if group)

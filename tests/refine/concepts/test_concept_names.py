@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from holdfast.model.records import Exchange
+from holdfast.refine.concepts.concept_builder import ConceptBuilder
+from holdfast.refine.concepts.concept_names import ConceptNamer
+from holdfast.refine.concepts.descriptions import choose_names
+from tests.support.concept_banks import OTHERS, build_concepts, item_of, work
+
+
+def names_of(exchanges: Sequence[Exchange], project: str = "") -> list[str]:
+    """The names for a group of all these exchanges, in a bank with some others."""
+    items = [item_of(x) for x in (*exchanges, *OTHERS)]
+    return [n.text for n in ConceptNamer(items, project).names(items[: len(exchanges)])]
+
+
+def shown_names(builder: ConceptBuilder) -> list[str]:
+    chosen = choose_names(builder, builder.groups)
+    return [chosen[group.id] for group in builder.groups if group.id in chosen]
+
+
+def test_a_name_is_a_phrase_that_recurs_and_never_two_joined_words() -> None:
+    exchanges = [
+        work(0, "Lantern mast is dark", ["mast.py"]),
+        work(1, "The mast of the lantern", ["mast.py"]),
+        work(2, "Lantern mast wiring", ["mast.py"]),
+    ]
+    names = names_of(exchanges)
+    assert names[0] == "lantern mast"
+    assert not any(" and " in name for name in names)
+
+
+def test_requests_that_share_only_phrases_of_requests_have_no_name() -> None:
+    exchanges = [
+        work(0, "Review this and report back"),
+        work(1, "Report back when it is done"),
+        work(2, "Let me know and report back"),
+    ]
+    assert names_of(exchanges) == []
+
+
+def test_a_concept_without_a_name_is_not_shown() -> None:
+    keywords = ["gorse", "heather", "bracken", "moss"]
+    exchanges = [work(n, "Please go ahead with it", [], keywords) for n in range(3)]
+    grouped = build_concepts([*exchanges, *OTHERS])
+    assert any(len(group.members) == 3 for group in grouped.grouping.groups.values())
+    assert shown_names(grouped) == []
+
+
+def test_a_name_has_the_case_that_the_project_writes_most_often() -> None:
+    exchanges = [
+        work(0, "The langsmith tracing is gone", summary="Is LangSmith tracing on?"),
+        work(1, "LangSmith tracing in CI", summary="The LangSmith tracing runs in CI."),
+        work(2, "No LangSmith tracing", summary="The LangSmith tracing was off."),
+    ]
+    assert names_of(exchanges)[0] == "LangSmith tracing"
+    assert names_of([work(n, "Tide Gauge Drift", summary="The tide gauge.") for n in range(2)]) == [
+        "tide gauge drift"
+    ]
+
+
+def test_singular_and_plural_are_one_name_in_the_form_used_most() -> None:
+    exchanges = [
+        work(0, "Fix the gradient stops", summary="The gradient stops work."),
+        work(1, "More about gradient stops", summary="The gradient stops are drawn."),
+        work(2, "One gradient stop is off", summary="The gradient stop is back."),
+    ]
+    assert [name for name in names_of(exchanges) if "stop" in name] == ["gradient stops"]
+
+
+def test_a_file_and_the_words_of_its_name_are_one_name_and_words_are_shown() -> None:
+    files = ["src/RemediateTab.tsx"]
+    exchanges = [
+        work(0, "Open the Remediate tab", files, summary="The Remediate tab opens."),
+        work(1, "Close the Remediate tab", files, summary="The Remediate tab closes."),
+    ]
+    assert names_of(exchanges)[0] == "Remediate tab"
+    alone = [work(n, f"Do step {n}", files) for n in range(2)]
+    assert names_of(alone) == ["RemediateTab"]
+
+
+def test_a_fragment_of_a_longer_term_is_no_name() -> None:
+    exchanges = [work(n, f"Packmind product tour, part {n}") for n in range(3)]
+    assert names_of(exchanges) == ["packmind product tour"]
+
+
+def test_the_project_is_no_name_of_its_concepts() -> None:
+    exchanges = [
+        work(n, f"The Chef Chopsky codebase has a Soup Kettle, {n}", summary="Chef Chopsky cooks.")
+        for n in range(2)
+    ]
+    assert names_of(exchanges, "chef-chopsky") == ["Soup Kettle"]
+    assert "Chef Chopsky" in names_of(exchanges, "another")
+
+
+def test_a_slip_of_the_pen_in_a_repeated_request_is_no_name() -> None:
+    exchanges = [work(n, "Ask a subagent accoridng to the lighthuose") for n in range(3)]
+    assert names_of(exchanges) == []
+
+
+def test_generic_words_name_nothing_unless_a_file_has_their_name() -> None:
+    exchanges = [work(n, f"Look at the config file and the test suite, {n}") for n in range(3)]
+    assert names_of(exchanges) == []
+    files = ["src/ContextTab.tsx"]
+    exchanges = [work(n, f"Open the context tab, {n}", files) for n in range(3)]
+    assert names_of(exchanges)[0] == "context tab"
+
+
+def test_a_term_of_few_members_names_them_only_if_they_are_titled_with_it() -> None:
+    others = [work(10 + n, f"Do step {n}") for n in range(5)]
+    said = [work(n, f"Do item {n}", summary="See the brass bell.") for n in range(2)]
+    assert names_of([*said, *others]) == []
+    titled = [work(n, f"The brass bell, {n}") for n in range(2)]
+    assert names_of([*titled, *others]) == ["brass bell"]
+
+
+def test_no_two_concepts_have_the_same_name_in_two_spellings() -> None:
+    one = [work(n, "OpenAI endpoint", ["a/openai.py"], ["openai", "endpoint"]) for n in range(3)]
+    other = [
+        replace(x, id=f"y{n:03}", title="The openAI endpoints", files_modified=("b/harbour.py",),
+                keywords=("harbour", "mole", "quay"), session=f"t{n}", started=f"2026-02-{n + 1:02}")
+        for n, x in enumerate(one)
+    ]  # fmt: skip
+    names = shown_names(build_concepts([*one, *other, *OTHERS]))
+    folded = ["".join(name.lower().split()).rstrip("s") for name in names]
+    assert "openaiendpoint" in folded and len(folded) == len(set(folded))
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (["Загрузка подписок не работает", "Ускорь, загрузка подписок медленная"],
+         "загрузка подписок"),
+        (["revset 入力の実装", "この revset 入力を直す"], "revset 入力"),
+        (["辞書検索の修正", "辞書検索を速くする"], "辞書検索"),
+        (["Η «ρύθμιση ήχου» δεν λειτουργεί", "Πού είναι η «ρύθμιση ήχου»;"], "ρύθμιση ήχου"),
+    ],
+)  # fmt: skip
+def test_concepts_are_named_in_other_scripts(titles: Sequence[str], expected: str) -> None:
+    assert names_of([work(n, title) for n, title in enumerate(titles)])[0] == expected
