@@ -23,7 +23,7 @@ from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import words
-from holdfast.model.knowledge import Fact
+from holdfast.model.knowledge import Fact, Memory
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.settings import Settings
@@ -177,6 +177,8 @@ def _session_of(memory: Holdfast, name: str) -> str:
         facts = memory.browse.facts(all=True)
         return next((_session(memory, fact) for fact in facts if fact.id == found.id), "")
     record = memory.show(name).record
+    if isinstance(record, Memory):
+        return next((_session_of(memory, one) for one in record.evidence_for if one != name), "")
     session = memory.reader.sessions.get(
         str(getattr(record, "bank", "")), str(getattr(record, "session", ""))
     )

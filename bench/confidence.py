@@ -25,6 +25,7 @@ from holdfast.app.evaluation.engine import load_set
 from holdfast.app.evaluation.home import open_home
 from holdfast.app.evaluation.sets import Question, read_set, sample_evenly
 from holdfast.app.memory import Holdfast
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import Answer, Confidence
 from holdfast.model.records import Exchange, Turn
 from holdfast.recall.lookup.trace import find_by_uri
@@ -99,6 +100,9 @@ def _is_evidence(memory: Holdfast, question: Question, bank: str, uri: str) -> b
     session = reader.sessions.get(bank, name) if name else None
     if session is not None and session.host in question.gold_sessions:
         return True
+    if isinstance(record, Memory):
+        sources = [one for one in record.evidence_for if one != uri]
+        return any(_is_evidence(memory, question, bank, one) for one in sources)
     turns: list[Turn] = []
     if isinstance(record, Turn):
         turns = [record]
