@@ -41,8 +41,10 @@ class StatementLimits(NamedTuple):
     max_characters: int = 400
     # A person's longer message is a task, a plan or a report: it is done and over.
     typed_characters: int = 300
-    # Of one session, so that it does not crowd out the others.
+    # Of one session, so that it does not crowd out the others; of lessons, of which one session
+    # often tells the same cause several times.
     per_session: int = 2
+    lessons_per_session: int = 1
     # What was left open longer ago than in the latest sessions is done by now, or given up.
     open_in_sessions: int = 12
 
@@ -125,7 +127,7 @@ def lessons(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement
         if memory.by_agent and _tells_cause(own_words(memory.what))
     ]
     found.sort(key=lambda one: (-one.seen, not _ROOT_CAUSE.search(one.what), "`" not in one.what))
-    return _distinct(_stated(reader, found, ended))
+    return _distinct(_stated(reader, found, ended), _LIMITS.lessons_per_session)
 
 
 def _tells_cause(text: str) -> bool:
@@ -223,14 +225,16 @@ def _is_laid_down(memory: Memory) -> bool:
     return not _GOES_ON.match(text) and not is_for_the_moment(text)
 
 
-def _distinct(found: Iterable[KnownStatement]) -> list[KnownStatement]:
+def _distinct(
+    found: Iterable[KnownStatement], per_session: int = _LIMITS.per_session
+) -> list[KnownStatement]:
     """Without those that say the same as one before, and with a few of each session."""
     kept: list[KnownStatement] = []
     said: list[StatementFeatures] = []
     by_session: Counter[str] = Counter()
     for one in found:
         own = statement_features(own_words(one.memory.what))
-        is_full = by_session[one.turn.session] == _LIMITS.per_session
+        is_full = by_session[one.turn.session] == per_session
         if not is_full and not any(says_the_same(own, other) for other in said):
             by_session[one.turn.session] += 1
             kept.append(one)

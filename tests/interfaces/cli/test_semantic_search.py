@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -96,25 +97,52 @@ def test_recall_answers_by_words_if_the_model_is_unusable(home: Path) -> None:
     assert answer.returncode == 0 and "By words alone: /nonexistent is not a folder" in said
 
 
-def test_a_modified_packaged_model_is_refused(home: Path, tmp_path: Path) -> None:
-    holdfast(home, "ingest")
-    shutil.copytree(Path(package.__file__).parent, tmp_path / "holdfast")
-    model = tmp_path / "holdfast" / packaged.EMBEDDER.relative_to(Path(package.__file__).parent)
-    with model.open("r+b") as file:
+def change_last_byte(path: Path) -> None:
+    """Change a file, or change it back."""
+    with path.open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         last = file.read(1)[0]
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last ^ 1]))
+
+
+def test_a_modified_packaged_model_is_refused(home: Path, tmp_path: Path) -> None:
+    holdfast(home, "ingest")
+    shutil.copytree(Path(package.__file__).parent, tmp_path / "holdfast")
+    model = tmp_path / "holdfast" / packaged.EMBEDDER.relative_to(Path(package.__file__).parent)
+    change_last_byte(model)
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "HOLDFAST_HOME": str(home)}
     env["CLAUDE_CONFIG_DIR"] = str(home / "claude")
 
     def run_copy(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "holdfast", *arguments]
+        command = [sys.executable, *arguments]
         return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
 
-    done = run_copy("recall", "retry wrapper", "--bank", "all", "--budget", "mid")
+    done = run_copy("-m", "holdfast", "recall", "retry wrapper", "--bank", "all", "--budget", "mid")
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     assert "semantic failed: " in said and str(model) in said and "retry wrapper" in said
-    read = run_copy("ingest")
+    read = run_copy("-m", "holdfast", "ingest")
     assert read.returncode == 0 and "not prepared for search by meaning" in read.stderr
+    checked = run_copy("-c", CHECK_TWICE)
+    assert checked.stdout.split() == ["BROKEN", "OK"], checked.stderr
+
+
+# A server examines its home many times, and must see that the model was put back.
+CHECK_TWICE = f"""
+import os
+from pathlib import Path
+from holdfast.app.doctor.examine import run_checks
+from holdfast.inference import packaged
+from holdfast.settings import load_settings
+
+{inspect.getsource(change_last_byte)}
+
+def print_grade():
+    checks = run_checks(load_settings(os.environ), None)
+    print(*(check.grade.name for check in checks if check.name == "model"))
+
+print_grade()
+change_last_byte(packaged.EMBEDDER)
+print_grade()
+"""

@@ -58,9 +58,9 @@ def test_a_name_has_the_case_that_the_project_writes_most_often() -> None:
         work(2, "No LangSmith tracing", summary="The LangSmith tracing was off."),
     ]
     assert names_of(exchanges)[0] == "LangSmith tracing"
-    assert names_of([work(n, "Tide Gauge Drift", summary="The tide gauge.") for n in range(2)]) == [
-        "tide gauge drift"
-    ]
+    assert names_of(
+        [work(n, "Tide Gauge Drift", summary="See the tide gauge drift.") for n in range(2)]
+    ) == ["tide gauge drift"]
 
 
 def test_singular_and_plural_are_one_name_in_the_form_used_most() -> None:
@@ -85,7 +85,7 @@ def test_a_file_and_the_words_of_its_name_are_one_name_and_words_are_shown() -> 
 
 def test_a_fragment_of_a_longer_term_is_no_name() -> None:
     exchanges = [work(n, f"Packmind product tour, part {n}") for n in range(3)]
-    assert names_of(exchanges) == ["packmind product tour"]
+    assert names_of(exchanges) == ["Packmind product tour"]
 
 
 def test_the_project_is_no_name_of_its_concepts() -> None:
@@ -98,7 +98,9 @@ def test_the_project_is_no_name_of_its_concepts() -> None:
 
 
 def test_a_slip_of_the_pen_in_a_repeated_request_is_no_name() -> None:
-    exchanges = [work(n, "Ask a subagent accoridng to the lighthuose") for n in range(3)]
+    exchanges = [
+        work(n, "Ask a subagent accoridng to the lighthuose", summary="Done.") for n in range(3)
+    ]
     assert names_of(exchanges) == []
 
 
@@ -122,7 +124,7 @@ def test_no_two_concepts_have_the_same_name_in_two_spellings() -> None:
     one = [work(n, "OpenAI endpoint", ["a/openai.py"], ["openai", "endpoint"]) for n in range(3)]
     other = [
         replace(x, id=f"y{n:03}", title="The openAI endpoints", files_modified=("b/harbour.py",),
-                keywords=("harbour", "mole", "quay"), session=f"t{n}", started=f"2026-02-{n + 1:02}")
+                keywords=("harbour", "mole", "quay"), session=f"t{n}", started=f"2026-02-0{n}")
         for n, x in enumerate(one)
     ]  # fmt: skip
     names = shown_names(build_concepts([*one, *other, *OTHERS]))

@@ -21,6 +21,7 @@ class NameWeights(NamedTuple):
     """What a term weighs by where it occurs, and how its score is computed. Tuned by reading the
     names of the sessions that bench/RESULTS.md lists, which are not those that were judged."""
 
+    request: float = 0.4
     text: float = 0.4
     code: float = 0.6
     folder: float = 0.4
@@ -45,7 +46,8 @@ class NameWeights(NamedTuple):
     def at(self, place: Place) -> float:
         """What a term weighs at a place."""
         return (
-            self.text, self.code, self.folder, self.title, self.marked, self.file, self.commit
+            self.request, self.text, self.code, self.folder, self.title, self.marked, self.file,
+            self.commit,
         )[place - 1]  # fmt: skip
 
 

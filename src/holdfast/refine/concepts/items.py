@@ -23,7 +23,15 @@ from holdfast.model.records import Exchange, Outcome
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.concepts.file_names import file_topic, file_weight, normalise_path
-from holdfast.refine.concepts.terms import Place, Term, commit_terms, file_term, find_terms
+from holdfast.refine.concepts.terms import (
+    ASKED,
+    Key,
+    Place,
+    Term,
+    commit_terms,
+    file_term,
+    find_terms,
+)
 from holdfast.refine.core.keywords import COMMON_WORK_WORDS, extract_keywords
 from holdfast.refine.core.passages import exchange_text
 from holdfast.refine.core.signals import COMMITTED, is_commit
@@ -68,6 +76,7 @@ _ADDRESS = regex(r"\b\w+://\S+")
 _SECTION = regex(r"\n(?=(?:Changed|Failed|Result): )")
 _SECTION_LABEL = regex(r"^(?:Asked|Result): ")
 _MACHINE_SECTIONS = ("Changed: ", "Failed: ")
+_REQUEST_LABEL = "Asked: "
 _PROCESS_STEMS = frozenset(
     stem(word)
     for word in (
@@ -169,7 +178,8 @@ def _exchange_terms(exchange: Exchange, subjects: Iterable[str]) -> tuple[Term, 
     # The summary is taken from the reply, which the details quote.
     for text in _SECTION.split(x.details) if x.details else (x.summary,):
         if not text.startswith(_MACHINE_SECTIONS):
-            found += find_terms(_SECTION_LABEL.sub("", text), Place.TEXT)
+            place = Place.REQUEST if text.startswith(_REQUEST_LABEL) else Place.TEXT
+            found += find_terms(_SECTION_LABEL.sub("", text), place)
     for subject in subjects:
         found += commit_terms(subject)
     for path in x.files_modified[: _LIMITS.max_files]:
@@ -187,12 +197,13 @@ def _folder_name(file: str) -> str:
 
 
 def _best_places(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Each spelling of a term once, with the place that says most."""
-    best: dict[tuple[tuple[str, ...], str], Term] = {}
+    """Each spelling of a term once, with the place that says most, asked and told apart."""
+    best: dict[tuple[Key, str, bool], Term] = {}
     for term in terms:
-        known = best.get((term.key, term.spelling))
+        key = (term.key, term.spelling, term.place in ASKED)
+        known = best.get(key)
         if known is None or (term.place, term.is_shown) > (known.place, known.is_shown):
-            best[term.key, term.spelling] = term
+            best[key] = term
     return tuple(best.values())
 
 

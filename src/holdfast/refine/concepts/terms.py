@@ -25,13 +25,18 @@ Key = tuple[str, ...]
 class Place(IntEnum):
     """Where a term was found; the higher, the more likely it was worded to name something."""
 
-    TEXT = 1
-    CODE = 2
-    FOLDER = 3
-    TITLE = 4
-    MARKED = 5  # a heading, bold, in quotes
-    FILE = 6
-    COMMIT = 7
+    REQUEST = 1
+    TEXT = 2
+    CODE = 3
+    FOLDER = 4
+    TITLE = 5
+    MARKED = 6  # a heading, bold, in quotes
+    FILE = 7
+    COMMIT = 8
+
+
+# Where a person writes in passing, so that a word may be a slip of the pen.
+ASKED = frozenset((Place.REQUEST, Place.TITLE))
 
 
 class Term(NamedTuple):

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from holdfast.language import split_identifier
 from holdfast.refine.concepts.items import Item
 from holdfast.refine.concepts.terms import (
+    ASKED,
     Key,
     Place,
     Term,
@@ -47,12 +48,16 @@ class Vocabulary:
         self._spellings: defaultdict[Key, Counter[str]] = defaultdict(Counter)
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._project: set[str] = set(key_of([*split_identifier(project), project]))
-        # The words of a request that was made twice are counted once, slips of the pen among them.
-        words_by_title: defaultdict[str, set[str]] = defaultdict(set)
+        # Words of a request that was made twice count once: they may be slips of the pen, unless
+        # the reply has them, too.
+        asked: defaultdict[str, set[str]] = defaultdict(set)
         for item in items:
             self._add(item.terms)
-            words_by_title[item.title].update(root for term in item.terms for root in term.key)
-        for words in words_by_title.values():
+            for term in item.terms:
+                if term.place in ASKED:
+                    asked[item.title].update(term.key)
+            self._words.update({r for t in item.terms if t.place not in ASKED for r in t.key})
+        for words in asked.values():
             self._words.update(words)
         self._frequency: Counter[Key] = Counter()
         for item in items:

@@ -252,6 +252,7 @@ _NOT_ADJECTIVES = _word_set(
 )
 # Verbs that are hardly ever used as nouns, without their other forms.
 _VERBS = (
+    "fail harm catch win cook see feel "
     "accept accomplish accommodate achieve acknowledge acquire adapt add adhere adjust adopt "
     "affect afford aggregate agree aim align allow amend analyse analyze annotate announce "
     "anticipate appear append apply appreciate approve argue arise arrange arrive ask assemble "
@@ -311,13 +312,13 @@ _VERBS = (
 _ACTIONS = _word_set(
     "access account address approach archive attack audit author back backfill backup ban bar "
     "batch benchmark bill blame block board boost bootstrap bound branch break bridge browse "
-    "buffer build bundle cache call capture care cast catch cause chain challenge change charge "
+    "buffer build bundle cache call capture care cast cause chain challenge change charge "
     "chart check checkout claim cleanup clone close code color colour commit compare compromise "
     "concern conflict contact content contract control copy cost count cover craft crash crawl "
     "credit cross cut damage date deal debug delay demand design detail diff direct dispatch "
     "display dive document dogfood double download draft drag draw drift drive drop dump echo "
     "edit effect end escape estimate exchange exercise exit experience experiment export extract "
-    "face fail fallback fan fault favor fear feature feed fetch field fight file fill filter fire "
+    "face fallback fan fault favor fear feature feed fetch field fight file fill filter fire "
     "fix flag flash flip float flow flush focus force fork form format frame freeze front "
     "function fund glance grade graph grep group guard guide hack halt handle head heal help "
     "highlight hit hold hook host hover hunt impact import index influence input interest "
@@ -342,7 +343,7 @@ _ACTIONS = _word_set(
     "thread throttle tick time title toggle tool top toss total touch tour trace track trade "
     "traffic trail train transfer transition transport trap travel treat trial trick trigger trip "
     "trust try tune turn tweak type undo update upgrade upload use value view visit voice vote "
-    "wait walk watch wave weight whisper win wire word work workaround wrap yield zoom"
+    "walk watch wave weight whisper wire word work workaround wrap yield zoom"
 )
 _NOUN_GERUNDS = _word_set(
     "logging caching rendering streaming routing billing pricing onboarding offboarding tracing "
