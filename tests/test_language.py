@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,6 +83,17 @@ def test_characters_that_are_not_markdown_are_kept(text: str) -> None:
 )
 def test_sentences_are_found_in_prose_and_lists(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
+
+
+def test_a_list_of_sentences_belongs_to_its_caller() -> None:
+    text = "The yawl is blue. The ketch is red."
+    sentences(text).append("The caller added this.")
+    assert sentences(text) == ["The yawl is blue.", "The ketch is red."]
+
+
+@given(st.text(alphabet=st.sampled_from("a\u00e9.\x1c\x85\u2028 \t\r\n\v\f\u00a0\u3000\u200b")))
+def test_any_white_space_becomes_single_blanks(text: str) -> None:
+    assert collapse_spaces(text) == re.sub(r"\s+", " ", text).strip()
 
 
 @settings(max_examples=100)

@@ -262,7 +262,7 @@ def test_every_step_says_in_words_what_it_did(settings: Settings, tmp_path: Path
     lines: dict[str, str] = {}
     run_worker(settings, BY_HAND._replace(on_step_done=lines.__setitem__))
     assert {"ingest", "know", "brief"} <= set(lines)
-    assert lines["know"].startswith("brought up to date: facts, patterns, memories")
+    assert lines["know"].startswith("brought up to date: memories, facts, patterns")
     assert not [text for text in lines.values() if set(text) & set("[]{}'")]
 
 

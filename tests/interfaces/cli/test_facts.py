@@ -92,6 +92,7 @@ def test_a_task_that_a_later_session_did_is_not_open_any_more(
     open_filled(home, session_that_leaves_open("2026-09-01", 1)).close()
     (task,) = json.loads(run(capsys, "facts", "--kind", "todo", "--json"))["statements"]
     assert "still missing" in run(capsys, "facts", "--kind", "todo")
+    assert "still missing" in run(capsys, "brief")
     open_filled(
         home,
         session_that_leaves_open("2026-09-01", 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.refine.distil.statements import find_statements
 from holdfast.refine.distil.summary_sections import Section, read_sections
 
 NUMBERED = """1. Primary Request and Intent:
@@ -62,6 +63,19 @@ def test_a_title_may_be_written_in_any_form(title: str) -> None:
 def test_a_section_may_begin_on_the_line_of_its_title_or_be_empty() -> None:
     text = "4. **Key decisions:** One cursor.\n\n7. **Pending Tasks:** None.\n\n8. Current Work: x"
     assert read_sections(text) == [(Section.KNOWLEDGE, "One cursor.")]
+
+
+def test_the_name_of_an_item_stands_above_it() -> None:
+    text = (
+        "5. Problem Solving:\n- **Rows came twice (CURRENT)**: The wrapper retried. Fixed by one."
+    )
+    ((section, body),) = read_sections(text)
+    assert (section, body) == (
+        Section.KNOWLEDGE,
+        "#### Rows came twice\n\nThe wrapper retried. Fixed by one.",
+    )
+    stated = {(s.lead, s.text) for s in find_statements(body)}
+    assert ("Rows came twice", "The wrapper retried.") in stated
 
 
 def test_how_the_agent_used_its_own_tools_is_left_out() -> None:

@@ -19,7 +19,7 @@ from holdfast.model.trust import Trust
 from holdfast.refine.distil.standalone import with_context
 from holdfast.refine.memories.matters import matter_of
 from holdfast.refine.memories.memory_stage import publish_changed_memories
-from holdfast.refine.memories.retention_rules import make_occurrence
+from holdfast.refine.memories.retention_rules import distinct, make_occurrence
 from holdfast.refine.memories.salience import stems
 from tests.support.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
 
@@ -128,6 +128,22 @@ def test_what_is_to_be_done_is_kept_from_what_was_done() -> None:
         ]
     }
     assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("at most 10 MB", "at most 20 MB", 2),
+        ("never more than 10 MB", "more than 10 MB", 2),
+        ("at most 10 MB", "at most 10 MB please", 1),
+    ],
+)
+def test_a_session_keeps_statements_apart_that_differ_in_a_number_or_a_negation(
+    one: str, other: str, kept: int
+) -> None:
+    start = "The uploader of the portal takes parcels of the harbour office, each of them"
+    said = [occurrence(1, f"{start} {text}.", Trust.ASSISTANT) for text in (one, other)]
+    assert len(distinct(said)) == kept
 
 
 def test_the_subject_of_a_session_makes_no_other_matter() -> None:

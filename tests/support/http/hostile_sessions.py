@@ -19,6 +19,7 @@ HOSTILE_TEXT = "\n\n".join(
     )
 )
 HOSTILE_SESSION = "44444444-0000-4000-8000-000000000001"
+COMPACTED_SESSION = "66666666-0000-4000-8000-000000000001"
 LONG_SESSION = "55555555-0000-4000-8000-000000000001"
 CWD = "/home/dev/zeppelin"
 
@@ -36,6 +37,18 @@ def write_hostile_session(folder: Path) -> Path:
         old_string="</pre><script>window.owned = 1</script>", new_string="<b>new</b>",
     )  # fmt: skip
     script.user("thanks, the zeppelin is fixed")
+    return script.write(folder)
+
+
+def write_compacted_session(folder: Path) -> Path:
+    """Write a session whose context was compacted after its second message, and after its last."""
+    script = Script(session=COMPACTED_SESSION, cwd=CWD)
+    script.user("Please mend the rudder, it is stuck")
+    script.assistant("The rudder was frozen; it moves again.")
+    script.user("Summary:\n4. Errors and fixes:\n- The rudder froze.", isCompactSummary=True)
+    script.user("Please mend the anchor, too")
+    script.assistant("The anchor holds again.")
+    script.user("Summary:\n4. Errors and fixes:\n- The anchor slipped.", isCompactSummary=True)
     return script.write(folder)
 
 

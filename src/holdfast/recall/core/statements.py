@@ -136,9 +136,10 @@ def stated_runs(hit: Hit) -> list[list[str]]:
     if TOOL_RESULT in hit.text:
         return [] if _LOOKS_FOR.match(hit.text) else [[hit.text]]
     runs: list[list[str]] = []
-    is_any = False
+    is_any = goes_on = False
     for text, by_person in _parts(hit):
-        goes_on = False
+        # In an exchange a person is answered; the sections of a digest are about several things.
+        goes_on = goes_on and hit.kind == "exchange"
         for sentence in sentences(text):
             is_any = True
             is_stated = states(sentence, by_person)

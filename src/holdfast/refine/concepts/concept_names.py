@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from holdfast.language import truncate
 from holdfast.refine.concepts.items import Item, rarity_of
-from holdfast.refine.concepts.terms import Key, Place
+from holdfast.refine.concepts.terms import Key, Place, key_of
 from holdfast.refine.concepts.vocabulary import Vocabulary, has_plural_modifier, is_plain_word
+from holdfast.refine.core.word_classes import is_generic
 
 
 class NameWeights(NamedTuple):
@@ -77,8 +78,9 @@ class Name(NamedTuple):
 
     @property
     def folded(self) -> str:
-        """The same for the same name in another spelling: "OpenAI" and "openai"."""
-        return "".join(self.key)
+        """The same for the same name in other words: "OpenAI", "openai" and "OpenAI feature"."""
+        words = [word for word in self.text.split() if not is_generic(word.lower())]
+        return "".join(key_of(words) or self.key)
 
 
 class _Scored(NamedTuple):

@@ -113,6 +113,8 @@ _TOOL_NAMES = frozenset(
     "claude_code console.log redacted nothing_to_report".split()
 )
 _ABBREVIATIONS = frozenset(("e.g", "i.e", "a.k.a", "u.s", "p.s", "vs", "etc"))
+# Acronyms that would be other words in lower case.
+_ACRONYMS = frozenset(("REST", "SOLID", "ACID", "ARM", "AIM", "RED", "GET", "POST", "PUT"))
 _DOMAINS = (".com", ".org", ".io", ".net", ".dev", ".ai", ".app")
 # What is done, at the end of a term, adds nothing to what it is done to.
 _WORK = frozenset(
@@ -231,11 +233,9 @@ def _plain_class(token: str) -> WordClass:
         return WordClass.OTHER if not _FILE.search(token) else WordClass.NOUN
     if is_identifier(token) or token[0] in "@/$.":
         return WordClass.NOUN
-    if token.isupper() and len(token) > 1:
-        # An acronym: REST is not the rest. But some people shout: "do NOT".
-        kind = word_class(low)
-        return kind if kind in _FUNCTION_CLASSES else WordClass.NOUN
-    if len(token) < 3:
+    if token in _ACRONYMS:
+        return WordClass.NOUN
+    if len(token) < 3 and not token.isupper():
         return word_class(low) if word_class(low) is not WordClass.NOUN else WordClass.OTHER
     return word_class(low)
 
@@ -266,9 +266,6 @@ def is_plural(word: str) -> bool:
     return word[-1] == "s" and word[-2:] != "ss"
 
 
-_FUNCTION_CLASSES = frozenset(
-    (WordClass.DETERMINER, WordClass.SUBJECT, WordClass.VERB_CUE, WordClass.OTHER)
-)
 _BEFORE_VERB = frozenset((WordClass.SUBJECT, WordClass.VERB_CUE, WordClass.ACTION))
 _CONTENT = frozenset((WordClass.NOUN, WordClass.ADJECTIVE, WordClass.ACTION, WordClass.GERUND))
 _OBJECT = frozenset((WordClass.DETERMINER, WordClass.SUBJECT))
@@ -296,7 +293,7 @@ def _gerund_is_noun(token: str, before: WordClass, after: WordClass, follows_plu
     """Whether a gerund is a noun: "certificate pinning" and "the wiring", but not "tests
     running" nor "document pinning the certificate"."""
     if before in (WordClass.NOUN, WordClass.ADJECTIVE):
-        return not follows_plural and after not in _OBJECT
+        return not follows_plural and after not in _OBJECT and after is not WordClass.VERB_CUE
     return before is WordClass.DETERMINER
 
 
@@ -316,7 +313,10 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
     end = len(run)
     while end and (run[end - 1].kind is not WordClass.NOUN or run[end - 1].text.lower() in _WORK):
         end -= 1
-    run = run[:end]
+    start = 0
+    while start + 1 < end and _is_label(run[start].text, run[start + 1].text):
+        start += 1
+    run = run[start:end]
     if not run:
         return
     if len(run) <= _LIMITS.max_words:
@@ -325,6 +325,11 @@ def _run_terms(run: Sequence[_Word], place: Place, is_title_case: bool) -> Itera
         for word in run:
             if is_identifier(word.text):
                 yield from _term([word], place, True)
+
+
+def _is_label(word: str, after: str) -> bool:
+    """Whether a word only says what the name after it is: "branch ai-provenance"."""
+    return is_generic(word.lower()) and (is_identifier(after) or "-" in after)
 
 
 def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term]:

@@ -22,7 +22,7 @@ from holdfast.refine.concepts.terms import (
     is_specific,
     key_of,
 )
-from holdfast.refine.core.word_classes import WordClass, is_common, is_generic, word_class
+from holdfast.refine.core.word_classes import WordClass, is_common, word_class
 
 # Places where a project names its parts, as against prose.
 _PATHS = frozenset((Place.FILE, Place.FOLDER))
@@ -95,11 +95,14 @@ class Vocabulary:
     def is_name(self, key: Key) -> bool:
         """Whether a term can name a concept: it stands alone somewhere, its words are no slips of
         the pen, and it is not the project itself."""
-        if not self._whole[key] or all(r in self._project or is_generic(r) for r in key):
+        if not self._whole[key]:
             return False
         if any(self._words[root] < 2 and root not in self._own_words for root in key):
             return False
         words = self.spelling(key).split()
+        if self._project.intersection(key):
+            words = [word for word in words if not self._project.issuperset(key_of([word]))]
+            return is_specific(words)
         if len(key) == 1:
             return is_specific(words) and self._is_word_name(key)
         if len(words) == 1 and is_common(words[0].lower()):

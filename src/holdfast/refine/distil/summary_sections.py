@@ -55,6 +55,12 @@ _OWN_TOOLS = regex(
     r"wrong (?:path|directory|folder))[^\n]*$\n?",
     re.IGNORECASE | re.MULTILINE,
 )
+# An item with a name: "- **Rows came twice (CURRENT)**: the wrapper … Fixed by …".
+_NAMED_ITEM = regex(
+    r"^[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+\*\*(?P<name>[^*\n]{3,90}?)"
+    r"(?:[ \t]*\((?:current|in progress|now|latest)[^)\n]*\))?[:.]?\*\*[ \t]*[:—–-]*[ \t]*(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _NONE = regex(r"^\W*(?:none|n/?a|nothing|no (?:pending|remaining|errors?|explicit))\b", re.I)
 
 
@@ -68,5 +74,6 @@ def read_sections(text: str) -> list[tuple[Section, str]]:
         section = next((kind for kind, words in _TITLES if words.search(name)), None)
         body = _OWN_TOOLS.sub("", f"{title['rest'] or ''}\n{text[title.end() : end]}").strip()
         if section is not None and body and not _NONE.match(body):
-            found.append((section, body))
+            # Below its name as a heading, each sentence of an item says what it is about.
+            found.append((section, _NAMED_ITEM.sub(r"\n#### \g<name>\n\n", body).strip()))
     return found

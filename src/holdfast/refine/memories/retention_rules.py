@@ -24,7 +24,7 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
-from holdfast.refine.memories.matters import matter_of
+from holdfast.refine.memories.matters import matter_of, values_of
 from holdfast.refine.memories.salience import (
     MAX_CHARS,
     is_informative_title,
@@ -128,7 +128,11 @@ def distinct(found: Iterable[MemoryOccurrence]) -> list[MemoryOccurrence]:
     for one in found:
         own = stems(one.what)
         same = [key for key, other in kept.items() if other.network is one.network]
-        near = [key for key in same if _is_duplicate(own, stems_by_key[key])]
+        near = [
+            key
+            for key in same
+            if _is_duplicate(own, stems_by_key[key]) and _has_same_values(one, kept[key])
+        ]
         key = near[0] if near else one.key
         known = kept.get(key)
         if known is None:
@@ -141,6 +145,12 @@ def distinct(found: Iterable[MemoryOccurrence]) -> list[MemoryOccurrence]:
 
 def _is_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _LIMITS.duplicate_share * max(len(one), len(other), 1)
+
+
+def _has_same_values(one: MemoryOccurrence, other: MemoryOccurrence) -> bool:
+    """Whether two statements agree in numbers and negation. Of outcomes, these count files."""
+    is_outcome = one.kind is other.kind is Kind.OUTCOME
+    return is_outcome or values_of(one.what) == values_of(other.what)
 
 
 def make_occurrence(

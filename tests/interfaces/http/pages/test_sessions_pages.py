@@ -7,8 +7,10 @@ from playwright.sync_api import expect
 
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.hostile_sessions import (
+    COMPACTED_SESSION,
     HOSTILE_SESSION,
     LONG_SESSION,
+    write_compacted_session,
     write_hostile_session,
     write_long_session,
 )
@@ -22,9 +24,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("sessions")
     more = folder / "more"
     more.mkdir()
-    env = make_home(
-        folder, SAMPLES, write_hostile_session(more), write_long_session(more, 150), embed=False
+    written = (
+        write_hostile_session(more),
+        write_long_session(more, 150),
+        write_compacted_session(more),
     )
+    env = make_home(folder, SAMPLES, *written, embed=False)
     with serving(env, folder) as made:
         yield made
 
@@ -69,6 +74,16 @@ def test_a_session_is_shown_as_a_conversation(browser_session: BrowserSession) -
     expect(aside.get_by_text("Still to do: a test message")).to_be_visible()
     aside.locator("ol a").nth(1).click()
     expect(page).to_have_url(f"{browser_session.server.url}/sessions/{SMS}?at=4#msg-4")
+
+
+def test_the_agents_summaries_are_shown_where_they_were_written(server: Server) -> None:
+    page = server.ask(f"/sessions/{COMPACTED_SESSION}").text
+    shown = ("it is stuck", "The rudder froze", "the anchor, too", "The anchor slipped")
+    positions = [page.find(words, page.find('id="msg-1"')) for words in shown]
+    assert -1 not in positions and positions == sorted(positions)
+    assert page.count('<article class="turn summary"') == 2
+    assert page.count("Agent&#39;s summary of the session so far") == 2
+    assert 'id="msg-3"' in server.ask(f"/sessions/{COMPACTED_SESSION}?at=3").text
 
 
 def test_redacted_text_is_marked(browser_session: BrowserSession) -> None:
