@@ -96,7 +96,7 @@ def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> No
 def test_what_occurs_in_more_sessions_is_told_first(tmp_path: Path) -> None:
     causes = [
         "The root cause was that the gauge sends its readings twice.",
-        "The root cause was that `tides.py` compares days in local time.",
+        "The root cause was that the tide table compares days in local time.",
         "The root cause was a lock that the nightly import never releases.",
         "The root cause was that the map of berths is cached for a week.",
         "The root cause was an empty certificate on the pilot's tablet.",
@@ -110,6 +110,23 @@ def test_what_occurs_in_more_sessions_is_told_first(tmp_path: Path) -> None:
     assert told.count("\n- ") == 4
     assert f"“{causes[0]}” (in 3 sessions)" in told
     assert [text in told for text in causes[1:]] == [False, False, True, True, True]
+
+
+def test_of_causes_those_called_so_and_those_that_name_code_are_told(tmp_path: Path) -> None:
+    causes = [
+        "The root cause was that the gauge sends its readings twice.",
+        "The import fails because `read_rows` returns nothing for leap days.",
+        "The map never loads because of a lock on the berths.",
+        "The pilot's tablet can't connect because the harbour is far away.",
+        "The bill is wrong because the invoice run skips the last berth.",
+        "The lamp is slow because the tower has one bulb for two crews.",
+    ]
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(causes, 1)]
+    with open_filled(tmp_path, *scripts, update_every=6) as memory:
+        for text in causes:
+            retain(memory, text, Kind.LESSON)
+        told = group(brief_of(memory), "Learned here")
+    assert [text in told for text in causes] == [True, True, False, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +148,8 @@ def test_what_occurs_in_more_sessions_is_told_first(tmp_path: Path) -> None:
         ("Root cause: This matches what the gauge of the harbour has sent.", Kind.LESSON, False),
         ("12 tests fail because the fixture of the gauge is not found there.", Kind.LESSON, False),
         ("The gauge of the harbour was painted in a warm blue by the crew.", Kind.LESSON, False),
+        ("The crew keeps the gauge blue because that is what people like.", Kind.LESSON, False),
+        ("The import is currently failing because the gauge does not reply.", Kind.LESSON, False),
         ("The alarm that was deferred in spring is completed and delivered now.", Kind.TODO, False),
         ("The alarm for spring tides rings in the tower of the harbour.", Kind.TODO, False),
     ],

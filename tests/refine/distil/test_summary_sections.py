@@ -78,6 +78,19 @@ def test_the_name_of_an_item_stands_above_it() -> None:
     assert ("Rows came twice", "The wrapper retried.") in stated
 
 
+def test_a_heading_below_a_title_is_a_part_of_its_section() -> None:
+    text = "## Discoveries\n### Cache\nIt is cleared at six.\n## Files\n### rows.py\nRead once."
+    assert read_sections(text) == [(Section.KNOWLEDGE, "### Cache\nIt is cleared at six.")]
+
+
+def test_an_item_that_is_not_fixed_is_left_out() -> None:
+    text = (
+        "4. Errors and fixes:\n- **Task 3 - UNFIXED**: Rows are lost.\n  - In two tables.\n"
+        "- **Twice**: Rows came twice."
+    )
+    assert read_sections(text) == [(Section.FIXES, "#### Twice\n\nRows came twice.")]
+
+
 def test_how_the_agent_used_its_own_tools_is_left_out() -> None:
     text = (
         "4. Errors and fixes:\n- **Write error**: File has not been read yet, so I read it.\n"

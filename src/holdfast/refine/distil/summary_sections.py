@@ -42,8 +42,9 @@ _KNOWN = (
     r"problem[ -]solving|pending (?:tasks|work|items)|remaining (?:tasks|work)|key decisions|"
     r"decisions|discoveries|constraints|lessons learned|key learnings"
 )
+_OTHER = regex(_OTHERS, re.IGNORECASE)
 _TITLE = regex(
-    rf"^(?:#{{1,4}}[ \t]+\**(?:\d{{1,2}}[.)][ \t]*)?(?P<heading>[^\n]{{3,80}}?)\**:?\**[ \t]*$"
+    r"^(?:(?P<marks>#{1,4})[ \t]+\**(?:\d{1,2}[.)][ \t]*)?(?P<heading>[^\n]{3,80}?)\**:?\**[ \t]*$"
     rf"|\**(?:\d{{1,2}}[.)][ \t]*)?\**(?P<title>(?:{_KNOWN}|{_OTHERS})\b[^\n:*]{{0,50}}?)"
     r"(?:\**:\**|\*\*)(?P<rest>[^\n]*)$)",
     re.IGNORECASE | re.MULTILINE,
@@ -61,19 +62,46 @@ _NAMED_ITEM = regex(
     r"(?:[ \t]*\((?:current|in progress|now|latest)[^)\n]*\))?[:.]?\*\*[ \t]*[:—–-]*[ \t]*(?=\S)",
     re.IGNORECASE | re.MULTILINE,
 )
+_UNFIXED = regex(
+    r"^#### [^\n]*\b(?:unfixed|unresolved|not (?:yet )?fixed)\b.*?(?=^#### |\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
 _NONE = regex(r"^\W*(?:none|n/?a|nothing|no (?:pending|remaining|errors?|explicit))\b", re.I)
 
 
 def read_sections(text: str) -> list[tuple[Section, str]]:
     """The sections of a summary that say what to remember, in order."""
-    titles = list(_TITLE.finditer(text))
+    titles = _titles(text)
     found: list[tuple[Section, str]] = []
     for number, title in enumerate(titles, 1):
         end = titles[number].start() if number < len(titles) else len(text)
-        name = title["heading"] or title["title"]
-        section = next((kind for kind, words in _TITLES if words.search(name)), None)
-        body = _OWN_TOOLS.sub("", f"{title['rest'] or ''}\n{text[title.end() : end]}").strip()
-        if section is not None and body and not _NONE.match(body):
-            # Below its name as a heading, each sentence of an item says what it is about.
-            found.append((section, _NAMED_ITEM.sub(r"\n#### \g<name>\n\n", body).strip()))
+        section = _section_of(title["heading"] or title["title"])
+        body = f"{title['rest'] or ''}\n{text[title.end() : end]}".strip()
+        if section is not None and not _NONE.match(body):
+            found.append((section, _read_items(body)))
+    return [(section, body) for section, body in found if body]
+
+
+def _titles(text: str) -> list[re.Match[str]]:
+    """The titles of sections. A heading below one of them is a part of its section."""
+    found: list[re.Match[str]] = []
+    for title in _TITLE.finditer(text):
+        known = title["title"] or _section_of(title["heading"]) or _OTHER.search(title["heading"])
+        if known or not found or _level(title) <= _level(found[-1]):
+            found.append(title)
     return found
+
+
+def _level(title: re.Match[str]) -> int:
+    return len(title["marks"] or "")
+
+
+def _section_of(name: str) -> Section | None:
+    return next((section for section, words in _TITLES if words.search(name)), None)
+
+
+def _read_items(body: str) -> str:
+    """The items of a section that tell something for later. Below its name as a heading, each
+    sentence of an item says what it is about."""
+    body = _NAMED_ITEM.sub(r"\n#### \g<name>\n\n", _OWN_TOOLS.sub("", body))
+    return _UNFIXED.sub("", body).strip()

@@ -90,8 +90,8 @@ def latest_records(memory: Holdfast, kind: str, bank: str, limit: int, cursor: s
 
 
 def memories_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: str) -> Page[Record]:
-    """Memories, the latest first, with the status of those that ended; of one kind if given. An
-    unknown kind raises `InputError`."""
+    """Memories, the latest first, with the status of those that ended; of one kind if given, then
+    without tasks that were done. An unknown kind raises `InputError`."""
     if not kind:
         return latest_records(memory, "memory", bank, limit, cursor)
     read_kinds([kind])
@@ -99,7 +99,7 @@ def memories_page(memory: Holdfast, bank: str, kind: str, limit: int, cursor: st
     known = [
         one
         for id in memory.context.bank_ids(bank)
-        for one in memory.reader.memories.retained(id, limit=_ALL, kind=kind)
+        for one in memory.reader.memories.retained(id, limit=_ALL, kind=kind, only_open=True)
     ]
     page, more = paginate(known, lambda one: (one.when, one.id, one.bank), limit, cursor)
     return [endings.with_status(one) for one in page], more
