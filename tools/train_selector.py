@@ -5,7 +5,7 @@
 A SET is a folder of labelled sessions:
 
 - `sessions.jsonl`: {"session", "project", "events": [{"role": "user" or "assistant", "text",
-  "place": "" or "plan", "answer", "refusal", "report"}]}
+  "place": "" or one of `utterances.Place`}]}
 - `labels.jsonl`: {"session", "kind", "text", "weight"}, what a careful reader would remember
 
 A statement is worth as much as it is like one of the labelled items: the cosine of their vectors,
@@ -241,7 +241,8 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
     width = numbers.shape[1]
     weights: Weights = {
         "mean": numbers.mean(axis=0),
-        "spread": numbers.std(axis=0) + np.float32(1e-6),
+        # A number that never varies tells nothing: it is scaled to nothing.
+        "spread": np.where(numbers.std(axis=0) > 1e-4, numbers.std(axis=0), np.float32(1e4)),
         "hidden": (rng.standard_normal((width, HIDDEN)) / np.sqrt(width)).astype(np.float32),
         "hidden_bias": np.zeros(HIDDEN, np.float32),
         "out": (rng.standard_normal(HIDDEN) / np.sqrt(HIDDEN)).astype(np.float32),

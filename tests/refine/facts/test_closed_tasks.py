@@ -71,6 +71,9 @@ def test_a_commit_closes_a_task_by_its_subject(subject: str, closes: bool) -> No
         "Fixed the retry of the uploader",
         "Fixed the uploader",
         "The uploader has a retry.",
+        "Worked on “Let the uploader retry, which is added later”",
+        "Check that the retry was added to the uploader",
+        "Uploads go on once the retry was added to the uploader",
     ],
 )
 def test_what_is_not_surely_the_task_leaves_it_open(deed: str) -> None:

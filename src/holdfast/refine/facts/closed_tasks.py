@@ -129,6 +129,12 @@ _STATES_DONE = regex(
     r"done|complete|in place)\b",
     re.IGNORECASE,
 )
+# Before what is "done" or "updated": it is asked, checked or waited for, not reported.
+_DEPENDENT = regex(
+    r"\b(?:ensur\w+|make sure|check\w*|verif\w+|confirm\w*|that|once|when|until|whether|before|after|"
+    r"how|where|which|who|what)\b",
+    re.IGNORECASE,
+)
 # A subject in the style of conventional commits: "feat(uploader): add retry".
 _COMMIT_TYPE = regex(r"^(?P<type>[a-z]+)(?:\((?P<scope>[^)]*)\))?!?:\s*", re.IGNORECASE)
 _COMMITTED = regex(r"^\W*committed(?:: | “)", re.IGNORECASE)
@@ -139,7 +145,7 @@ _UNDONE = regex(
     r"\b(?:not|never|no|n['’]t|cannot|without|except|still|yet|remain\w*|partial\w*|partly|half|"
     r"begin|began|start(?:ed)?|todo|wip|draft|will|would|should|could|must|need\w*|plan(?:ned|s)?|"
     r"next|later|pending|skip\w*|revert\w*|instead|only|attempt\w*|tr(?:y|ied)|fail(?:s|ed|ing)?|"
-    r"prepar\w+|groundwork|defer\w*|if|unless)\b|n['’]t\b",
+    r"worked on|prepar\w+|groundwork|defer\w*|if|unless)\b|n['’]t\b",
     re.IGNORECASE,
 )
 # What is done for a task, but is not the task, unless the task names it.
@@ -328,7 +334,8 @@ def _read_report(sentence: str, is_commit: bool) -> _Sentence | None:
     if _UNDONE.search(sentence) or sentence.rstrip(' *`"”').endswith(("?", ":", "…")):
         return None
     starts_with_verb = is_commit or _REPORTS.match(sentence)
-    if not starts_with_verb and not _STATES_DONE.search(sentence):
+    stated = None if starts_with_verb else _STATES_DONE.search(sentence)
+    if not starts_with_verb and (not stated or _DEPENDENT.search(sentence[: stated.start()])):
         return None
     typed = _COMMIT_TYPE.match(sentence) if is_commit else None
     after = _content(sentence[typed.end() :] if typed else sentence)

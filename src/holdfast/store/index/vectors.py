@@ -198,11 +198,15 @@ class VectorReader:
 
     def bank_model(self, bank: str) -> str:
         """The model of most vectors of a bank's exchanges and memories; "" if there are none."""
+        # By way of the models that a bank has, because the index of vectors starts with these:
+        # without it every passage would be compared with all vectors of the bank.
+        join = self._db.dialect.ordered_join
         row = self._db.one(
-            f"SELECT model FROM passage {self._db.dialect.ordered_join} vector "
-            "ON vector.bank = passage.bank AND vector.hash = passage.hash "
-            "WHERE passage.bank = ? AND passage.kind IN ('exchange', 'memory') "
-            "GROUP BY model ORDER BY count(*) DESC, model LIMIT 1",
+            f"SELECT known.model FROM vector_count AS known {join} passage "
+            f"ON passage.bank = known.bank {join} vector ON vector.bank = passage.bank "
+            "AND vector.model = known.model AND vector.hash = passage.hash "
+            "WHERE known.bank = ? AND passage.kind IN ('exchange', 'memory') "
+            "GROUP BY known.model ORDER BY count(*) DESC, known.model LIMIT 1",
             (bank,),
         )
         return row[0] if row else ""
