@@ -29,6 +29,11 @@ NOW = "2026-11-15T00:00:00.000Z"
 BANK = "benchbank"
 
 
+def folder_name(topic: int) -> str:
+    """A name for a topic, of letters only: concepts are named after such folders."""
+    return "quay" + "".join(chr(ord("a") + int(digit)) for digit in str(topic))
+
+
 def exchanges(count: int) -> Iterator[Exchange]:
     """So many exchanges, ten to a session, a session about one or two topics."""
     chance = random.Random(7)
@@ -37,7 +42,8 @@ def exchanges(count: int) -> Iterator[Exchange]:
     for n in range(count):
         topic = (n // 10) % TOPICS if n % 10 < 7 else (n // 10 + 1) % TOPICS
         told = chance.sample(topics[topic], 5) + chance.sample(shared, 3)
-        files = [f"src/t{topic}/part{chance.randrange(9)}.py" for _ in range(3)] + ["README.md"]
+        folder = f"src/{folder_name(topic)}"
+        files = [f"{folder}/part{chance.randrange(9)}.py" for _ in range(3)] + ["README.md"]
         day = f"2026-{1 + n * 10 // count:02}-{1 + n % 28:02}"
         time_ = f"{day}T{n % 24:02}:{n % 60:02}:00.000Z"
         yield Exchange(

@@ -56,6 +56,20 @@ def test_one_task_that_was_begun_is_done_when_the_agent_replies() -> None:
     assert found(calls(*begun, reply=True)) == []
 
 
+def test_a_list_that_was_given_up_tells_nothing() -> None:
+    kept = (*THREE, update(1, "completed"))
+    work = ToolCall("Bash", action="make test")
+    assert found(calls(*kept, *[work] * 4)) == ["Measure it", "Write it down"]
+    assert found(calls(*kept, *[work] * 5)) == []
+    turns = calls(*kept)
+
+    def person(text: str) -> Turn:
+        return Turn("b", "p", "s", 9, "", Role.USER, Trust.USER, text)
+
+    assert found([*turns, person("[Request interrupted by user]")]) == found(turns)
+    assert found([*turns, person("Now do something else.")]) == []
+
+
 def test_of_whole_lists_the_last_counts() -> None:
     first = ToolCall("TodoWrite", action="0/2 done\n- [ ] Read rows once\n- [ ] Measure it")
     last = ToolCall("TodoWrite", action="1/3 done\n- [>] Measure it\n- [ ] Write it down")

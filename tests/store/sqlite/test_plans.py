@@ -111,3 +111,9 @@ def test_a_search_within_a_time_range_queries_the_index_once(path: Path) -> None
     told = plans(path, lambda store: store.passages.search(BANK, ["anchor"], (), 5, "2026", "2027"))
     virtual = [step for step in told if "VIRTUAL TABLE" in step]
     assert virtual and not [step for step in virtual if "=" in step.partition("INDEX")[2]]
+
+
+def test_the_model_of_a_bank_is_found_by_the_hashes_of_its_passages(path: Path) -> None:
+    found = plans(path, lambda store: store.vectors.bank_model(BANK))
+    of_vectors = [line for line in found if line.startswith(("SEARCH vector ", "SCAN vector "))]
+    assert of_vectors and all("model=? AND hash=?" in line for line in of_vectors)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from email.message import Message
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.command_line import run_command
 from tests.support.http.server_process import ServerProcess, running
+from tests.support.run_folder import made_once
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "examples" / "sessions"
@@ -100,13 +98,13 @@ def make_home(folder: Path, *samples: Path, embed: bool = True) -> dict[str, str
     return env
 
 
-@cache
 def _sampled_home() -> Path:
-    """A home with the sample sessions, which is kept until the test run ends."""
-    folder = Path(tempfile.mkdtemp(prefix="holdfast-sampled-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    _ingest(empty_home(folder), folder, SAMPLES)
-    return folder / "home"
+    """A home with the sample sessions, made once in a test run: embedding takes five seconds."""
+
+    def make(folder: Path) -> None:
+        _ingest(empty_home(folder), folder, SAMPLES)
+
+    return made_once("sampled", make) / "home"
 
 
 def _ingest(env: Mapping[str, str], folder: Path, *arguments: Path | str) -> None:

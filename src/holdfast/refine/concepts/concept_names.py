@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.language import truncate
@@ -40,7 +41,7 @@ class NameWeights(NamedTuple):
     # From a term that occurs everywhere in the bank to one that only this concept has.
     least_distinct: float = 0.4
     # From a term of words that are prose only to one of words of files, symbols and headings.
-    least_own: float = 0.6
+    least_own: float = 0.3
     # A longer term replaces a single word that it contains from this share of its score on.
     min_share_of_word: float = 0.4
 
@@ -63,6 +64,8 @@ class NameLimits(NamedTuple):
     # none of them has it where things are named: in a title, a heading, a file or a commit.
     min_share: float = 0.2
     min_share_in_text: float = 0.4
+    # The share of the words of a name that must be of files, symbols, headings and commits.
+    min_own_share: float = 0.5
 
 
 UNNAMED = "Unnamed"
@@ -81,6 +84,29 @@ class Name(NamedTuple):
         """The same for the same name in other words: "OpenAI", "openai" and "OpenAI feature"."""
         words = [word for word in self.text.split() if not is_generic(word.lower())]
         return "".join(key_of(words) or self.key)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found of a term: its weights in the members that have it, and their titles."""
+
+    weights: list[float] = field(default_factory=list[float])
+    titles: set[str] = field(default_factory=set[str])
+
+    @property
+    def count(self) -> int:
+        """The number of members that have the term."""
+        return len(self.weights)
+
+    def is_frequent(self, size: int, titles: int) -> bool:
+        """Whether enough of `size` members have the term. If these have several titles, so must
+        those with the term, or be more than half: a request that was made twice does not name
+        the others."""
+        if len(self.titles) < min(_LIMITS.min_members, titles) and self.count * 2 <= size:
+            return False
+        is_named = max(self.weights) >= min(_WEIGHTS.title, _WEIGHTS.marked, _WEIGHTS.file)
+        share = _LIMITS.min_share if is_named else _LIMITS.min_share_in_text
+        return self.count >= max(min(_LIMITS.min_members, size), share * size)
 
 
 class _Scored(NamedTuple):
@@ -111,14 +137,16 @@ class ConceptNamer:
         return known
 
     def _find_names(self, items: Sequence[Item]) -> list[Name]:
-        weights: defaultdict[Key, list[float]] = defaultdict(list)
+        found: defaultdict[Key, _Found] = defaultdict(_Found)
         for item in items:
             for key, place in self._terms(item).items():
-                weights[key].append(_WEIGHTS.at(place))
+                found[key].weights.append(_WEIGHTS.at(place))
+                found[key].titles.add(item.title)
+        titles = len({item.title for item in items})
         scored = [
-            _Scored(Name(key, text), self._score(key, text, own, len(items)), len(own))
-            for key, own in weights.items()
-            if _is_frequent(own, len(items)) and (text := self._name_text(key))
+            _Scored(Name(key, text), self._score(key, text, own.weights, len(items)), own.count)
+            for key, own in found.items()
+            if own.is_frequent(len(items), titles) and (text := self._name_text(key))
         ]
         scored.sort(key=lambda one: (-one.score, one.name.text))
         names: dict[str, Name] = {}
@@ -133,7 +161,8 @@ class ConceptNamer:
         return known
 
     def _name_text(self, key: Key) -> str:
-        return self._vocabulary.spelling(key) if self._vocabulary.is_name(key) else ""
+        is_own = self._vocabulary.own_share(key) >= _LIMITS.min_own_share
+        return self._vocabulary.spelling(key) if is_own and self._vocabulary.is_name(key) else ""
 
     def _score(self, key: Key, text: str, own: Sequence[float], size: int) -> float:
         """How many members have a term and where, times factors for its rarity in the bank, its
@@ -149,13 +178,6 @@ class ConceptNamer:
         distinct = _between(_WEIGHTS.least_distinct, len(own) / frequency)
         own_words = _between(_WEIGHTS.least_own, self._vocabulary.own_share(key))
         return round(sum(own) / size * rarity * length * distinct * own_words, 6)
-
-
-def _is_frequent(own: Sequence[float], size: int) -> bool:
-    """Whether enough of the members have a term; `own` are its weights in those that do."""
-    is_named = max(own) >= min(_WEIGHTS.title, _WEIGHTS.marked, _WEIGHTS.file)
-    share = _LIMITS.min_share if is_named else _LIMITS.min_share_in_text
-    return len(own) >= max(min(_LIMITS.min_members, size), share * size)
 
 
 def _between(least: float, share: float) -> float:

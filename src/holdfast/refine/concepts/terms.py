@@ -285,7 +285,7 @@ def _participle_is_adjective(
     token: str, before: WordClass, after: WordClass, follows_plural: bool
 ) -> bool:
     """Whether a participle describes the noun after it: "implement colored buttons"."""
-    is_open = before in (WordClass.DETERMINER, WordClass.VERB, WordClass.OTHER)
+    is_open = before in (WordClass.DETERMINER, WordClass.VERB, WordClass.PREPOSITION)
     return is_open and after in _CONTENT
 
 
@@ -340,6 +340,8 @@ def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term
     spelling = " ".join(texts)
     if place < Place.MARKED and _OTHER_SCRIPT.search(spelling):
         return  # where a phrase ends is only known where it is marked
+    if len(words) > 1 and spelling.isupper() and "_" not in spelling:
+        return  # somebody shouts
     is_long = len(key) > _LIMITS.max_parts or len(spelling) > _LIMITS.max_chars
     if not is_long and len(set(key)) == len(key):
         is_code = len(words) == 1 and is_identifier(texts[0])

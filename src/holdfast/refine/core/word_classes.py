@@ -26,7 +26,8 @@ class WordClass(Enum):
     DETERMINER = "determiner"  # before a noun phrase: "the", "our"
     SUBJECT = "subject"  # before a verb: "you"
     VERB_CUE = "verb cue"  # before a verb: "to", "can", "please"
-    OTHER = "other"  # prepositions, conjunctions, adverbs
+    PREPOSITION = "preposition"  # before a noun phrase: "of", "for"
+    OTHER = "other"  # conjunctions, adverbs, forms of "be"
     VAGUE = "vague"  # "new", "thing": never in a phrase, because they say nothing
 
 
@@ -69,6 +70,14 @@ _OTHERS = _word_set(
     "million indeed namely overall upfront downstream upstream worth inline offline online cannot "
     "ain't y'all due thereof whatever whichever whoever forever"
 )
+_PREPOSITIONS = _word_set(
+    "of for in with from on by about into via per without between against over under through"
+)
+# Forms of words that may be nouns, but in this form hardly are: "this plan sounds perfect".
+_VERBS_ONLY = _word_set(
+    "sounds ends supports lands stands matters means works causes fires breaks leaves feeds fits "
+    "leads looks lets gets puts wants opens closes takes goes comes makes keeps helps tries"
+)
 # Adverbs end in -ly; these words do, but are nouns or adjectives.
 _NOT_ADVERBS = _word_set(
     "assembly anomaly family reply supply ally belly bully butterfly july jelly rally tally folly "
@@ -106,6 +115,7 @@ _VAGUE = _word_set(
 )
 # Nouns that every project uses. A name may contain them beside another word: "file watcher".
 _GENERIC = _word_set(
+    "management world insurance placeholder agent building "
     "tech stack body bodies challenge challenges warmup specialist specialists technology "
     "technologies mission reader readers consideration considerations operation operations "
     "interaction interactions feedback sub-task sub-tasks subtask subtasks sub-step anthropic "
@@ -203,6 +213,7 @@ _COMMON = _word_set(
     "founder founders brief briefs"
 )
 _ADJECTIVES = _word_set(
+    "insensitive case-sensitive case-insensitive cheap residual fragile "
     "subsequent preceding prior respective eventual visible hidden empty broken open closed "
     "public private local remote global internal external dark light blue red green yellow black "
     "white grey gray purple orange native custom dynamic static generic abstract concrete raw "
@@ -489,6 +500,8 @@ def _list_classes() -> dict[str, WordClass]:
         (WordClass.VERB, _PAST_FORMS),
         (WordClass.VAGUE, _VAGUE | _VAGUE_PARTICIPLES),
         (WordClass.OTHER, _FOREIGN | _CUT_OFF | STOPWORDS | _OTHERS),
+        (WordClass.VERB, _VERBS_ONLY),
+        (WordClass.PREPOSITION, _PREPOSITIONS),
         (WordClass.VERB_CUE, _VERB_CUES),
         (WordClass.SUBJECT, _SUBJECTS),
         (WordClass.DETERMINER, _DETERMINERS),

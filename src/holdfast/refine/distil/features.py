@@ -113,6 +113,8 @@ def _form(utterances: Sequence[Utterance], candidate: Candidate, last: int) -> t
             s.text.endswith(":"), min(3, len(_CODE.findall(s.text))), "**" in s.text,
             any(c.isdigit() for c in s.text), bool(s.lead), message, u.place is Place.PLAN,
             u.place in (Place.ANSWER, Place.REFUSAL), u.place is Place.REPORT,
+            u.place is Place.COMMIT, u.place is Place.NOTE, u.place in (Place.SUMMARY, Place.FIX),
+            u.place in (Place.TASK, Place.CORRECTION),
             *(lead.search(s.lead) is not None for lead in _LEADS), *cues,
             u.is_person and cues[_RULE], not u.is_person and cues[_FUTURE],
             is_closing and cues[_DONE], is_closing and cues[_CAUSE], u.is_person * message,

@@ -1,7 +1,8 @@
 """The tasks of a session's lists that were still open when it ended.
 
-An agent that has done everything often forgets to tick the last box, and one that leads others
-lists what they do. So a task counts as open only where the list shows that it was kept.
+An agent that has done everything often forgets to tick the last box, one that leads others lists
+what they do, and many go on to other work without a look at their list. So a task counts as open
+only where the list was kept to the end.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.model.records import Role, ToolCall, Turn
+from holdfast.refine.core import signals
 from holdfast.regex import regex
 
 _LIST_TOOL = "TodoWrite"
@@ -20,6 +22,9 @@ _DELEGATES = frozenset(("Agent", "Task", "SendMessage", "TeamCreate"))
 _NUMBER = regex(r"#(\d+)")
 _ITEM = regex(r"^- \[([ >])\] (.+)$")
 _STARTED = "in_progress"
+# So many calls may follow the last change of a list: tests of what was done, a commit. Whoever does
+# more has given the list up.
+_MAX_CALLS_AFTER = 4
 _ENDED = frozenset(("completed", "deleted", "cancelled"))
 
 
@@ -33,12 +38,27 @@ class OpenTask(NamedTuple):
 
 def find_open_tasks(turns: Sequence[Turn]) -> list[OpenTask]:
     """The tasks that were open after the last of these turns, in the order of their list."""
+    if _is_given_up(turns):
+        return []
     found = _of_whole_list(turns)
     if found is None:
         found = _of_single_tasks(turns)
     replied = turns and turns[-1].role is Role.ASSISTANT
     # A list with one started task at its end, and then a reply: the work was done.
     return [] if replied and len(found) == 1 and found[0].is_started else found
+
+
+def _is_given_up(turns: Sequence[Turn]) -> bool:
+    """Whether work went on, or another request came, after the last change of a list."""
+    calls = 0
+    for turn in reversed(turns):
+        if turn.tool is not None and turn.tool.name in (_LIST_TOOL, _CREATE_TOOL, _UPDATE_TOOL):
+            return False
+        calls += turn.tool is not None
+        is_request = turn.role is Role.USER and not signals.is_interruption(turn)
+        if is_request or calls > _MAX_CALLS_AFTER:
+            return True
+    return False
 
 
 def _of_whole_list(turns: Sequence[Turn]) -> list[OpenTask] | None:

@@ -131,8 +131,8 @@ _STATES_DONE = regex(
 )
 # Before what is "done" or "updated": it is asked, checked or waited for, not reported.
 _DEPENDENT = regex(
-    r"\b(?:ensur\w+|make sure|check\w*|verif\w+|confirm\w*|that|once|when|until|whether|before|after|"
-    r"how|where|which|who|what)\b",
+    r"\b(?:ensur\w+|make sure|check\w*|verif\w+|confirm\w*|that|once|when|until|whether|before|"
+    r"after|how|where|which|who|what)\b",
     re.IGNORECASE,
 )
 # A subject in the style of conventional commits: "feat(uploader): add retry".

@@ -55,6 +55,7 @@ from holdfast.research.answering.quoting import (
     quote_by_time,
     quote_causal_chain,
 )
+from holdfast.research.answering.replies import with_replies
 from holdfast.research.answering.sentence_choice import (
     Question,
     answer_factor,
@@ -134,6 +135,11 @@ class AskRequest(NamedTuple):
         """Whether the layer of a passage may be searched."""
         return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
 
+    def accepts(self, hit: Hit) -> bool:
+        """Whether a record may be cited that no search found."""
+        layer = not self.layers or hit.layer in self.layers
+        return layer and self.has_kind_of(hit) and self.covers_time(hit.time)
+
     def has_kind_of(self, hit: Hit) -> bool:
         """Whether a hit is knowledge of a kind that is asked for."""
         return not self.kinds or hit.knowledge in self.kinds
@@ -148,7 +154,7 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
     asked = read_question(request.question, weights)
-    quotes = by_time or causes or _choose(reader, found.hits, asked, statuses)
+    quotes = by_time or causes or _choose(reader, found.hits, asked, statuses, request.accepts)
     confidence = (
         Confidence.MEDIUM
         if by_time
@@ -268,9 +274,14 @@ def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer
 
 
 def _choose(
-    reader: Reader, hits: Sequence[Hit], asked: Question, statuses: QuotedStatuses
+    reader: Reader,
+    hits: Sequence[Hit],
+    asked: Question,
+    statuses: QuotedStatuses,
+    accepts: Callable[[Hit], bool],
 ) -> list[Quote]:
-    """The best sentences of the best records, one from each exchange, none said twice."""
+    """The best sentences of the best records, one from each exchange, none said twice. A record
+    that was not found is quoted only if the request `accepts` it."""
     # A tool call shows that something was done; it is seldom an answer.
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
     found = [_quote(reader, hit, asked, statuses) for hit in texts]
@@ -298,6 +309,8 @@ def _choose(
         return _quote(reader, hit, asked, statuses)
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote)
+    if asked.asks_how:
+        ordered = with_replies(reader, ordered, accepts, quote)
     # What people wrote into the memory file wins against anything else.
     return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
 

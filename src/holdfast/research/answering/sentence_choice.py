@@ -49,21 +49,29 @@ _REFERS_BACK = regex(
     r"thus|therefore|otherwise|instead)\b",
     re.IGNORECASE,
 )
+_ASKS_HOW = regex(
+    r"\bhow (?:did|do|does|was|were|is|are|can|could)\b|"
+    r"\bwhat (?:was|has been|did we) (?:done|do)\b",
+    re.IGNORECASE,
+)
 _ASKS_WHY = regex(
     r"\b(?:why|how come|reasons?|what (?:made|makes|caused|causes|led)|causes?)\b", re.IGNORECASE
 )
 
 
 class Question(NamedTuple):
-    """What is asked: the weights of its words, and whether it asks for a cause."""
+    """What is asked: the weights of its words, whether it asks for a cause, and whether for that or
+    how something was done."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
+    asks_how: bool = False
 
 
 def read_question(question: str, weights: Mapping[str, float]) -> Question:
     """What a question asks for."""
-    return Question(weights, _ASKS_WHY.search(question) is not None)
+    asks_why = _ASKS_WHY.search(question) is not None
+    return Question(weights, asks_why, asks_why or _ASKS_HOW.search(question) is not None)
 
 
 class Part(NamedTuple):

@@ -54,7 +54,9 @@ class CommitMatching(NamedTuple):
     # All of it, for practical purposes: hides commits that cover less.
     full_coverage: float = 0.9
     # A line of an answer that gives a reason, which is shorter and need not repeat the question.
-    min_reason_coverage: float = 0.5
+    min_reason_coverage: float = 0.4
+    # The same for a line that calls it the cause.
+    min_cause_coverage: float = 0.25
     # The file names of a commit count as its words if there are at most so many: a commit that
     # touches many files is about none of them.
     max_files: int = 12
@@ -96,6 +98,7 @@ _REASON = regex(
     r"otherwise|would have|to (?:avoid|prevent|keep|stop|make)|what (?:was|went) wrong|what broke|"
     r"(?:failures?|errors?|problems?) (?:are|is|was|were|comes?|came) (?:all |only )?from)\b"
 )
+_CAUSE = regex(r"\b(?:root cause|culprit|the (?:cause|reason))\b", re.IGNORECASE)
 _MANUAL_REVERTS = "A change that was taken back by hand, without git's words for it, is not seen."
 _BECAUSE = "because, "
 _NO_REASON_CAVEAT = "None of this says why in so many words."
@@ -464,12 +467,17 @@ def _gives_reason(answer: Answer, asked: _WeighedWords) -> bool:
     beside the reason, in the record that is quoted."""
     lines = answer.answer.split("\n")
     around = [*(citation.excerpt for citation in answer.citations), *("" for _ in lines)]
-    least = _MATCH.min_reason_coverage
     return any(
-        _BECAUSE in line or asked.are_in(f"{line} {excerpt}", least)
+        _BECAUSE in line or asked.are_in(f"{line} {excerpt}", _least_coverage(line))
         for line, excerpt in zip(lines, around, strict=False)
         if _is_reason(line)
     )
+
+
+def _least_coverage(reason: str) -> float:
+    """How much of a question a line must cover to give the reason for it."""
+    is_cause = _CAUSE.search(reason) is not None
+    return _MATCH.min_cause_coverage if is_cause else _MATCH.min_reason_coverage
 
 
 def _is_reason(sentence: str) -> bool:

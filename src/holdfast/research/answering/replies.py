@@ -1,0 +1,63 @@
+"""Quotes what came of it, for a question that asks for an explanation.
+
+What is wrong is told in the words that a question has, by a person or by an agent that looks at it;
+why, and what was done about it, is in the reply that closes the exchange, often in other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from holdfast.language import causal_relations, states_decision
+from holdfast.model.query import Hit
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.statements import statements
+from holdfast.recall.ranking.hits import make_hit
+from holdfast.refine.core.passages import exchange_passage
+from holdfast.research.answering.confidence import exchange_of, turn_of
+from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
+from holdfast.store.protocol import Reader
+
+# Only the first quotes are read as the answer.
+_COMPLETED = 2
+
+
+def with_replies(
+    reader: Reader,
+    chosen: Sequence[Quote],
+    accepts: Callable[[Hit], bool],
+    quote: Callable[[Hit], Quote],
+) -> list[Quote]:
+    """The quotes, each of the first ones that an exchange did not end with followed by what closes
+    that; `quote` makes one of a record, if the question `accepts` it."""
+    quoted = [exchange_of(reader, item.hit) for item in chosen]
+    order: list[Quote] = []
+    for place, item in enumerate(chosen):
+        order.append(item)
+        if place < _COMPLETED and quoted.count(quoted[place]) == 1:
+            reply = _reply_to(reader, item)
+            if reply is not None and accepts(reply):
+                order.append(quote(_without_title(reply))._replace(hit=reply))
+    return order[:MAX_CITATIONS]
+
+
+def _reply_to(reader: Reader, item: Quote) -> Hit | None:
+    """The exchange that went on after a quote which neither decides nor explains, if its closing
+    reply states something."""
+    turn = turn_of(reader, item.hit)
+    explains = any(relation.how == "causes" for relation in causal_relations(item.sentence))
+    if turn is None or explains or states_decision(item.sentence):
+        return None
+    exchange = reader.sessions.exchange_at(turn.bank, turn.session, turn.seq)
+    if exchange is None or turn.seq == exchange.last_seq:
+        return None
+    candidate = Candidate(exchange_passage(exchange), score=item.hit.score, ended=())
+    hit = replace(make_hit(reader, candidate), why=item.hit.why)
+    return hit if statements(_without_title(hit)) else None
+
+
+def _without_title(hit: Hit) -> Hit:
+    """An exchange without what was asked in it."""
+    _, blank, reply = hit.text.partition("\n\n")
+    return replace(hit, text=blank + reply)

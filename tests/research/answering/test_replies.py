@@ -1,0 +1,80 @@
+"""What came of what was said, where a question asks for an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.model.query import Layer
+from holdfast.research.answering.quoting import Quote
+from holdfast.research.answering.replies import with_replies
+from holdfast.settings import Settings
+from tests.support.transcripts import Script
+
+COMPLAINT = "The purple highlight behind the harbour tab is too narrow for its badge."
+REPLY = "The indicator was measured once, on a click. It now follows a ResizeObserver."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    script.user(COMPLAINT)
+    script.assistant("Let me look at it.")
+    script.tool("Read", "ok", file_path="/home/dev/project/tabs.tsx")
+    script.assistant(REPLY)
+    script.write(tmp_path / "p")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+    with Holdfast(settings) as opened:
+        opened.ingest(opened.ingestion.find([tmp_path / "p"]))
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What made the purple highlight behind the harbour tab too narrow?",
+        "Why was the purple highlight behind the harbour tab too narrow for its badge?",
+        "How did we mend the purple highlight behind the harbour tab?",
+    ],
+)
+def test_an_explanation_is_quoted_beside_what_it_explains(memory: Holdfast, question: str) -> None:
+    answer = memory.ask(question, bank="all")
+    told = " ".join(answer.answer.split("\n")[:2])
+    assert "too narrow" in told and "measured once" in told
+    assert "It now follows a ResizeObserver" in told
+    assert all(memory.show(citation.uri).raw is not None for citation in answer.citations)
+
+
+def quoted(memory: Holdfast, words: str) -> list[str]:
+    """What is quoted if the turn with these words is, with its reply."""
+    hits = memory.recall(words, bank="all", layers=[Layer.TRANSCRIPTS]).hits
+    said = Quote(next(hit for hit in hits if words in hit.text), words, 1.0, 1.0)
+    found = with_replies(
+        memory.reader, [said], lambda _: True, lambda hit: said._replace(hit=hit, sentence=hit.text)
+    )
+    return [item.sentence.strip() for item in found]
+
+
+def test_the_reply_is_quoted_after_what_a_person_said(memory: Holdfast) -> None:
+    assert quoted(memory, COMPLAINT) == [COMPLAINT, REPLY]
+
+
+def test_the_reply_itself_is_quoted_once(memory: Holdfast) -> None:
+    assert quoted(memory, REPLY) == [REPLY]
+
+
+def test_what_explains_something_needs_no_reply(memory: Holdfast) -> None:
+    hit = memory.recall(COMPLAINT, bank="all", layers=[Layer.TRANSCRIPTS]).hits[0]
+    because = "The highlight is narrow because it is measured once."
+    said = Quote(hit, because, 1.0, 1.0)
+    assert with_replies(memory.reader, [said], lambda _: True, lambda _: said) == [said]
+
+
+def test_a_reply_outside_the_layers_that_are_asked_is_not_quoted(memory: Holdfast) -> None:
+    question = "What made the purple highlight behind the harbour tab too narrow?"
+    answer = memory.ask(question, bank="all", layers=[Layer.TRANSCRIPTS])
+    assert {citation.layer for citation in answer.citations} == {Layer.TRANSCRIPTS}
+    assert "too narrow" in answer.answer
