@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.claude_code.api import Plays
 from tests.e2e.claude_code.sandbox import Lab, find_claude, install_python
+from tests.support.run_folder import made_once
 
 MakeLab = Callable[[Plays], Lab]
 
@@ -20,8 +21,13 @@ def program() -> Path:
 
 
 @pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return install_python(tmp_path_factory.mktemp("python") / "env")
+def python() -> Path:
+    """One for all workers, so that they share the interpreter that its commands are forked from."""
+
+    def make(folder: Path) -> None:
+        install_python(folder / "env")
+
+    return made_once("claude-python", make) / "env" / "bin" / "python"
 
 
 @pytest.fixture

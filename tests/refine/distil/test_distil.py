@@ -155,15 +155,14 @@ def test_where_something_stands_may_decide_its_kind(place: Place, lead: str, kin
     assert kind_of(statement("Read every row of the table", lead), utterance, Kind.FACT) is kind
 
 
-@pytest.mark.parametrize("place", [p for p in Place if p not in
-    (Place.CLOSING, Place.PLAN, Place.ANSWER, Place.REFUSAL, Place.REPORT)])  # fmt: skip
-def test_a_place_that_the_weights_do_not_know_changes_no_number(place: Place) -> None:
+@pytest.mark.parametrize("place", [p for p in Place if p not in (Place.REPLY, Place.PROMPT)])
+def test_the_selector_knows_where_something_was_said(place: Place) -> None:
     turn = said(Role.ASSISTANT, "The wrapper read every row twice.")
     of_place, of_reply = (
         describe([u], find_candidates([u]))
         for u in (Utterance(turn, turn.text, where, False) for where in (place, Place.REPLY))
     )
-    assert of_place.tolist() == of_reply.tolist()
+    assert of_place.tolist() != of_reply.tolist()
 
 
 def test_answers_plans_and_refusals_are_said_too() -> None:

@@ -136,10 +136,10 @@ def stated_runs(hit: Hit) -> list[list[str]]:
     if TOOL_RESULT in hit.text:
         return [] if _LOOKS_FOR.match(hit.text) else [[hit.text]]
     runs: list[list[str]] = []
-    is_any = goes_on = asked = False
+    is_any = goes_on = False
     for text, by_person in _parts(hit):
-        # What a person said is answered; other sections of a digest are about several things.
-        goes_on, asked = goes_on and asked, by_person
+        # In an exchange a person is answered; the sections of a digest are about several things.
+        goes_on = goes_on and hit.kind == "exchange"
         for sentence in sentences(text):
             is_any = True
             is_stated = states(sentence, by_person)

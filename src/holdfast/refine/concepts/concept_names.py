@@ -64,8 +64,6 @@ class NameLimits(NamedTuple):
     # none of them has it where things are named: in a title, a heading, a file or a commit.
     min_share: float = 0.2
     min_share_in_text: float = 0.4
-    # The share of the words of a name that must be of files, symbols, headings and commits.
-    min_own_share: float = 0.5
 
 
 UNNAMED = "Unnamed"
@@ -161,8 +159,7 @@ class ConceptNamer:
         return known
 
     def _name_text(self, key: Key) -> str:
-        is_own = self._vocabulary.own_share(key) >= _LIMITS.min_own_share
-        return self._vocabulary.spelling(key) if is_own and self._vocabulary.is_name(key) else ""
+        return self._vocabulary.spelling(key) if self._vocabulary.is_name(key) else ""
 
     def _score(self, key: Key, text: str, own: Sequence[float], size: int) -> float:
         """How many members have a term and where, times factors for its rarity in the bank, its

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from holdfast.language import causal_relations, states_decision
+from holdfast.language import causal_relations, content_stems, states_decision
 from holdfast.model.query import Hit
+from holdfast.model.records import Digest, Exchange
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.statements import statements
 from holdfast.recall.ranking.hits import make_hit
@@ -45,16 +46,36 @@ def with_replies(
 def _reply_to(reader: Reader, item: Quote) -> Hit | None:
     """The exchange that went on after a quote which neither decides nor explains, if its closing
     reply states something."""
-    turn = turn_of(reader, item.hit)
     explains = any(relation.how == "causes" for relation in causal_relations(item.sentence))
-    if turn is None or explains or states_decision(item.sentence):
-        return None
-    exchange = reader.sessions.exchange_at(turn.bank, turn.session, turn.seq)
-    if exchange is None or turn.seq == exchange.last_seq:
+    exchange = None
+    if not (explains or states_decision(item.sentence)):
+        exchange = _exchange_after(reader, item)
+    if exchange is None:
         return None
     candidate = Candidate(exchange_passage(exchange), score=item.hit.score, ended=())
     hit = replace(make_hit(reader, candidate), why=item.hit.why)
     return hit if statements(_without_title(hit)) else None
+
+
+def _exchange_after(reader: Reader, item: Quote) -> Exchange | None:
+    """The exchange that goes on after the turn of a quote, or that a digest quotes the title of."""
+    turn = turn_of(reader, item.hit)
+    if turn is not None:
+        exchange = reader.sessions.exchange_at(turn.bank, turn.session, turn.seq)
+        return exchange if exchange is not None and turn.seq < exchange.last_seq else None
+    stems = content_stems(item.sentence)
+    for digest in _digests(reader, item.hit):
+        for exchange in reader.sessions.exchanges(digest.bank, digest.session):
+            if stems and stems <= content_stems(exchange.title):
+                return exchange
+    return None
+
+
+def _digests(reader: Reader, hit: Hit) -> list[Digest]:
+    if hit.kind != "digest":
+        return []
+    found = reader.records.find(hit.bank, "digest", hit.uri.rpartition("/")[2], 1)
+    return [record for record in found if isinstance(record, Digest)]
 
 
 def _without_title(hit: Hit) -> Hit:
