@@ -62,6 +62,13 @@ def test_the_reply_is_quoted_after_what_a_person_said(memory: Holdfast) -> None:
     assert quoted(memory, COMPLAINT) == [COMPLAINT, REPLY]
 
 
+def test_a_reply_about_something_else_is_not_quoted(memory: Holdfast) -> None:
+    hit = memory.recall(COMPLAINT, bank="all", layers=[Layer.TRANSCRIPTS]).hits[0]
+    said = Quote(hit, COMPLAINT, 1.0, 1.0)
+    other = said._replace(covered=0.1)
+    assert with_replies(memory.reader, [said], lambda _: True, lambda _: other) == [said]
+
+
 def test_the_reply_itself_is_quoted_once(memory: Holdfast) -> None:
     assert quoted(memory, REPLY) == [REPLY]
 

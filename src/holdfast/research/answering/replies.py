@@ -22,6 +22,8 @@ from holdfast.store.protocol import Reader
 
 # Only the first quotes are read as the answer.
 _COMPLETED = 2
+# A reply that covers less of the question is about something else.
+_MIN_COVERED = 0.2
 
 
 def with_replies(
@@ -39,7 +41,8 @@ def with_replies(
         if place < _COMPLETED and quoted.count(quoted[place]) == 1:
             reply = _reply_to(reader, item)
             if reply is not None and accepts(reply):
-                order.append(quote(_without_title(reply))._replace(hit=reply))
+                said = quote(_without_title(reply))
+                order += [said._replace(hit=reply)] if said.covered >= _MIN_COVERED else []
     return order[:MAX_CITATIONS]
 
 
