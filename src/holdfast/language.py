@@ -153,7 +153,7 @@ def headings(text: str) -> list[str]:
 # A cut text ends at a word only if at least this share of it is kept; a very long last word is cut
 # instead.
 _MIN_KEPT_SHARE = 0.6
-_BEFORE_ELLIPSIS = " ,;:-–—.(\n\t\r"
+_BEFORE_ELLIPSIS = " ,;:-–—.…(\n\t\r"
 
 
 def truncate(text: str, limit: int) -> str:

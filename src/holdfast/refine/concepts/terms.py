@@ -89,8 +89,11 @@ _NO_NAME = regex(
     r"|(?=[a-f]*\d)[0-9a-f]{6,40}|[a-zA-Z]\d*|\w*\d{4,}\w*|\w*(?:\d[a-z]+){3,}\w*)$"
 )
 _NO_VOWEL = regex(r"(?:^|[-_.])[bcdfghjklmnpqrstvwxz]{4,}(?:$|[-_.])")
-# Letters of scripts whose function words are not listed: neither Latin, Cyrillic nor East Asian.
-_OTHER_SCRIPT = regex(r"[\u0370-\u03ff\u0530-\u1cff]")
+# Letters of languages whose function words are not listed: of Greek, of scripts that are neither
+# Latin, Cyrillic nor East Asian, and those that Czech, Polish, Turkish, Hungarian or Vietnamese have.
+_UNKNOWN_LANGUAGE = regex(
+    r"[\u0370-\u03ff\u0530-\u1cff\u1e00-\u1eff]|[čďěňřšťůýžąćęłńśźżğışőűđăâ]", re.IGNORECASE
+)
 _CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CYRILLIC_VERB = regex(
     r"(?<!ос)(?<!ес)(?:ть|ться|тись|чь|ешь|ишь|ете|ите|ют|ут|ает|яет|ует|ится|ется)$"
@@ -338,7 +341,7 @@ def _term(words: Sequence[_Word], place: Place, is_shown: bool) -> Iterator[Term
         return
     key = key_of(texts)
     spelling = " ".join(texts)
-    if place < Place.MARKED and _OTHER_SCRIPT.search(spelling):
+    if place < Place.MARKED and _UNKNOWN_LANGUAGE.search(spelling):
         return  # where a phrase ends is only known where it is marked
     if len(words) > 1 and spelling.isupper() and "_" not in spelling:
         return  # somebody shouts

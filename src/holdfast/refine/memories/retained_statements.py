@@ -41,7 +41,8 @@ def retain_statements(
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
     requests = {id: plain(x.title) for id, x in exchange_of.items() if says_something(x.title)}
-    context = Context(session_subject(session, exchanges), requests)
+    subject = session_subject(session, exchanges)
+    context = Context(subject if session.title or says_something(subject) else "", requests)
     words = [content_words(text) for text in known]
     return [
         _occurrence(exchange_of[one.turn.id], one)
