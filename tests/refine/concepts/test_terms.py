@@ -114,7 +114,7 @@ def test_names_of_files_are_terms_unless_they_are_numbers_or_codes() -> None:
         ("Le cache de la traduction", ["cache", "traduction"]),
         ("Η «ρύθμιση ήχου» δεν λειτουργεί", ["ρύθμιση ήχου"]),
         ("Vytvořím nový soubor", []),
-        ("Jak funguje „tisk ceníku“?", ["tisk ceníku"]),
+        ("„tisk ceníku“ nefunguje správně", ["tisk ceníku"]),
     ],
 )
 def test_terms_are_found_in_other_languages_and_scripts(text: str, expected: list[str]) -> None:

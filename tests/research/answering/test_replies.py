@@ -15,7 +15,7 @@ from holdfast.settings import Settings
 from tests.support.transcripts import Script
 
 COMPLAINT = "The purple highlight behind the harbour tab is too narrow for its badge."
-REPLY = "The indicator was measured once, on a click. It now follows a ResizeObserver."
+REPLY = "The indicator of the harbour tab was measured once. It now follows a ResizeObserver."
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_the_reply_is_quoted_after_what_a_person_said(memory: Holdfast) -> None:
 def test_a_reply_about_something_else_is_not_quoted(memory: Holdfast) -> None:
     hit = memory.recall(COMPLAINT, bank="all", layers=[Layer.TRANSCRIPTS]).hits[0]
     said = Quote(hit, COMPLAINT, 1.0, 1.0)
-    other = said._replace(covered=0.1)
+    other = said._replace(covered=0.05)
     assert with_replies(memory.reader, [said], lambda _: True, lambda _: other) == [said]
 
 

@@ -90,9 +90,12 @@ _NO_NAME = regex(
 )
 _NO_VOWEL = regex(r"(?:^|[-_.])[bcdfghjklmnpqrstvwxz]{4,}(?:$|[-_.])")
 # Letters of languages whose function words are not listed: of Greek, of scripts that are neither
-# Latin, Cyrillic nor East Asian, and those that Czech, Polish, Turkish, Hungarian or Vietnamese have.
+# Latin, Cyrillic nor East Asian, and those of Czech, Polish, Turkish and Vietnamese. Other
+# words with accents may be verbs, unless they start with a capital, as nouns of German do.
 _UNKNOWN_LANGUAGE = regex(
-    r"[\u0370-\u03ff\u0530-\u1cff\u1e00-\u1eff]|[čďěňřšťůýžąćęłńśźżğışőűđăâ]", re.IGNORECASE
+    r"[\u0370-\u03ff\u0530-\u1cff\u1e00-\u1eff]|"
+    r"[čďěňřšťůýžąćęłńśźżğşőűđČĎĚŇŘŠŤŮÝŽĄĆĘŁŃŚŹŻĞŞŐŰĐ]|"
+    r"\b[a-zß-ÿ]*[à-ÿ]"
 )
 _CJK = regex(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CYRILLIC_VERB = regex(

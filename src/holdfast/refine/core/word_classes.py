@@ -259,8 +259,8 @@ _ADJECTIVE_ENDINGS = (
     "-side", "-style", "-backed", "-powered", "-related", "-sized", "-style", "-native",
 )  # fmt: skip
 _ADJECTIVE_PREFIXES = (
-    "cross-", "one-", "two-", "single-", "multi-", "non-", "per-", "high-", "low-", "full-", "half-",
-    "semi-",
+    "cross-", "one-", "two-", "single-", "multi-", "non-", "per-", "high-", "low-", "full-",
+    "half-", "semi-",
 )  # fmt: skip
 _NOT_ADJECTIVES = _word_set(
     "table tables variable cable timetable bible mouthful handful wish fish finish publish dish "

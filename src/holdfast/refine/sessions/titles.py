@@ -22,6 +22,8 @@ _EMPTY = regex(
     r"this session is being continued|the following is the \w+ agent history)",
     re.IGNORECASE,
 )
+# Japanese and Chinese write words without spaces between them.
+_WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 
@@ -41,7 +43,8 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
 def says_something(title: str) -> bool:
     """Whether a title tells what it is about: a link, a command or a plain yes does not."""
     bare = _LINK.sub(" ", title)
-    return not _EMPTY.match(title) and len(content_stems(bare)) >= _MIN_STEMS
+    enough = len(content_stems(bare)) >= _MIN_STEMS or _WITHOUT_SPACES.search(bare) is not None
+    return enough and not _EMPTY.match(title)
 
 
 def _subject(exchanges: Sequence[Exchange]) -> str:

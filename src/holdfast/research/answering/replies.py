@@ -23,7 +23,7 @@ from holdfast.store.protocol import Reader
 # Only the first quotes are read as the answer.
 _COMPLETED = 2
 # A reply that covers less of the question is about something else.
-_MIN_COVERED = 0.2
+_MIN_COVERED = 0.1
 
 
 def with_replies(
