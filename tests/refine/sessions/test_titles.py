@@ -54,6 +54,9 @@ def test_where_no_request_says_anything_the_result_does() -> None:
         session_subject(session(), exchanges) == "Tar archives with long names are unpacked again."
     )
     assert session_subject(session(), [exchange("Yes")]) == "Yes"
+    acted = "Changed hello.py; ran false (failed)"
+    assert session_subject(session(), [exchange("Yes", acted)]) == "Yes"
+    assert session_subject(session(), [exchange("Fix hello", summary)]) == "Fix hello"
 
 
 @pytest.mark.parametrize("subject", ["(committed)", "wip", "fix"])

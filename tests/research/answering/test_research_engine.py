@@ -17,6 +17,7 @@ from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, inv
 from holdfast.research.answering.evidence_chains import Link
 from holdfast.research.answering.next_queries import LeadLimits, find_bridges
 from tests.support.recall_bank import open_with_sessions, talk
+from tests.support.transcripts import Script
 
 OTHERS = tuple(
     (
@@ -185,30 +186,17 @@ def test_any_text_is_answered_or_rejected_in_time(memory: Holdfast, question: st
 
 
 def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) -> None:
-    shelf = [
-        (
-            f"2026-07-{10 + n}",
-            f"What about {thing}?",
-            f"The shelf of the {thing} was painted {how}.",
-        )
-        for n, (thing, how) in enumerate(
-            zip("oars nets buoys ropes".split(), "red blue green grey".split(), strict=True)
-        )
-    ]
-    sessions = (WHO, ("2026-05-21", "And the mailer?", "The mailer has a shelf."), *shelf, *OTHERS)
-    said = [talk(n, *session) for n, session in enumerate(sessions, start=1)]
-    with open_with_sessions(tmp_path, *said) as memory:
-        counts = memory.reader.passages.term_frequencies(None, ["shelf"], 100)
-        hit = memory.recall("The mailer has a shelf", "all").hits[0]
-        link = Link(hit, "The mailer has a shelf.", frozenset())
-        assert counts[0] > LeadLimits().min_allowed
-        assert find_bridges(memory.reader, link, ["mailer"]) == []
-        named = Link(hit, "The mailer is called tidegauge.", frozenset())
-        assert "tidegauge" in find_bridges(memory.reader, named, ["mailer"])
-
-
-def test_a_chain_that_leaves_out_what_answers_does_not_replace_it(memory: Holdfast) -> None:
-    for question in (ASKED, "Where does tidegauge run from Monday on?"):
-        first = memory.ask(question, "all", budget=Budget.LOW)
-        whole = memory.ask(question, "all", budget=Budget.HIGH)
-        assert {c.uri for c in first.citations[:1]} <= {c.uri for c in whole.citations}
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    for berth in range(200):
+        script.user(f"Berth {berth} is free.")
+        shelf = " Its shelf is red." if berth < 3 else ""
+        script.assistant(f"Crew {berth} swept it; the log is in gauge_{berth % 30}.{shelf}")
+    with open_with_sessions(tmp_path, script) as memory:
+        (shelves,) = memory.reader.passages.term_frequencies(None, ["shelf"], 100)
+        passages = memory.reader.passages.count(None, 10_000)
+        assert LeadLimits().min_allowed < shelves <= LeadLimits().max_share * passages
+        hit = memory.recall("Crew 3 swept it", "all").hits[0]
+        plain = Link(hit, "Its shelf is red.", frozenset())
+        assert "shelf" not in find_bridges(memory.reader, plain, [])
+        named = Link(hit, "The log is in gauge_3.", frozenset())
+        assert "gauge_3" in find_bridges(memory.reader, named, [])

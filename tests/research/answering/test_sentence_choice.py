@@ -77,3 +77,10 @@ def test_a_question_in_between_ends_a_quote() -> None:
         "Postgres holds the rest."
     )
     assert choose("where is the cache kept?", text).quoted == "The cache is kept in Redis."
+
+
+def test_what_a_record_says_twice_is_quoted_once() -> None:
+    said = "The number of jobs came from the lampwick."
+    text = f"Which page?\n\nPid 4: {said}\n\n{said}"
+    quoted = choose("where did the number of jobs come from?", text, "exchange").quoted
+    assert quoted == f"Pid 4: {said}"

@@ -9,11 +9,13 @@ from dataclasses import replace
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import CurationState
 from holdfast.model.graph import Node
-from holdfast.model.knowledge import Kind, Memory, Network
+from holdfast.model.knowledge import Kind, Memory, Network, StatusChange
 from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
+from holdfast.model.uris import uri
 from holdfast.store.across_tables.erasure import Erasure
+from holdfast.store.knowledge.facts import DerivedFacts
 from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
@@ -102,6 +104,29 @@ def check_memories_are_listed_and_counted_by_kind(make_store: MakeStore) -> None
         expect({one.kind for one in found}, {Kind.LESSON}, "their kind")
         expect(store.memories.counts_by_kind(BANK), {"lesson": 2, "todo": 1}, "how many of each")
         expect(store.memories.counts_by_kind(OTHER), {}, "those of another bank")
+
+
+def check_closed_tasks_are_left_out_of_open_ones_and_linked_both_ways(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for id, kind in (("m1", Kind.TODO), ("m2", Kind.TODO), ("m3", Kind.OUTCOME)):
+                one = replace(_memory(id, f"The yawl {id}"), kind=kind)
+                store.memories.put_retained(BANK, id, one, _passage(id, one.what))
+            closed = StatusChange("memory", "m1", NOON, Status.SUPERSEDED, uri("memory", "m3"))
+            store.facts.replace(BANK, DerivedFacts(status_changes=[closed]))
+        tasks = {one.id: one for one in store.memories.retained(BANK, kind="todo")}
+        expect(tasks["m1"].status, Status.SUPERSEDED, "the status of a closed task")
+        expect(tasks["m1"].validity.until, NOON, "when it was closed")
+        expect(tasks["m2"].status, Status.OBSERVED, "the status of an open task")
+        still = store.memories.retained(BANK, kind="todo", only_open=True)
+        expect([one.id for one in still], ["m2"], "those that are open")
+        expect(store.memories.counts_by_kind(BANK), {"outcome": 1, "todo": 1}, "how many")
+        for id, by, before in (("m1", uri("memory", "m3"), ()), ("m3", "", (uri("memory", "m1"),))):
+            (record,) = store.records.find(BANK, "memory", id, 1)
+            assert isinstance(record, Memory)
+            expect((record.superseded_by, record.supersedes), (by, before), f"the links of {id}")
 
 
 def check_memories_are_found_by_their_exchange(make_store: MakeStore) -> None:

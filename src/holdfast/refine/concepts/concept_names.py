@@ -21,7 +21,7 @@ from holdfast.refine.core.word_classes import is_generic
 
 class NameWeights(NamedTuple):
     """What a term weighs by where it occurs, and how its score is computed. Tuned by reading the
-    names of the sessions that bench/RESULTS.md lists, which are not those that were judged."""
+    names of real sessions; bench/RESULTS.md says which, and how good names of others are."""
 
     request: float = 0.4
     text: float = 0.4

@@ -2,7 +2,8 @@
 
 It builds all concepts of a bank anew whenever something in the bank has changed, about 1.5 ms for
 each record of a large bank, and writes only those that differ. So the concepts depend only on the
-visible records, on people's decisions and on the vectors, not on the order of reading.
+visible records, on people's decisions, on the vectors and on the name of the bank, not on the order
+of reading.
 """
 
 from __future__ import annotations

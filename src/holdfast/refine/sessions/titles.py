@@ -22,6 +22,8 @@ _EMPTY = regex(
     r"this session is being continued|the following is the \w+ agent history)",
     re.IGNORECASE,
 )
+# How the summary of an exchange without a reply begins.
+_ACTIONS = regex(r"^(?:Changed |ran )")
 # Japanese and Chinese write words without spaces between them.
 _WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
@@ -59,7 +61,10 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
 
 
 def _tellings(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """What may tell the subject, best first: requests, then what was said of their results."""
+    """What may tell the subject, best first: requests, then what was said of the result of those
+    that are little more than a link or a yes."""
     yield from (exchange.title for exchange in exchanges)
     for exchange in exchanges:
-        yield from (s for s in sentences(exchange.summary) if not is_chatter(s))
+        if _EMPTY.match(exchange.title) or _LINK.search(exchange.title):
+            found = sentences(exchange.summary)
+            yield from (s for s in found if not is_chatter(s) and not _ACTIONS.match(s))

@@ -135,20 +135,12 @@ def _is_short(sentence: str) -> bool:
 
 def _quoted(run: Sequence[str], n: int) -> str:
     """A sentence with what belongs to it, as far as there is room."""
-    whole = _joined(run)
-    if len(whole) <= MAX_SENTENCE_CHARS:
-        return whole
+    if sum(map(len, run)) + len(run) <= MAX_SENTENCE_CHARS:
+        return _joined(run)
     quoted = _with_what_follows(run[n], run[n + 1 :])
     if n and _REFERS_BACK.match(run[n]) and len(run[n - 1]) + len(run[n]) < MAX_SENTENCE_CHARS:
         quoted = _with_what_follows(run[n - 1], run[n:])
     return quoted
-
-
-def _joined(run: Sequence[str]) -> str:
-    text = run[0]
-    for sentence in run[1:]:
-        text = f"{text}{_joint(text)}{sentence}"
-    return text
 
 
 def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
@@ -159,9 +151,14 @@ def _with_what_follows(sentence: str, following: Sequence[str]) -> str:
         begins_anew = n > 0 and _ANNOUNCING.search(text) is not None
         if not sentence.endswith(":") and (not fits or begins_anew):
             break
-        sentence = f"{sentence}{_joint(sentence)}{text}"
+        sentence = _joined((sentence, text))
     return sentence
 
 
-def _joint(text: str) -> str:
-    return " " if text[-1] in ".!?…:" else "; "
+def _joined(run: Sequence[str]) -> str:
+    """Sentences one after the other, without what is said already."""
+    text = run[0]
+    for sentence in run[1:]:
+        if sentence not in text:
+            text = f"{text}{' ' if text[-1] in '.!?…:' else '; '}{sentence}"
+    return text
