@@ -43,7 +43,10 @@ def test_what_a_sentence_refers_back_to_is_quoted_before_it() -> None:
 
 
 def test_a_quote_is_no_longer_than_allowed_unless_one_sentence_is() -> None:
-    text = "The tide gauge counts every wave of the north pier twice a day. " * 20
+    days = [
+        f"On day {n} the tide gauge counts every wave of the pier twice a day." for n in range(20)
+    ]
+    text = " ".join(days)
     quoted = choose("what does the tide gauge count?", text).quoted
     assert quoted.endswith("twice a day.") and 200 < len(quoted) <= MAX_SENTENCE_CHARS
 

@@ -111,7 +111,7 @@ def _form(utterances: Sequence[Utterance], candidate: Candidate, last: int) -> t
             s.position >= s.total - s.length, math.log1p(s.total), s.is_item, s.is_whole,
             s.length > 1, math.log1p(length), length < 6, length > 35, "?" in s.text[-3:],
             s.text.endswith(":"), min(3, len(_CODE.findall(s.text))), "**" in s.text,
-            any(map(str.isdigit, s.text)), bool(s.lead), message, u.place is Place.PLAN,
+            any(c.isdigit() for c in s.text), bool(s.lead), message, u.place is Place.PLAN,
             u.place in (Place.ANSWER, Place.REFUSAL), u.place is Place.REPORT,
             u.place is Place.COMMIT, u.place is Place.NOTE, u.place in (Place.SUMMARY, Place.FIX),
             u.place in (Place.TASK, Place.CORRECTION),
