@@ -27,6 +27,7 @@ from holdfast.model.opinions import OpinionRevision
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
 from holdfast.model.uris import Uri, parse_uri, uri
+from holdfast.recall.core.evidence_turns import stating_turn
 from holdfast.recall.lookup.commits import (
     CommitDetails,
     SessionCommit,
@@ -275,7 +276,9 @@ def _trace_memory(reader: Reader, memory: Memory) -> Trace:
     below = tuple(records[0] for records in found if records)
     is_opinion = memory.network is Network.OPINION
     beliefs = reader.opinions.history(memory.bank, memory.id) if is_opinion else ()
-    return Trace("memory", memory, _concept(reader, memory), below, beliefs=tuple(beliefs))
+    turn = stating_turn(reader, memory)
+    raw = raw_line(reader, turn) if turn else None
+    return Trace("memory", memory, _concept(reader, memory), below, raw, beliefs=tuple(beliefs))
 
 
 def _first_raw_line(reader: Reader, turns: Sequence[Turn]) -> RawLine | None:

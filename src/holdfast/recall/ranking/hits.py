@@ -16,6 +16,7 @@ from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.core.evidence_turns import stating_turn
 from holdfast.recall.ranking.status import mark_ended, supersession_of
 from holdfast.store.protocol import Reader
 
@@ -129,9 +130,8 @@ def first_turn(reader: Reader, passage: Passage) -> Turn | None:
     record = found[0] if found else None
     if isinstance(record, Turn):
         return record
-    if isinstance(record, Memory) and passage.session:
-        turns = reader.turns.of_session(passage.bank, passage.session, passage.seq, passage.seq)
-        return turns[0] if turns else None
+    if isinstance(record, Memory):
+        return stating_turn(reader, record)
     first = record.first_seq if isinstance(record, Exchange) else 1
     if not isinstance(record, Exchange | Digest):
         return None
