@@ -19,6 +19,8 @@ from holdfast.store.protocol import Reader
 
 # A record of the session in which a statement was made speaks of it if it has so many of its words.
 _SHARED_STEMS = 2
+# Two quotes that share this part of the shorter one's words say the same.
+_SAME_WORDS = 0.8
 
 
 def with_later_first(
@@ -40,7 +42,12 @@ def with_later_first(
             continue
         said = quote(later)
         own = next(
-            (q for q in order if q.sentence == said.sentence or _says_the_same(reader, q, later)),
+            (
+                q
+                for n, q in enumerate(order)
+                if _says_the_same(reader, q, later)
+                or (n not in places and _share_words(q.sentence, said.sentence))
+            ),
             None,
         )
         if own is not None and order.index(own) < places[0]:
@@ -67,6 +74,11 @@ def _says_the_same(reader: Reader, quote: Quote, later: Hit) -> bool:
     stated_in_both = any(names & {*fact.evidence} for fact in facts)
     same_words = content_stems(quote.sentence) == content_stems(later.text)
     return stated_in_both or same_words
+
+
+def _share_words(one: str, other: str) -> bool:
+    """Whether one of two quotes has nearly all words of the other."""
+    return shared_fraction(content_stems(one), content_stems(other)) >= _SAME_WORDS
 
 
 def _facts(reader: Reader, bank: str, names: Sequence[str]) -> list[Fact]:
