@@ -49,3 +49,17 @@ def test_a_later_statement_is_quoted_once(tmp_path: Path) -> None:
         lines = memory.ask(pair.question).answer.split("\n")
         quoted = [line.rpartition(" [")[0].lower() for line in lines]
         assert len(quoted) > 1 and len(set(quoted)) == len(quoted)
+
+
+def test_a_longer_quote_of_a_later_statement_is_that_statement(tmp_path: Path) -> None:
+    early, late = session_on("2026-09-11", 1), session_on("2026-10-14", 2)
+    early.user("The dashboard is slow.")
+    early.assistant("We decided to cache API responses in Redis for the six minutes of the gauge.")
+    late.user("The box rebooted last night and the dashboard was dead until 9.")
+    late.assistant(
+        "We no longer cache API responses in Redis: they are a table in SQLite now. "
+        "This supersedes the decision of 11 September; the page load is still 0.2 s."
+    )
+    with open_filled(tmp_path, early, late) as memory:
+        answer = memory.ask("Do we still cache API responses in Redis?").answer
+        assert answer.count("they are a table in SQLite now") == 1, answer
