@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from bench.amendments import Pair, read_pairs
 
+from holdfast.app.memory import Holdfast
+from holdfast.settings import Settings
 from tests.support.refine_banks import open_filled, session_on
+from tests.support.sample_rankings import SESSIONS
 from tests.support.transcripts import Script
 
 PAIRS = [
@@ -52,14 +55,8 @@ def test_a_later_statement_is_quoted_once(tmp_path: Path) -> None:
 
 
 def test_a_longer_quote_of_a_later_statement_is_that_statement(tmp_path: Path) -> None:
-    early, late = session_on("2026-09-11", 1), session_on("2026-10-14", 2)
-    early.user("The dashboard is slow.")
-    early.assistant("We decided to cache API responses in Redis for the six minutes of the gauge.")
-    late.user("The box rebooted last night and the dashboard was dead until 9.")
-    late.assistant(
-        "We no longer cache API responses in Redis: they are a table in SQLite now. "
-        "This supersedes the decision of 11 September; the page load is still 0.2 s."
-    )
-    with open_filled(tmp_path, early, late) as memory:
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="tidewatch")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([SESSIONS]))
         answer = memory.ask("Do we still cache API responses in Redis?").answer
         assert answer.count("they are a table in SQLite now") == 1, answer
