@@ -98,7 +98,6 @@ def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
 @pytest.mark.slow
 def test_the_model_can_ask_and_recall(asked: Asked) -> None:
     assert "Holdfast remembers earlier sessions" in asked.first
-    assert "warmed after the import" not in asked.first
     for tool in ("memory", "memory_recall"):
         told = asked.answer_of(f"mcp__holdfast__{tool}")
         assert "warmed after the import" in told and "holdfast://" in told

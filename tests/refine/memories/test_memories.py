@@ -70,7 +70,7 @@ def test_a_retained_memory_is_found_and_shown_with_its_network(tmp_path: Path) -
         hits = memory.recall("tests run with pytest").hits
         hit = next(hit for hit in hits if hit.uri.endswith(kept.id))
         assert (hit.kind, hit.trust) == ("memory", Trust.TOOL)
-        assert hit.source.path.endswith(".jsonl") and hit.source.line == 1
+        assert hit.source.path.endswith(".jsonl") and hit.source.line == 11
         passages = memory.reader.passages.recent(kept.bank, "memory", 10)
         assert {p.role for p in passages} == {"world", "experience"}
         shown = memory.show(kept.id)

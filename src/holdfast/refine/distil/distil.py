@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,11 +15,19 @@ from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Sel
 from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.facts.hypotheses import is_guess
+from holdfast.regex import regex
 
 # What starts so is data or markup, not a statement.
 _DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
 _MIN_WORDS = 4
+_POINTS_BACK = regex(
+    r"^\W*(?:this|that|these|those|it|they|which|else|otherwise|both|neither|same|such)\b", re.I
+)
+# What an agent says of itself while it works.
+_NARRATES = regex(
+    r"\b(?:I['’](?:ll|m)|I (?:will|am|need to|should)|let me|let['’]s)\b|^wait\b", re.I
+)
 
 
 class Context(NamedTuple):
@@ -70,7 +79,8 @@ def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
 
 def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     """Whether a statement says something: a question does not, nor does a guess at a cause, an
-    announcement, a line that only leads to the next, or a few words."""
+    announcement, a line that only leads to the next, one that begins with what the sentence before
+    it names, or a few words."""
     utterance, text = utterances[candidate.utterance], candidate.statement.text
     if utterance.place is Place.ANSWER:
         return True
@@ -80,8 +90,14 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
         return False
     if utterance.place in _SNAPSHOTS and is_left_open(candidate.statement):
         return False
+    if utterance.is_person:
+        return True
+    if candidate.statement.before and _POINTS_BACK.match(text):
+        return False
+    if utterance.place is Place.REPLY and _NARRATES.search(text):
+        return False
     stated = sentences(text)
-    return utterance.is_person or not any(is_guess(s) or is_chatter(s) for s in stated)
+    return not any(is_guess(s) or is_chatter(s) for s in stated)
 
 
 def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -> Distilled:

@@ -42,8 +42,8 @@ _DONE = regex(
     re.IGNORECASE,
 )
 _CHOICE = regex(
-    r"\b(?:decid\w*|decision|instead of|rather than|chose|chosen|keeps?|go(?:ing)? with|agreed|"
-    r"approach|option|preferred|by design|deliberate\w*|intentional\w*)\b",
+    r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
+    r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
     re.IGNORECASE,
 )
 _WISH = regex(r"\b(?:prefer|like|want|please|rather)\b", re.IGNORECASE)
@@ -97,5 +97,5 @@ def _by_agent(statement: Statement, guess: Kind) -> Kind:
         return Kind.OUTCOME
     if _CHOICE.search(text):
         return Kind.DECISION
-    # An agent lays down no rules and has no preferences.
-    return Kind.FACT if guess in (*_SHOWN, Kind.PREFERENCE) else guess
+    # An agent lays down no rules, decides nothing unsaid and has no preferences.
+    return guess if guess is Kind.OUTCOME else Kind.FACT

@@ -38,6 +38,8 @@ def retain_statements(
         if any(exchange is one for one, _ in said_in):
             turns.append(summary)
             exchange_of[summary.id] = exchange
+    if not _asks_for_work(turns):
+        return []
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
     requests = {id: plain(x.title) for id, x in exchange_of.items() if says_something(x.title)}
@@ -49,6 +51,14 @@ def retain_statements(
         for one in distil(turns, context, packaged_selector(), whole=whole)
         if not any(says_the_same(content_words(one.text), other) for other in words)
     ]
+
+
+def _asks_for_work(turns: Sequence[Turn]) -> bool:
+    """Whether anything was asked for or done: an agent that was only warmed up greets."""
+    asked = (turn for turn in turns if turn.role is Role.USER)
+    return any(turn.tool is not None or turn.role is Role.SUMMARY for turn in turns) or any(
+        len(content_words(turn.text)) > 1 for turn in asked
+    )
 
 
 def _summaries(

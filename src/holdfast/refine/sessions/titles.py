@@ -31,7 +31,7 @@ _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
-    return collapse_spaces(session.title) or _subject(exchanges)
+    return collapse_spaces(session.title) or plain(_subject(exchanges))
 
 
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
@@ -57,7 +57,7 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
     if len(commits) <= _MAX_COMMITS and (telling := next(filter(says_something, commits), "")):
         return telling
-    return plain(next(filter(says_something, _tellings(exchanges)), first))
+    return next(filter(says_something, _tellings(exchanges)), first)
 
 
 def _tellings(exchanges: Sequence[Exchange]) -> Iterator[str]:

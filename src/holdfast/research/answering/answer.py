@@ -85,6 +85,8 @@ class QuoteWeights(NamedTuple):
     digest: float = 0.9
     concept: float = 0.6
     memory: float = 1.05
+    # A person corrected it, so it stands above what was made of it.
+    corrected: float = 1.1
     # A sentence below this share of the best one's score is not quoted.
     min_of_best: float = 0.5
     # Decisions above this share of the best one's score are ordered by time instead.
@@ -326,7 +328,7 @@ def _quote(reader: Reader, hit: Hit, question: Question, statuses: QuotedStatuse
     part = choose_part(hit, question, by_person)
     score = _WEIGHTS.coverage * part.covered + _WEIGHTS.record_score * hit.score
     score *= answer_factor(part.sentence, by_person)
-    score *= _KIND_FACTORS.get(hit.kind, 1.0)
+    score *= _WEIGHTS.corrected if hit.corrected else _KIND_FACTORS.get(hit.kind, 1.0)
     score *= statuses.weight(hit, part.sentence)
     return Quote(hit, truncate(part.quoted, MAX_SENTENCE_CHARS), part.covered, score)
 

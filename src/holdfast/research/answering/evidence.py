@@ -24,6 +24,8 @@ from holdfast.store.protocol import Reader
 
 # Of two records that share this much of the shorter one's words, one may repeat the other.
 _SAME_WORDS = 0.6
+# Letters and digits in one word: a code, a hash, a version.
+_CODES = regex(r"\b(?=\w*\d)(?=\w*[A-Za-z])\w{4,}\b")
 # What only the output of tools tells.
 _ASKS_FOR_OUTPUT = regex(
     r"\b(?:outputs?|print(?:s|ed|out)?|logs?|logged|errors?|exceptions?|warnings?|stack ?traces?|"
@@ -56,7 +58,8 @@ def _is_asked(hit: Hit, question: str) -> bool:
     something that stands there as it is written."""
     if _ASKS_FOR_OUTPUT.search(question):
         return True
-    return any(name.lower() in hit.text.lower() for name in read_terms(question).phrases)
+    names = (*read_terms(question).phrases, *_CODES.findall(question))
+    return any(name.lower() in hit.text.lower() for name in names)
 
 
 def _is_by_time(hit: Hit, only_time: bool) -> bool:
