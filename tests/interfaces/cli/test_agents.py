@@ -72,7 +72,7 @@ def test_hits_name_their_agent_and_can_be_filtered_by_it(user: Path, run: Run) -
         alone = memory.recall("parser tabs linter", "proj", agent="codex").hits
     assert alone and {hit.agent for hit in alone} == {"codex"}
     status, text = run("ask", "why does the parser keep tabs", "--bank", "proj")
-    assert status == 0 and "(with " in text
+    assert status == 0 and "(with codex)" in " ".join(text.split())
     turn = next(hit["uri"] for hit in hits if hit["kind"] == "turn")
     shown = run("show", turn)[1]
     assert "raw line: " in shown and "gone" not in shown and "changed" not in shown

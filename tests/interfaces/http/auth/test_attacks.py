@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import uvicorn
@@ -225,14 +226,14 @@ def test_a_connection_that_never_sends_a_request_is_closed() -> None:
 
 
 def test_the_server_listens_on_the_loopback_address_only(tmp_path: Path) -> None:
-    with serving(make_home(tmp_path), tmp_path):
+    with serving(make_home(tmp_path), tmp_path) as server:
+        port = urlsplit(server.url).port
         ours = [
             line.laddr.ip
-            for child in psutil.Process().children(recursive=True)
-            for line in child.net_connections("inet")
-            if line.status == psutil.CONN_LISTEN
+            for line in psutil.net_connections("inet")
+            if line.status == psutil.CONN_LISTEN and line.laddr.port == port
         ]
-    assert ours and set(ours) == {"127.0.0.1"}
+    assert ours == ["127.0.0.1"]
 
 
 ATTACK = """<!doctype html><title>evil</title><body><script>
