@@ -231,7 +231,7 @@ def test_the_server_listens_on_the_loopback_address_only(tmp_path: Path) -> None
         ours = [
             line.laddr.ip
             for line in psutil.net_connections("inet")
-            if line.status == psutil.CONN_LISTEN and line.laddr.port == port
+            if line.status == psutil.CONN_LISTEN and line.laddr and line.laddr.port == port
         ]
     assert ours == ["127.0.0.1"]
 
