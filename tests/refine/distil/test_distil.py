@@ -13,6 +13,7 @@ from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import (
     LIMITS,
     Scored,
+    SelectionLimits,
     packaged_selector,
     select,
 )
@@ -53,6 +54,28 @@ def test_the_cause_and_what_is_left_are_distilled_and_announcements_are_not() ->
     assert not any(text.endswith("?") for text in texts)
     lesson = next(one for one in found if "batch loader" in one.text)
     assert (lesson.kind, lesson.turn.id, lesson.is_person) == (Kind.LESSON, "t3", False)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        ("The loader reads every row twice. The cache of the loader is never filled.", True),
+        ("The loader is slow. This means that every row of the ledger is read twice.", True),
+        ("Wait, the loader of the ledger reads every row of the table twice.", False),
+        ("I'm reading every row of the ledger table twice to compare both.", False),
+    ],
+)
+def test_narration_and_what_points_back_are_not_distilled(reply: str, kept: bool) -> None:
+    turns = [
+        said(Role.USER, "Why is the ledger slow?", 0),
+        said(Role.ASSISTANT, reply, 1),
+        said(Role.ASSISTANT, "The report of the harbour office is finished and was sent.", 2),
+    ]
+    everything = SelectionLimits(threshold=-100.0)
+    found = distil(turns, Context(), packaged_selector(), everything)
+    last = reply.split(". ")[-1].rstrip(".")
+    assert any(one.said.startswith(last) for one in found) is False
+    assert any(last in one.said for one in found) is kept
 
 
 def test_the_last_message_before_a_prompt_closes_an_exchange() -> None:

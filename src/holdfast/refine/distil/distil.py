@@ -12,7 +12,7 @@ from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, content_words, find_candidates
 from holdfast.refine.distil.kinds import is_left_open, kind_of
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
-from holdfast.refine.distil.standalone import standalone, with_context
+from holdfast.refine.distil.standalone import POINTS_BACK, standalone, with_context
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.regex import regex
@@ -21,9 +21,6 @@ from holdfast.regex import regex
 _DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
 _MIN_WORDS = 4
-_POINTS_BACK = regex(
-    r"^\W*(?:this|that|these|those|it|they|which|else|otherwise|both|neither|same|such)\b", re.I
-)
 # What an agent says of itself while it works.
 _NARRATES = regex(
     r"\b(?:I['’](?:ll|m)|I (?:will|am|need to|should)|let me|let['’]s)\b|^wait\b", re.I
@@ -92,7 +89,7 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
         return False
     if utterance.is_person:
         return True
-    if candidate.statement.before and _POINTS_BACK.match(text):
+    if candidate.statement.before and POINTS_BACK.match(text):
         return False
     if utterance.place is Place.REPLY and _NARRATES.search(text):
         return False

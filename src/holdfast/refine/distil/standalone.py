@@ -32,6 +32,10 @@ class StandaloneLimits(NamedTuple):
 
 _LIMITS = StandaloneLimits()
 
+# What begins so is about the sentence before it.
+POINTS_BACK = regex(
+    r"^\W*(?:this|that|these|those|it|they|which|else|otherwise|both|neither|same|such)\b", re.I
+)
 _OPENER = regex(
     r"^(?:(?:so|ok(?:ay)?|yes|no|yep|yeah|right|sure|done|great|perfect|good|nice|excellent|thanks|"
     r"got it|all (?:done|set)|now|also|and|but|well|then|finally|in short|to be clear|"
@@ -55,8 +59,10 @@ def standalone(statement: Statement) -> str:
     """The words of a statement without those that only continue the conversation."""
     text = _SYMBOLS.sub("", collapse_spaces(statement.text))
     first, *others = sentences(text) or [text]
-    if others and len(content_words(first)) < _LIMITS.min_first_words:
-        text = text[len(first) :].lstrip()
+    rest = text[len(first) :].lstrip()
+    says_little = len(content_words(first)) < _LIMITS.min_first_words
+    if others and says_little and not POINTS_BACK.match(rest):
+        text = rest
     bare = _OPENER.sub("", text)
     text = capitalize(bare if len(bare) > len(text) // 2 else text)
     lead = statement.lead
