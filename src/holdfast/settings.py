@@ -37,7 +37,7 @@ _KNOWN_KEYS = {
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
     "rerank": ("model",),
     "promote": ("automatic", "memory"),
-    "providers": ("use", "plugin_dirs", "skip", "env"),
+    "providers": ("use", "plugin_dirs", "skip", "env", "wait_ms"),
     "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
     "models": ("use", *_MODEL_KEYS, *_CAP_KEYS, "prices"),
 }  # fmt: skip
@@ -118,13 +118,14 @@ class PromotionSettings:
 @dataclass(frozen=True, slots=True)
 class PluginSettings:
     """Plugins that are asked too: never (`off`), when a question says so (`asked`), or with every
-    `ask` (`always`); further plugin folders, plugins to skip, and the environment variables that
-    plugins are given."""
+    `ask` (`always`); further plugin folders, plugins to skip, the environment variables that
+    plugins are given, and how long to wait for their answer."""
 
     use: str = OFF
     plugin_dirs: tuple[Path, ...] = ()
     skip: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    wait_ms: int = 4_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +290,13 @@ def _providers(table: TomlTable, env: Mapping[str, str], user: Path) -> PluginSe
         )
     folders = [name.replace("~", str(user), 1) for name in table.texts("plugin_dirs")]
     given = {name: env[name] for name in table.texts("env") if name in env}
-    return PluginSettings(use, tuple(map(Path, folders)), table.texts("skip"), tuple(given.items()))
+    return PluginSettings(
+        use=use,
+        plugin_dirs=tuple(map(Path, folders)),
+        skip=table.texts("skip"),
+        env=tuple(given.items()),
+        wait_ms=table.number("wait_ms", PluginSettings().wait_ms),
+    )
 
 
 def _remote(table: TomlTable, env: Mapping[str, str]) -> RemoteSettings:

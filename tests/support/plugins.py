@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,9 @@ def settings_for(home: Path, plugin_dirs: Sequence[Path] = (), more: str = "") -
 def providers_for(
     home: Path, *plugin_dirs: Path, patience_s: float = PATIENT_S, now: str = NOW, more: str = ""
 ) -> Providers:
-    return Providers(settings_for(home, plugin_dirs, more), lambda: now, home, patience_s)
+    settings = settings_for(home, plugin_dirs, more)
+    patient = replace(settings.providers, wait_ms=round(patience_s * 1000))
+    return Providers(replace(settings, providers=patient), lambda: now, home)
 
 
 def is_alive(pid: int) -> bool:

@@ -30,7 +30,7 @@ def home_with(tmp_path: Path, *modes: str, use: str = "asked") -> Path:
         str(make_plugin(tmp_path / mode, misbehaving_server(mode, tmp_path / "notes")))
         for mode in modes
     ]
-    result = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\n'
+    result = f'[providers]\nuse = "{use}"\nplugin_dirs = {json.dumps(folders)}\nwait_ms = 60000\n'
     write(home / "config.toml", result)
     return home
 

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
 from holdfast.app.search.plugin_search import PluginText, Providers
 from holdfast.errors import InputError, ProviderError
+from holdfast.sources.providers.stdio import StdioTransport
 from tests.support.plugins import (
-    is_alive,
     make_plugin,
     misbehaving_server,
     official_server,
@@ -17,6 +19,7 @@ from tests.support.plugins import (
     providers_for,
     wait_until_gone,
 )
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.process  # the product starts the programs
 
@@ -66,14 +69,14 @@ def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) 
 def test_a_misbehaving_provider_is_reported_and_ended(tmp_path: Path, mode: str, why: str) -> None:
     with pytest.raises(ProviderError, match=why):
         ask(meet(tmp_path, mode))
-    assert not any(map(is_alive, processes_of(tmp_path / "notes")))
+    wait_until_gone(processes_of(tmp_path / "notes"))
 
 
 @pytest.mark.parametrize("mode", ["hangs", "hangs-later"])
 def test_a_provider_that_hangs_is_ended_in_time(tmp_path: Path, mode: str) -> None:
     with pytest.raises(ProviderError, match="it did not answer within 1 s"):
         ask(meet(tmp_path, mode, SOON_S))
-    assert not any(map(is_alive, processes_of(tmp_path / "notes")))
+    wait_until_gone(processes_of(tmp_path / "notes"))
 
 
 @pytest.mark.parametrize("mode", ["stubborn", "parent"])
@@ -82,6 +85,22 @@ def test_all_processes_of_a_provider_end_with_it(tmp_path: Path, mode: str) -> N
     left = processes_of(tmp_path / "notes")
     assert len(left) == 3
     wait_until_gone(left)
+
+
+def test_a_program_ends_even_if_its_guard_gets_no_time_to_end_it_while_we_wait(
+    tmp_path: Path,
+) -> None:
+    notes = tmp_path / "notes"
+    server = misbehaving_server("stubborn", notes)
+    transport = StdioTransport(server["command"], server["args"], dict(os.environ), tmp_path)
+    wait_until(lambda: notes.exists() and len(processes_of(notes)) == 3, "the program runs")
+    started = processes_of(notes)
+    guard = psutil.Process(started[0]).parent()
+    assert guard is not None and "process_guard.py" in " ".join(guard.cmdline())
+    guard.suspend()
+    transport.close()
+    guard.send_signal(signal.SIGCONT)
+    wait_until_gone(started)
 
 
 def test_responses_with_wrong_ids_are_ignored(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from holdfast.errors import InputError, NotFoundError, ProviderError
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
 from holdfast.recall.core.candidates import ScoredPassage
-from holdfast.recall.core.parallel import RETRIEVER_TIMEOUT_S, Retriever, RetrieverResult
+from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 from holdfast.settings import FILE_NAME, OFF, Settings
@@ -33,8 +33,8 @@ from holdfast.sources.providers.rpc import Deadline, Transport
 from holdfast.sources.providers.stdio import StdioTransport
 from holdfast.sources.providers.tool_choice import choose_search_tools
 
-# Less than a retriever's timeout, because ending the plugin's process takes time too.
-ANSWER_TIMEOUT_S = RETRIEVER_TIMEOUT_S - 0.8
+# How much longer a search waits than the plugin has to answer: its process must be ended too.
+_END_S = 0.8
 MAX_QUERY_CHARS = 1_000
 # Environment variables that every plugin gets: what programs need to run, and no key or token.
 _PASSED_VARIABLES = "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SHELL".split()
@@ -74,17 +74,11 @@ class ProviderStatus(NamedTuple):
 
 class Providers:
     """The providers that are enabled in a folder. The constructor only reads files; `tools`,
-    `call`, `ask` and the retrievers start processes or connect, each within `timeout_s`."""
+    `call`, `ask` and the retrievers start processes or connect, each within the time of the settings."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        now: Callable[[], str],
-        folder: Path | None,
-        timeout_s: float = ANSWER_TIMEOUT_S,
-    ) -> None:
+    def __init__(self, settings: Settings, now: Callable[[], str], folder: Path | None) -> None:
         self._now = now
-        self._timeout_s = timeout_s
+        self._timeout_s = settings.providers.wait_ms / 1000
         self._folder = folder
         self._book = ReliabilityFile(settings.home)
         self._redactor = Redactor(settings.redact_patterns)
@@ -183,7 +177,8 @@ class Providers:
                 [ScoredPassage(_passage(t), n) for n, t in zip(places, texts, strict=True)]
             )
 
-        return Retriever(f"provider {provider.name}", run, is_external=True)
+        timeout_s = self._timeout_s + _END_S
+        return Retriever(f"provider {provider.name}", run, is_external=True, timeout_s=timeout_s)
 
     def _offered_tools(self, provider: Provider) -> list[OfferedTool]:
         def go(deadline: Deadline) -> list[OfferedTool]:

@@ -22,8 +22,8 @@ from types import FrameType
 # Between SIGTERM and SIGKILL. A search that nobody waits for has nothing to save.
 GRACE_S = 0.3
 NOT_STARTED = 127
-# How long killed processes may take to disappear.
-_KILL_TIMEOUT_S = 2.0
+# How long killed processes may take to disappear. Only one that hangs in the kernel takes longer.
+_KILL_TIMEOUT_S = 60.0
 _POLL_S = 0.01
 _END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _PR_SET_CHILD_SUBREAPER = 36

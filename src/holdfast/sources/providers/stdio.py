@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import which
+from threading import Thread
 
 from holdfast.errors import ProviderError
 from holdfast.sources.providers import process_guard
@@ -28,7 +29,7 @@ from holdfast.sources.providers.rpc import (
 )
 
 _CHUNK_BYTES = 65_536
-# How long the program may take to end by itself, and the guard to end it.
+# How long the program may take to end by itself, and how long we watch the guard end it.
 _EXIT_TIMEOUT_S = 0.2
 _GUARD_TIMEOUT_S = 3.0
 
@@ -123,6 +124,6 @@ class StdioTransport:
         try:
             self._process.wait(_GUARD_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            # On a machine this slow the guard is still at it. To kill it would leave the program.
+            Thread(target=self._process.wait, name="wait for a plugin's end", daemon=True).start()
         self._out.close()
