@@ -39,7 +39,7 @@ from holdfast.settings import Settings
 from holdfast.store.postgres.address import with_schema
 from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper, to_half_vector
 from holdfast.store.postgres.store import PostgresStore, drop
-from holdfast.store.postgres.tokens import to_tsvector
+from holdfast.store.postgres.tokens import PassageTokens, to_tsvector
 from holdfast.store.sql import rows
 
 NOW = "2026-11-15T00:00:00.000Z"
@@ -96,7 +96,8 @@ def copy_in(raw: psycopg.Connection[Any], banks: Sequence[str], each: int) -> No
         made = list(made_passages(bank, each, random.Random(bank)))
         with raw.cursor().copy(f"COPY passage ({_COLUMNS}) FROM STDIN".encode()) as copy:
             for p in made:
-                cut = to_tsvector(rows.bank_word(bank), p.body.split(), p.context.split())
+                words = PassageTokens(p.body.split(), p.context.split())
+                cut = to_tsvector(rows.bank_word(bank), words)
                 copy.write_row((*rows.passage_row(p), *cut))
         first = (number + 1) * 10_000_000
         _copy_vectors(raw, bank, some_vectors(np.random.default_rng(number), each), made, first)

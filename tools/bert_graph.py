@@ -1,4 +1,5 @@
-"""A BERT encoder with mean pooling as an ONNX graph, from its weights, without PyTorch.
+"""A BERT encoder as an ONNX graph, from its weights, without PyTorch: with mean pooling for
+embeddings, or with a head that scores a pair of texts.
 
 The quantised graph keeps the integers that ONNX Runtime computes with: activations are quantised
 as they come, linear layers per output channel, word vectors per row. Layer weights use 7 bits:
@@ -9,7 +10,7 @@ divided before, and their weights multiplied, so that they do not cost the small
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 Array = npt.NDArray[Any]
 
 OPSET = 20
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 IR_VERSION = 10
 WEIGHT_LEVELS = 64
 WORD_LEVELS = 127
@@ -42,21 +44,42 @@ class Bert:
 
     def model(self, quantised: bool) -> onnx.ModelProto:
         """From `input_ids` and `attention_mask` to one `embedding` of length one per text."""
+        state, mask = self._encoded(quantised, is_pair=False)
+        mean = self._mean(state, mask)
+        self._nodes.append(helper.make_node("LpNormalization", [mean], ["embedding"], axis=-1, p=2))
+        return self._finished("minilm", _INPUTS[:2], "embedding", ["texts", self._width])
+
+    def pair_model(self, quantised: bool) -> onnx.ModelProto:
+        """From a pair of texts, told apart by `token_type_ids`, to one `score`: a linear head over
+        the first vector and the mean."""
+        state, mask = self._encoded(quantised, is_pair=True)
+        first = self._node("Gather", state, self._constant("first", np.array(0, np.int64)), axis=1)
+        both = self._node("Concat", first, self._mean(state, mask), axis=-1)
+        weight = self._constant("head.weight", self._weights["head.weight"].T)
+        score = self._node("MatMul", both, weight)
+        score = self._node("Add", score, self._constant("head.bias", self._weights["head.bias"]))
+        self._nodes.append(helper.make_node("Squeeze", [score, self._ints(1)], ["score"]))
+        return self._finished("reranker", _INPUTS, "score", ["texts"])
+
+    def _encoded(self, quantised: bool, is_pair: bool) -> tuple[str, str]:
+        """The state after the last layer, and the mask as numbers."""
         self._quantised = quantised
         self._begin()
         mask = self._node("Cast", "attention_mask", to=TensorProto.FLOAT)
-        state, bias = self._embeddings(), self._bias(mask)
+        state, bias = self._embeddings(is_pair), self._bias(mask)
         for layer in range(self._layers):
             state = self._layer(state, f"encoder.layer.{layer}.", bias)
-        self._pool(state, mask)
-        inputs = [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
+        return state, mask
+
+    def _finished(
+        self, name: str, inputs: Sequence[str], output: str, shape: Sequence[str | int]
+    ) -> onnx.ModelProto:
+        given = [
+            helper.make_tensor_value_info(one, TensorProto.INT64, ["texts", "tokens"])
+            for one in inputs
         ]
-        output = helper.make_tensor_value_info(
-            "embedding", TensorProto.FLOAT, ["texts", self._width]
-        )
-        graph = helper.make_graph(self._nodes, "minilm", inputs, [output], self._constants)
+        result = helper.make_tensor_value_info(output, TensorProto.FLOAT, list(shape))
+        graph = helper.make_graph(self._nodes, name, given, [result], self._constants)
         versions = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=versions, ir_version=IR_VERSION)
 
@@ -85,7 +108,7 @@ class Bert:
         self._nodes.append(node)
         return name
 
-    def _embeddings(self) -> str:
+    def _embeddings(self, is_pair: bool) -> str:
         words, positions, types = (
             self._weights[f"embeddings.{kind}_embeddings.weight"]
             for kind in ("word", "position", "token_type")
@@ -93,7 +116,10 @@ class Bert:
         length = self._node("Shape", "input_ids", start=1, end=2)
         table = self._constant("positions", positions)
         place = self._node("Slice", table, self._ints(0), length, self._ints(0))
-        word = self._node("Add", self._words(words), self._constant("type", types[0]))
+        kind = self._constant("type", types if is_pair else types[0])
+        if is_pair:
+            kind = self._node("Gather", kind, "token_type_ids")
+        word = self._node("Add", self._words(words), kind)
         return self._normalised(self._node("Add", word, place), "embeddings.LayerNorm")
 
     def _words(self, table: Array) -> str:
@@ -187,13 +213,12 @@ class Bert:
         self._norms[normal] = name
         return normal
 
-    def _pool(self, state: str, mask: str) -> None:
-        """The mean over real tokens, brought to length one."""
+    def _mean(self, state: str, mask: str) -> str:
+        """The mean over real tokens."""
         kept = self._node("Mul", state, self._node("Unsqueeze", mask, self._ints(2)))
         total = self._node("ReduceSum", kept, self._ints(1), keepdims=0)
         count = self._node("ReduceSum", mask, self._ints(1), keepdims=1)
-        mean = self._node("Div", total, count)
-        self._nodes.append(helper.make_node("LpNormalization", [mean], ["embedding"], axis=-1, p=2))
+        return self._node("Div", total, count)
 
 
 def _integers(values: Array) -> npt.NDArray[np.int8]:

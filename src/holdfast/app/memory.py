@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from holdfast.app.curation.rule_files import RuleFiles
     from holdfast.app.curation.rule_proposals import RuleProposals
     from holdfast.app.curation.rule_teaching import RuleTeaching
+    from holdfast.app.ingest.bank_merging import BankMerging
     from holdfast.app.ingest.ingestion import Ingestion
     from holdfast.app.search.browse import Browse
     from holdfast.app.transfer.imports import Imports
@@ -195,7 +196,7 @@ class Holdfast:
         """Undo the latest decisions that can be undone; returns them, the latest first."""
         from holdfast.app.curation.undo import Undo
 
-        return Undo(self.context, self.teaching, self.banks).undo(count, bank, who)
+        return Undo(self.context, self.teaching, self.banks, self.merging).undo(count, bank, who)
 
     def ingest(self, inputs: Sequence[Input], workers: int = 1) -> IngestReport:
         """Read transcripts, found by `ingestion.find`, and derive everything above them. The next
@@ -285,6 +286,13 @@ class Holdfast:
         from holdfast.app.curation.bank_profiles import BankProfiles
 
         return BankProfiles(self.context)
+
+    @cached_property
+    def merging(self) -> BankMerging:
+        """Banks that are one project: merging them, undoing that, and what could be merged."""
+        from holdfast.app.ingest.bank_merging import BankMerging
+
+        return BankMerging(self.context)
 
     @cached_property
     def sharing(self) -> Sharing:

@@ -244,6 +244,10 @@ class Curator:
         """Undo an import or a pull as a whole, whatever was decided since."""
         return self._undo(banks, lambda log: batch_entries(log, action, name))
 
+    def undo_decision(self, entry: Curation) -> None:
+        """Undo one decision, whatever was decided since."""
+        self._undo([entry.bank], lambda log: [e for e in log if e.seq == entry.seq])
+
     def _undo(
         self, banks: Iterable[str], choose: Callable[[list[Curation]], list[Curation]]
     ) -> list[Curation]:

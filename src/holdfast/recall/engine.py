@@ -30,6 +30,7 @@ from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import CauseDirection, Query, cause_direction, read_query
 from holdfast.recall.ranking import boosts, external_hits, hits
 from holdfast.recall.ranking.authority import put_authorities_first
+from holdfast.recall.ranking.exact_names import put_exact_names_first
 from holdfast.recall.ranking.fusion import (
     add_neighbour_scores,
     add_results,
@@ -317,6 +318,8 @@ def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -
                 store, candidates, query.terms.words, measure, plan.weights
             )
         candidates = put_authorities_first(candidates, measure, plan.weights)
+    if query.identifiers:
+        candidates = put_exact_names_first(candidates, query.identifiers, query.names_only)
     compared = max(_MAX_MEASURED, plan.limit)
     candidates = put_what_holds_first(candidates, compared)
     accepts = _PlanFilter(store, plan).accepts

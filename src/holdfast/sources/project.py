@@ -43,8 +43,13 @@ def identify_project(folder: str) -> Project:
     return _from_folder(folder, exists=False)
 
 
+def main_folder(folder: str) -> str:
+    """The folder of a project, where this is one of the worktrees that Claude Code makes in it."""
+    return _WORKTREE.sub("", folder) or folder
+
+
 def _from_folder(folder: str, exists: bool) -> Project:
-    root = _WORKTREE.sub("", folder) or folder
+    root = main_folder(folder)
     return Project(base_name(root), root, (f"path:{comparable_path(root)}",), exists)
 
 

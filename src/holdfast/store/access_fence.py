@@ -21,6 +21,7 @@ from typing import Any, Protocol, cast, get_type_hints
 
 from holdfast.errors import ForbiddenError, NotFoundError
 from holdfast.principal import Level, Principal
+from holdfast.store.across_tables.bank_merges import BankMerges
 from holdfast.store.across_tables.derived import DerivedWriter
 from holdfast.store.across_tables.erasure import Eraser
 from holdfast.store.across_tables.overview import OverviewReader
@@ -111,6 +112,8 @@ _ADMIN_ONLY = _keys(
     Eraser.overwrite_deleted,
     Eraser.backups_holding,
     BankWriter.update,
+    BankMerges.merge,
+    BankMerges.unmerge,
     FailedTasks.put,
     FailedTasks.clear,
 )
@@ -118,7 +121,10 @@ _ADMIN_ONLY = _keys(
 _REFUSED = _keys(
     SourceWriter.add,
     DerivedWriter.move_source,
+    DerivedWriter.move_summaries,
     BankWriter.add_alias,
+    BankMerges.merge,
+    BankMerges.unmerge,
 )
 # Methods whose arguments are records or rows that each carry their bank.
 _TAKES_RECORDS = _keys(

@@ -154,13 +154,15 @@ DERIVED_TABLES = (
     "entity_mention", "graph_node", "passage", "pattern", "proposal", "stage_progress",
     "retained_memory", "review", "rule", "rule_file", "spelling_equivalence", "memory_occurrence",
     "entity_spelling", "stale_session", "stance", "statement", "stale_memory", "vector",
-    "vector_count", "session_change",
+    "vector_count", "session_change", "unindexed_parts",
 )  # fmt: skip
 LOCAL_TABLES = (
     "api_key",
+    "bank_merge_row",
     "failed_task",
     "followed_repository",
     "outbox_item",
+    "project_clue",
     "service_pause",
     "repository",
 )

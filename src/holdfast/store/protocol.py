@@ -9,8 +9,8 @@ A `bank` of None means all banks. Readers leave hidden records out and give corr
 of their correction; what a writer reads `uncurated` is as it was recorded.
 
 Canonical rows (bank, source, ledger, session, turn, commit, pull, issue, remark, memory, opinion,
-curation, injection, model call, summary, key) survive a rebuild. Derived rows (exchange, digest,
-claim, fact, concept, memory occurrence, rule, pattern, passage) can be made again.
+curation, injection, model call, summary, key, clue) survive a rebuild. Derived rows (exchange,
+digest, claim, fact, concept, memory occurrence, rule, pattern, passage) can be made again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from holdfast.store.across_tables.bank_merges import BankMerges
 from holdfast.store.across_tables.derived import DerivedWriter
 from holdfast.store.across_tables.erasure import Eraser
 from holdfast.store.across_tables.lookup import RecordReader
@@ -35,6 +36,7 @@ from holdfast.store.ledgers.api_keys import ApiKeys
 from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
 from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
 from holdfast.store.records.banks import BankReader, BankWriter
+from holdfast.store.records.clues import ClueReader, ClueWriter
 from holdfast.store.records.curation import CurationReader, CurationWriter
 from holdfast.store.records.exports import ExportReader, ExportWriter
 from holdfast.store.records.forge import ForgeReader, ForgeWriter
@@ -53,6 +55,8 @@ class Reader(Protocol):
 
     @property
     def banks(self) -> BankReader: ...
+    @property
+    def clues(self) -> ClueReader: ...
     @property
     def concepts(self) -> ConceptReader: ...
     @property
@@ -126,6 +130,8 @@ class Writer(Reader, Protocol):
     @property
     def banks(self) -> BankWriter: ...
     @property
+    def clues(self) -> ClueWriter: ...
+    @property
     def concepts(self) -> ConceptWriter: ...
     @property
     def curation(self) -> CurationWriter: ...
@@ -180,6 +186,8 @@ class Store(Writer, ReadStore, Protocol):
 
     @property
     def api_keys(self) -> ApiKeys: ...
+    @property
+    def bank_merges(self) -> BankMerges: ...
     @property
     def erasure(self) -> Eraser: ...
     @property

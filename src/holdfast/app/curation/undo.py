@@ -8,14 +8,19 @@ from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.curation.bank_profiles import BankProfiles
 from holdfast.app.curation.records import curator_for
 from holdfast.app.curation.rule_teaching import RuleTeaching
+from holdfast.app.ingest.bank_merging import BankMerging
+from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.model.curation import Action, Curation
 
 
 class Undo:
     """Takes back the latest decisions, whatever they changed."""
 
-    def __init__(self, context: Context, teaching: RuleTeaching, banks: BankProfiles) -> None:
+    def __init__(
+        self, context: Context, teaching: RuleTeaching, banks: BankProfiles, merging: BankMerging
+    ) -> None:
         self._context = context
+        self._merging = merging
         self._teaching = teaching
         self._banks = banks
 
@@ -30,6 +35,7 @@ class Undo:
                 for entry in undone:
                     self._undo_side_effects(entry, rollback)
             rollback.pop_all()
+        self._merging.settle_undone(undone)
         self._context.after_change()
         for id in {entry.bank for entry in undone if entry.action is Action.SET}:
             self._banks.apply(before[id], self._context.bank(id))
@@ -45,3 +51,5 @@ class Undo:
         self._teaching.undo_written_rule(entry, rollback)
         if entry.action is Action.SET:
             self._banks.undo_change(entry)
+        if is_bank_merge(entry):
+            self._merging.undo_merge(entry)

@@ -93,8 +93,19 @@ def update_stages(
         from holdfast.refine.sessions import derive
 
         derive.derive_stale(store, on_progress)
+    add_missing_parts(store, on_progress)
     done: dict[str, int] = {}
     for stage in STAGES:
         if store.progress.banks_behind(stage.name, stage.version):
             done[stage.name] = stage.run(store, on_progress, now())
     return done
+
+
+def add_missing_parts(store: Store, on_progress: OnProgress = lambda: None) -> None:
+    """Index the parts of words of passages that an older version wrote. Can be stopped and started
+    again at any time."""
+    left = True
+    while left:
+        with store.transaction():
+            left = bool(store.passages.add_missing_parts())
+        on_progress()

@@ -8,13 +8,24 @@ two vectors. Below `tuning.AbstentionThresholds` a search abstains.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from holdfast.language import IRREGULAR_WORDS, stem, words
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.store.protocol import Reader
+from holdfast.word_forms import (
+    apart_from_pieces,
+    fold_marks,
+    is_piece,
+    is_start,
+    mixed_case_names,
+    starts_word,
+    without_elision,
+)
 
 # Counting stops here: a word in more passages than this is common, however many there are.
 MAX_COUNTED = 2000
@@ -28,11 +39,12 @@ _PROXIMITY_PAIRS = 3
 
 class TermWeights(NamedTuple):
     """The weight of each term of a query, by its word and by its stem, and how many passages they
-    were counted in, up to `MAX_COUNTED`."""
+    were counted in, up to `MAX_COUNTED`. `unknown` are the words that none of these has."""
 
     by_word: dict[str, float]
     by_stem: dict[str, float]
     passages: int = 0
+    unknown: frozenset[str] = frozenset()
 
 
 def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermWeights:
@@ -42,7 +54,9 @@ def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermW
     by_word = {
         term: math.log(1 + size / (0.5 + count)) for term, count in zip(terms, counts, strict=True)
     }
-    return TermWeights(by_word, {stem(term): value for term, value in by_word.items()}, size)
+    by_stem = {stem(term): value for term, value in by_word.items()}
+    unknown = frozenset(term for term, count in zip(terms, counts, strict=True) if not count)
+    return TermWeights(by_word, by_stem, size, unknown)
 
 
 class Wanted(NamedTuple):
@@ -120,17 +134,52 @@ def proximity(weights: Mapping[str, float], text: str) -> float:
             apart = further - place
             if one != other and apart <= _PROXIMITY_WINDOW:
                 pair = (min(one, other), max(one, other))
-                pairs[pair] = max(min(weights[one], weights[other]) / apart, pairs.get(pair, 0.0))
+                close = min(weights[one], weights[other]) / max(1, apart)
+                pairs[pair] = max(close, pairs.get(pair, 0.0))
     return min(1.0, sum(pairs.values()) / total) if total else 0.0
 
 
 def _matched_stems(weights: Mapping[str, float], text: str) -> list[tuple[int, str]]:
     """The query's stems in a text, in order, each with its position."""
+    text = text[:_MAX_CHARACTERS]
     # A stem keeps the first letters of its word: only words that begin alike need stemming.
     starts = {key[:2] for key in weights}
-    said = words(text[:_MAX_CHARACTERS])
+    said = words(apart_from_pieces(text))
     alike = {
         word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR_WORDS
     }
-    found = {word: root for word, root in alike.items() if root in weights}
-    return [(n, found[word]) for n, word in enumerate(said) if word in found] if found else []
+    found = {word: [root] for word, root in alike.items() if root in weights}
+    for word, roots in _other_forms(weights, text, said):
+        found[word] = [*found.get(word, ()), *roots]
+    matched = [(n, root) for n, word in enumerate(said) for root in found.get(word, ())]
+    pieces = [key for key in weights if is_piece(key)]
+    return sorted(matched + _piece_places(pieces, text)) if pieces else matched
+
+
+def _other_forms(
+    weights: Mapping[str, float], text: str, said: Collection[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Words of a text with the query's stems that they have in another form: as names in mixed
+    case, whose parts are words, and as words that begin like one of the query."""
+    for name, parts in mixed_case_names(text):
+        roots = {stem(part) for part in parts} & weights.keys()
+        if roots:
+            yield name, sorted(roots)
+    begun = [(fold_marks(key[:-1].lower()), key) for key in weights if is_start(key)]
+    if begun:
+        for word in set(said):
+            folded = fold_marks(without_elision(word))
+            roots = [key for start, key in begun if starts_word(start, folded)]
+            if roots:
+                yield word, roots
+
+
+def _piece_places(pieces: Iterable[str], text: str) -> list[tuple[int, str]]:
+    """Where pieces of a script without spaces stand in a text, counted in words of two
+    characters."""
+    lowered = text.lower()
+    return [
+        (found.start() // 2, piece)
+        for piece in pieces
+        for found in islice(re.finditer(re.escape(piece), lowered), _PROXIMITY_WINDOW)
+    ]

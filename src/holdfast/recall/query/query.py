@@ -4,6 +4,7 @@ may start or end at a landmark: a version, the last release, session or commit."
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
@@ -11,16 +12,19 @@ from typing import NamedTuple
 
 from holdfast.language import stem, words
 from holdfast.model.team import Commit
-from holdfast.recall.core.relevance import Wanted, weigh_terms
+from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds
-from holdfast.recall.query.expansion import exact_names
+from holdfast.recall.query.expansion import exact_names, identifiers
 from holdfast.recall.query.terms import Terms, proper_names, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
+from holdfast.word_forms import START, language_markers, word_start
 
 # The kinds that show whether there is anything of a time.
 _KINDS_WITH_TIME = ("turn", "digest", "commit")
+# A bank has texts in a language if it has this many of the words that tell it.
+_MARKERS_NEEDED = 3
 # How many commits that name a version are looked at to find the one that released it.
 _MAX_RELEASE_COMMITS = 100
 
@@ -39,6 +43,13 @@ class Query(NamedTuple):
     time_stems: frozenset[str] = frozenset()
     name_stems: frozenset[str] = frozenset()
     passages: int = 0
+    identifiers: tuple[str, ...] = ()
+
+    @property
+    def names_only(self) -> bool:
+        """Whether it asks for nothing but identifiers: "What is `GradientLast()`?"."""
+        named = frozenset(read_terms(" ".join(self.identifiers)).words)
+        return bool(self.identifiers) and named.issuperset(self.terms.words)
 
     def wanted(self, thresholds: AbstentionThresholds) -> Wanted:
         """What an answer is measured by."""
@@ -66,8 +77,8 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
     terms = read_terms(bare)
     phrases = tuple(dict.fromkeys((*terms.phrases, *exact_names(text))))
     terms = terms._replace(phrases=phrases)
-    weight = weigh_terms(store, bank, terms.words)
-    spelled = {word: weight.by_word[word] for word in terms.words}
+    terms, weight = _weigh(store, bank, terms)
+    spelled = {word.rstrip(START): weight.by_word[word] for word in terms.words}
     of_time = _stems(when.phrase) - _stems(when.rest) if when is not None else frozenset[str]()
     named = frozenset(map(stem, proper_names(bare))) & weight.by_stem.keys()
     return Query(
@@ -80,7 +91,26 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
         of_time,
         named - of_time,
         weight.passages,
+        identifiers(text),
     )
+
+
+def _weigh(store: Reader, bank: str | None, terms: Terms) -> tuple[Terms, TermWeights]:
+    """The terms with their weights. A word that no passage has may be of another language that some
+    are in: it is then looked for by its stem."""
+    weight = weigh_terms(store, bank, terms.words)
+    unknown = [word for word in terms.words if word in weight.unknown and word.isascii()]
+    if not unknown:
+        return terms, weight
+    markers = tuple(language_markers())
+    counts = store.passages.term_frequencies(bank, [word for _, word in markers], 1)
+    present = Counter(name for (name, _), count in zip(markers, counts, strict=True) if count)
+    languages = [name for name, count in present.items() if count >= _MARKERS_NEEDED]
+    starts = {word: start for word in unknown if (start := word_start(word, languages))}
+    if not starts:
+        return terms, weight
+    terms = terms._replace(words=tuple(starts.get(word, word) for word in terms.words))
+    return terms, weigh_terms(store, bank, terms.words)
 
 
 def _stems(text: str) -> frozenset[str]:

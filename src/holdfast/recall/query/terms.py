@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
 from holdfast.regex import regex
+from holdfast.word_forms import latin_languages, search_words, word_start
 
 # Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
@@ -26,8 +27,9 @@ QUESTION_WORDS = frozenset(
 
 
 class Terms(NamedTuple):
-    """`words` are what relevance is measured by, one per stem; `phrases` are names of code, which
-    are searched as a whole."""
+    """`words` are what relevance is measured by, one per stem: words of English, pieces of scripts
+    without spaces, and starts of words in other languages (`word_forms`). `phrases` are names of
+    code, which are searched as a whole."""
 
     words: tuple[str, ...]
     phrases: tuple[str, ...]
@@ -59,9 +61,11 @@ def read_terms(query: str) -> Terms:
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
     named = code_names(text)
     parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]
-    said = words(text) + parts
+    said = search_words(text) + parts
     telling = [w for w in said if w not in STOPWORDS and w not in QUESTION_WORDS]
     telling = telling or [w for w in said if w not in STOPWORDS] or said
+    languages = latin_languages(text)
+    telling = [word_start(w, languages) or w for w in telling]
     counted: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for word in telling:

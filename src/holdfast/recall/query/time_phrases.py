@@ -4,11 +4,12 @@
 "where did we leave off?". A single date or period is read by `date_phrases`, its calendar is in
 `calendar_spans`; here are the ranges made of them.
 
-English only. A word that is not surely a time is not read as one, because a wrong range hides what
-a query without one would find. "Since", "from", "until" and "by" include the day or month they
-name, "before" and "after" exclude it. Several phrases are intersected; where they do not overlap,
-the range covers all of them. Of a long query only the first and the last line are read: dates in a
-pasted log are not its time.
+In English, and in the languages of `date_words`, whose dates are read as English. A word that is
+not surely a time is not read as one, because a wrong range hides what a query without one would
+find. "Since", "from", "until" and "by" include the day or month they name, "before" and "after"
+exclude it. Several phrases are intersected; where they do not overlap, the range covers all of
+them. Of a long query only the first and the last line are read: dates in a pasted log are not its
+time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
+from holdfast.function_words import ENGLISH, language_of
 from holdfast.language import STOPWORDS, stem, words
 from holdfast.recall.query.calendar_spans import (
     FIRST_YEAR,
@@ -33,6 +35,8 @@ from holdfast.times import format_time
 
 LandmarkLookup = Callable[[str], datetime | None]
 
+# The languages besides English whose dates are read, by the tables of `date_words`.
+DATE_LANGUAGES = frozenset("de fr es it pt nl ru ja zh ko".split())
 # Queries up to this length are read whole; of longer ones, this much of the first and last line.
 _MAX_WHOLE = 2_000
 _MAX_LINE = 500
@@ -89,9 +93,18 @@ def read_time_range(query: str, now: datetime, landmark: LandmarkLookup) -> Time
     called with the words after "before", "after", "since", "until" or "between", without their
     article, the longest run of words first; if it returns None for all, they are not a time.
     """
+    codes = [code for code in language_of(query).codes if code in DATE_LANGUAGES] or [ENGLISH]
+    found = (_read_in_language(query, now, landmark, code) for code in codes)
+    return next(filter(None, found), None)
+
+
+def _read_in_language(
+    query: str, now: datetime, landmark: LandmarkLookup, code: str
+) -> TimeRange | None:
+    """The time range that a query in a language asks about."""
     zone = now.tzinfo or UTC
     tokens = [
-        token for start, end in _parts_to_read(query) for token in tokenize(query, start, end)
+        token for start, end in _parts_to_read(query) for token in _tokens(query, start, end, code)
     ]
     reader = _PhraseReader(tokens, now.replace(tzinfo=None), zone, landmark)
     ranges: list[_OpenRange] = []
@@ -114,8 +127,25 @@ def read_time_range(query: str, now: datetime, landmark: LandmarkLookup) -> Time
         spelled.reverse()
     rest = _remove_spans(query, phrases)
     phrase = " ".join(query[first:last] for first, last in phrases)
-    only_time = not any(map(_has_content, words(rest[:_MAX_WHOLE])))
+    only_time = not _asks_for_content(rest[:_MAX_WHOLE], code)
     return TimeRange(spelled[0], spelled[1], phrase, only_time, rest)
+
+
+def _asks_for_content(rest: str, code: str) -> bool:
+    """Whether a query without its time asks for something in particular."""
+    if code == ENGLISH:
+        return any(map(_has_content, words(rest)))
+    from holdfast.recall.query.foreign_dates import has_content
+
+    return has_content(rest, code)
+
+
+def _tokens(query: str, start: int, end: int, code: str) -> list[Token]:
+    if code == ENGLISH:
+        return tokenize(query, start, end)
+    from holdfast.recall.query.foreign_dates import translate_dates
+
+    return translate_dates(query, start, end, code)
 
 
 def _parts_to_read(query: str) -> list[tuple[int, int]]:

@@ -82,16 +82,15 @@ class ReadPlanner:
         if source is not None and source.stamp == stamp and not retry:
             self._mark_live(source)
             return None
-        size, session = seen.size, _read_session(item, file)
-        cwd = session.cwd
+        size, info = seen.size, describe_file(item, file)
+        cwd = info.session.cwd
         if source is None:
             source = self._new_source(item, cwd)
         else:
             source = self._assign_bank(source, item, cwd)
             if retry or _is_rewritten(file, source, size):
                 source = self._restart(source)
-        root = self._banks.project(cwd).root if cwd else ""
-        info = FileInfo(str(path), item.agent, path.stem, root, session)
+        info = info._replace(root=self._banks.project(cwd).root if cwd else "")
         excluded = bool(cwd) and self._banks.is_excluded(cwd)
         start = next_line_start(file, source)
         journal = ""
@@ -168,6 +167,12 @@ def _session_of_path(path: Path) -> str:
     if claude_code.is_subagent(path.stem) and path.parent.name == "subagents":
         return path.parent.parent.name
     return path.stem
+
+
+def describe_file(item: Input, file: Openable) -> FileInfo:
+    """A file with what its start says about its session, whose folder stands for the project's."""
+    session = _read_session(item, file)
+    return FileInfo(str(item.path), item.agent, item.path.stem, session.cwd, session)
 
 
 def _read_session(item: Input, file: Openable) -> DraftSession:

@@ -36,7 +36,7 @@ class ExchangeLimits(NamedTuple):
     """How much of a group of turns is read, and how long the parts of an exchange may get. Titles
     and summaries are what lists, briefs and hits show; details only help to find the exchange."""
 
-    title_characters: int = 90
+    title_characters: int = 140
     summary_characters: int = 320
     details_characters: int = 1500
     # The parts of the details.

@@ -1,26 +1,43 @@
 """What a session was about: its own title where the transcript has one, else how a model titled its
-beginning, else the commit it made, else its first request that says something, else what the agent
-said of the result."""
+beginning, else the commit it made, else its first request that names its matter. Where a request
+says little, what the agent said of the result stands behind it, or in its place."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 
-from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences
+from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences, truncate
 from holdfast.model.records import Exchange, Session
 from holdfast.refine.core.signals import COMMITTED, is_commit
 from holdfast.regex import regex
 
-# Stems that a request needs to say what a session is about.
+# Stems that a request needs to say what a session is about; with this many it needs no more.
 _MIN_STEMS = 3
+_ENOUGH_STEMS = 4
 # More commits than this are about more than one matter.
 _MAX_COMMITS = 2
-# A remark in brackets, a command, a plain yes, what a program wrote: they say nothing.
+# A result gets longer than a title should be.
+_MAX_RESULT_CHARS = 120
+# Of a sentence with fewer stems than this the chance that they recur is high.
+_FULL_SENTENCE_STEMS = 5
+# A remark in brackets, a command, data, a plain yes, what a program wrote: they say nothing.
 _EMPTY = regex(
-    r"^(?:[(\[/<]|(?:yes|no|ok(?:ay)?|go|continue|commit|push|thanks?|caveat)\b|"
+    r"^(?:[(\[{/<]|(?:yes|no|ok(?:ay)?|go|continue|commit|push|thanks?|caveat)\b|"
     r"this session is being continued|the following is the \w+ agent history)",
     re.IGNORECASE,
+)
+# Words about the work itself: "make a PR and reply to the discussion" fits every session.
+_PROCESS_WORDS = (
+    "pr pull request reply discussion issue comment feedback review commit push branch merge main "
+    "master ci check fail failure investigate analyze analyse analysis look fix solve address "
+    "resolve make create open continue next step option plan agent subagent delegate github gitlab "
+    "link url file session thing task todo help following new latest current work done run code "
+    "change implement implementation problem error answer question understand explain good morning "
+    "hello hey everything deep dive user way"
 )
 # How the summary of an exchange without a reply begins.
 _ACTIONS = regex(r"^(?:Changed |ran )")
@@ -43,10 +60,24 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
 
 
 def says_something(title: str) -> bool:
-    """Whether a title tells what it is about: a link, a command or a plain yes does not."""
-    bare = _LINK.sub(" ", title)
-    enough = len(content_stems(bare)) >= _MIN_STEMS or _WITHOUT_SPACES.search(bare) is not None
-    return enough and not _EMPTY.match(title)
+    """Whether a title tells what it is about: a link, a command, a plain yes or words that fit
+    every session do not."""
+    return len(_telling_stems(title)) >= _MIN_STEMS or (
+        _WITHOUT_SPACES.search(_LINK.sub(" ", title)) is not None and not _EMPTY.match(title)
+    )
+
+
+def _telling_stems(title: str) -> frozenset[str]:
+    """The stems of a title that other sessions need not have."""
+    if _EMPTY.match(title):
+        return frozenset()
+    found = content_stems(_LINK.sub(" ", title)) - _process_stems()
+    return frozenset(one for one in found if not one.isdigit())
+
+
+@cache
+def _process_stems() -> frozenset[str]:
+    return content_stems(_PROCESS_WORDS)
 
 
 def _subject(exchanges: Sequence[Exchange]) -> str:
@@ -57,14 +88,25 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
     if len(commits) <= _MAX_COMMITS and (telling := next(filter(says_something, commits), "")):
         return telling
-    return next(filter(says_something, _tellings(exchanges)), first)
+    request = next((x.title for x in exchanges if says_something(x.title)), "")
+    if request and not 0 < len(_telling_stems(request)) < _ENOUGH_STEMS:
+        return request
+    result = _result(exchanges)
+    return f"{request} — {result}" if request and result else request or result or first
 
 
-def _tellings(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """What may tell the subject, best first: requests, then what was said of the result of those
-    that are little more than a link or a yes."""
-    yield from (exchange.title for exchange in exchanges)
+def _result(exchanges: Sequence[Exchange]) -> str:
+    """What was said of the results that most of the session is about, as one sentence; "" for
+    none."""
+    told = Counter(s for x in exchanges for s in _telling_stems(f"{x.title} {x.summary}"))
+    best, highest = "", 0.0
     for exchange in exchanges:
-        if _EMPTY.match(exchange.title) or _LINK.search(exchange.title):
-            found = sentences(exchange.summary)
-            yield from (s for s in found if not is_chatter(s) and not _ACTIONS.match(s))
+        for sentence in sentences(exchange.summary):
+            if is_chatter(sentence) or _ACTIONS.match(sentence) or not says_something(sentence):
+                continue
+            stems = _telling_stems(sentence)
+            share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
+            worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
+            if worth > highest:
+                best, highest = sentence, worth
+    return truncate(plain(best), _MAX_RESULT_CHARS)

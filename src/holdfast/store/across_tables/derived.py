@@ -61,6 +61,13 @@ _STAGE_TABLES = (
     "stage_progress",
 )
 
+# Tables of the session, of rules and memories, and of the index.
+_BANK_TABLES = (
+    "exchange", "digest", "passage", "record_labels", "rule_file", "rule", "statement", "pattern",
+    "proposal", "memory_occurrence", "retained_memory", "stance", "stale_memory", "vector",
+    "stale_session", "session_derivation", "session_change",
+)  # fmt: skip
+
 
 class DerivedWriter:
     """Writes derived rows, and drops all of them so that they can be made again."""
@@ -186,6 +193,23 @@ class DerivedWriter:
         )
         self._index.rebuild()
 
+    def clear_session(self, bank: str, session: str) -> None:
+        """Remove all that was derived from a session which leaves a bank."""
+        self._memories.clear_session(bank, session, 0)
+        for table in (
+            "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
+            "curation_state", "hidden_record",
+        ):  # fmt: skip
+            self._db.run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", (bank, session))
+        self._progress.mark_changed(bank, session)
+
+    def drop_bank(self, bank: str) -> None:
+        """Remove everything derived of a bank that is given up."""
+        self._concepts.drop(bank)
+        self._graph.drop(bank)
+        for table in (*_BANK_TABLES, *_STAGE_TABLES):
+            self._db.run(f"DELETE FROM {table} WHERE bank = ?", (bank,))
+
     def move_source(self, id: int, bank: str) -> None:
         """Move a source and everything read from it to another bank."""
         source = self._sources.get(id)
@@ -226,14 +250,9 @@ class DerivedWriter:
                 "UPDATE turn SET bank = ?, seq = ? WHERE bank = ? AND id = ?",
                 (bank, place, old, turn),
             )
-        self._move_summaries(session, old, bank)
+        self.move_summaries(session, old, bank)
         self._rebank_decisions(session, old, bank)
-        self._memories.clear_session(old, session, 0)
-        for table in (
-            "exchange", "digest", "passage", "claim", "stale_session", "session_derivation",
-            "curation_state", "hidden_record",
-        ):  # fmt: skip
-            self._db.run(f"DELETE FROM {table} WHERE bank = ? AND session = ?", (old, session))
+        self.clear_session(old, session)
         left = self._db.one(
             "SELECT 1 FROM turn WHERE bank = ? AND session = ? LIMIT 1", (old, session)
         )
@@ -241,10 +260,9 @@ class DerivedWriter:
             mark_stale(self._db, [(old, session, 0)])
         else:
             self._db.run("DELETE FROM session WHERE bank = ? AND id = ?", (old, session))
-        self._progress.mark_changed(old, session)
         mark_stale(self._db, [(bank, session, 0)])
 
-    def _move_summaries(self, session: str, old: str, bank: str) -> None:
+    def move_summaries(self, session: str, old: str, bank: str) -> None:
         """Move the summaries of a session to its new bank, because they were paid for."""
         own = "SELECT id FROM {} WHERE bank = ? AND session = ?"
         self._db.run(

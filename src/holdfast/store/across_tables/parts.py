@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from holdfast.store.across_tables.bank_merges import BankMerges
 from holdfast.store.across_tables.derived import DerivedWriter
 from holdfast.store.across_tables.lookup import RecordReader
 from holdfast.store.across_tables.overview import OverviewReader, TableSize
@@ -20,6 +21,7 @@ from holdfast.store.ledgers.api_keys import ApiKeys
 from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
 from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
 from holdfast.store.records.banks import BankReader, BankWriter
+from holdfast.store.records.clues import ClueReader, ClueWriter
 from holdfast.store.records.curation import CurationReader, CurationWriter
 from holdfast.store.records.exports import ExportReader, ExportWriter
 from holdfast.store.records.forge import ForgeReader, ForgeWriter
@@ -47,6 +49,7 @@ class ReaderParts:
     ) -> None:
         db = self.database = database
         self.banks = BankReader(db)
+        self.clues = ClueReader(db)
         self.concepts = ConceptReader(db)
         self.curation = CurationReader(db)
         self.exports = ExportReader(db)
@@ -85,6 +88,7 @@ class WriterParts:
         self.curation = CurationWriter(db, progress)
         self.api_keys = ApiKeys(db)
         self.banks = BankWriter(db)
+        self.clues = ClueWriter(db)
         self.concepts = ConceptWriter(db, passages)
         self.exports = ExportWriter(db, progress)
         self.facts = FactWriter(db, passages)
@@ -121,4 +125,7 @@ class WriterParts:
             self.rules,
             self.sources,
             self.turns,
+        )
+        self.bank_merges = BankMerges(
+            db, self.banks, self.curation, self.derived, passages, progress, self.vectors
         )

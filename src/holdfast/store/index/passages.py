@@ -26,6 +26,15 @@ class Match(NamedTuple):
     score: float
 
 
+class NumberedPassage(NamedTuple):
+    """What the index has of a passage, by its number."""
+
+    number: int
+    scope: str
+    body: str
+    context: str
+
+
 # What is of no session and has a passage of its own.
 StandaloneRecord = Commit | Memory | Pull | Issue | Remark
 
@@ -53,6 +62,10 @@ class FullTextIndex(Protocol):
         """Add rows of passages, and their words."""
         ...
 
+    def add_parts(self, passages: Sequence[NumberedPassage]) -> None:
+        """Add the parts of words of passages that were written without them."""
+        ...
+
     def rebuild(self) -> None:
         """Make the index, or what is counted for it, from the passages."""
         ...
@@ -60,6 +73,10 @@ class FullTextIndex(Protocol):
     def faults(self) -> list[str]:
         """What is wrong with the index."""
         ...
+
+
+# Passages whose parts are added in one transaction: few enough that others need not wait for long.
+_PARTS_BATCH = 500
 
 
 class PassageReader:
@@ -79,7 +96,9 @@ class PassageReader:
         until: str = "",
     ) -> list[Match]:
         """Passages with any of the terms, best first, from `since` up to `until`. A term is a word
-        or a phrase, taken literally: nothing in it is an operator."""
+        or a phrase, taken literally: nothing in it is an operator. Only a word with an
+        ellipsis after it means all words that begin like that (`word_forms.is_start`). Parts of words are found
+        as well (`word_forms.index_parts`)."""
         return self._index.search(bank, terms, layers, limit, since, until)
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
@@ -162,6 +181,35 @@ class PassageWriter(PassageReader):
     def add(self, passages: Sequence[Passage]) -> None:
         """Add passages."""
         self._index.add(passages)
+
+    def mark_parts_missing(self) -> None:
+        """Let `add_missing_parts` go through all passages."""
+        self._db.run("DELETE FROM unindexed_parts")
+        self._db.run(
+            "INSERT INTO unindexed_parts SELECT bank, max(number) FROM passage GROUP BY bank"
+        )
+
+    def add_missing_parts(self, limit: int = _PARTS_BATCH) -> int:
+        """Index the parts of words of up to `limit` passages that were written by a version that
+        did not, the latest first; returns how many passages were looked at, 0 if none is left. To
+        be called in a transaction."""
+        behind = self._db.one("SELECT bank, number FROM unindexed_parts ORDER BY bank LIMIT 1")
+        if behind is None:
+            return 0
+        bank, highest = behind
+        found = self._db.all(
+            "SELECT number, scope, body, context FROM passage WHERE bank = ? AND number <= ? "
+            "ORDER BY number DESC LIMIT ?",
+            (bank, highest, limit),
+        )
+        self._index.add_parts([NumberedPassage(*row) for row in found])
+        if len(found) < limit:
+            self._db.run("DELETE FROM unindexed_parts WHERE bank = ?", (bank,))
+        else:
+            self._db.run(
+                "UPDATE unindexed_parts SET number = ? WHERE bank = ?", (found[-1][0] - 1, bank)
+            )
+        return max(1, len(found))
 
 
 def time_condition(since: str, until: str) -> tuple[str, tuple[str, ...]]:

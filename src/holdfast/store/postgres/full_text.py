@@ -7,11 +7,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from holdfast.model.query import LAYER_BY_KIND, Passage
-from holdfast.store.index.passages import Match
+from holdfast.store.index.passages import Match, NumberedPassage
 from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.sql import rows
 from holdfast.store.sql.statements import insert
+from holdfast.word_forms import is_piece, is_start, phrase_parts
 
 _COLUMNS = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
 # All passages that have any of the words count for the weights of terms; those that are wanted are
@@ -44,7 +45,7 @@ SELECT {_COLUMNS}, best.score FROM best JOIN passage USING (number) ORDER BY sco
 _PHRASE_TOKENS = (
     "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
     "AS m "
-    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE u.lexeme = ANY (%s) ORDER BY m.number"
+    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE {lexeme} ORDER BY m.number"
 )
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
 
@@ -76,30 +77,35 @@ class PostgresFullText:
         if not phrases:
             return []
         wanted, values = _hit_condition(layers, since, until)
-        single = [phrase[0] for phrase in phrases if len(phrase) == 1]
+        single = [phrase.tokens[0] for phrase in phrases if phrase.is_word]
         found = self._server.query(
             _RANKED.format(wanted=wanted),
             (
                 *(*values, *self._query_values(bank, phrases), single),
-                *self._count_phrases(bank, [phrase for phrase in phrases if len(phrase) > 1]),
+                *self._count_phrases(bank, [phrase for phrase in phrases if not phrase.is_word]),
                 *(bank, bank, limit),
             ),
         )
         return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
 
     def _count_phrases(
-        self, bank: str | None, phrases: Sequence[Sequence[str]]
+        self, bank: str | None, phrases: Sequence[tokens.Phrase]
     ) -> tuple[list[int], list[str], list[float]]:
         """How often each passage has each phrase: numbers, phrases and weights."""
         counted: list[tuple[int, str, float]] = []
         for phrase in phrases:
-            asked = (*self._query_values(bank, [phrase]), sorted(set(phrase)))
-            found = self._server.query(_PHRASE_TOKENS, asked)
+            if phrase.is_start:
+                lexeme, wanted = "u.lexeme ^@ %s", phrase.tokens[0]
+            else:
+                lexeme, wanted = "u.lexeme = ANY (%s)", sorted(set(phrase.tokens))
+            found = self._server.query(
+                _PHRASE_TOKENS.format(lexeme=lexeme), (*self._query_values(bank, [phrase]), wanted)
+            )
             for number, own in groupby(found, key=itemgetter(0)):
                 hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
                 often = tokens.phrase_frequency(hits, phrase)
                 if often:
-                    counted.append((number, " ".join(phrase), often))
+                    counted.append((number, phrase.name, often))
         return (
             [number for number, _, _ in counted],
             [phrase for _, phrase, _ in counted],
@@ -109,23 +115,34 @@ class PostgresFullText:
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         return [self._count(bank, self._phrases([term]), most) for term in terms]
 
-    def _count(self, bank: str | None, phrases: Sequence[Sequence[str]], most: int) -> int:
+    def _count(self, bank: str | None, phrases: Sequence[tokens.Phrase], most: int) -> int:
         if not phrases:
             return 0
         ((count,),) = self._server.query(_COUNT, (*self._query_values(bank, phrases), most))
         return int(count)
 
     def add(self, passages: Sequence[Passage]) -> None:
-        texts = [text for p in passages for text in (rows.text(p.body), rows.text(p.context))]
-        cut = self._tokens.tokenize(texts)
+        texts = [(rows.text(p.body), rows.text(p.context)) for p in passages]
+        cut = tokens.passage_tokens(self._tokens, texts)
         self._server.run_many(
             insert("passage", f"{rows.PASSAGE}, scope, words, length"),
             [
                 (
                     *rows.passage_row(passage),
-                    *tokens.to_tsvector(rows.bank_word(passage.bank), cut[2 * n], cut[2 * n + 1]),
+                    *tokens.to_tsvector(rows.bank_word(passage.bank), cut[n]),
                 )
                 for n, passage in enumerate(passages)
+            ],
+        )
+
+    def add_parts(self, passages: Sequence[NumberedPassage]) -> None:
+        cut = tokens.passage_tokens(self._tokens, [(p.body, p.context) for p in passages])
+        self._server.run_many(
+            "UPDATE passage SET words = CAST(? AS tsvector) WHERE number = ?",
+            [
+                (tokens.to_tsvector(p.scope.partition(" ")[0], own)[0], p.number)
+                for own, p in zip(cut, passages, strict=True)
+                if own.body_parts or own.context_parts
             ],
         )
 
@@ -141,14 +158,26 @@ class PostgresFullText:
         ((wrong,),) = self._server.query(_WRONG_STATISTICS)
         return ["the counts of words do not match the passages"] if wrong else []
 
-    def _phrases(self, terms: Sequence[str]) -> list[list[str]]:
-        """The terms as tokens, each once; a term of several words is a phrase."""
+    def _phrases(self, terms: Sequence[str]) -> list[tokens.Phrase]:
+        """The terms as tokens, each once; a term of several words is a phrase. Every term is looked
+        for among the parts of words, and among whole words unless it can only be a part."""
         clean = [rows.text(term).replace("\x00", " ") for term in terms]
-        cut = self._tokens.tokenize([term for term in clean if any(c.isalnum() for c in term)])
-        return [list(phrase) for phrase in dict.fromkeys(tuple(phrase) for phrase in cut if phrase)]
+        clean = [term for term in clean if any(c.isalnum() for c in term)]
+        whole = [term for term in clean if not is_piece(term)]
+        cut = self._tokens.tokenize(whole)
+        found = [
+            tokens.Phrase(tuple(own), is_start=is_start(term))
+            for term, own in zip(whole, cut, strict=True)
+        ]
+        parts = self._tokens.tokenize_parts([phrase_parts(term) for term in clean])
+        found += (
+            tokens.Phrase(tuple(own), tokens.PART_COLUMNS, is_start(term))
+            for term, own in zip(clean, parts, strict=True)
+        )
+        return list(dict.fromkeys(phrase for phrase in found if phrase.tokens))
 
     def _query_values(
-        self, bank: str | None, phrases: Sequence[Sequence[str]]
+        self, bank: str | None, phrases: Sequence[tokens.Phrase]
     ) -> tuple[str, str | None]:
         return tokens.to_tsquery(phrases, rows.bank_word(bank) if bank is not None else ""), bank
 

@@ -28,7 +28,7 @@ Tick = Callable[[int, int], None]
 
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_fts%' "
-    "AND name NOT LIKE 'sqlite%' AND name <> 'move_progress' ORDER BY name"
+    "AND name NOT LIKE 'sqlite%' AND name NOT IN ('move_progress', 'unindexed_parts') ORDER BY name"
 )
 # Tables that others refer to go first; those that triggers fill go last, after they were emptied.
 _FIRST = ("bank", "source", "session")
@@ -80,6 +80,10 @@ def move(
             f"The table {different} did not arrive as it was; nothing can be asked of it.",
             "Run it again; if it happens twice, please report it.",
         )
+    if isinstance(target, SqliteStore):
+        # A server has the parts of words in the rows themselves; a file gets them later.
+        with target.transaction():
+            target.passages.mark_parts_missing()
     progress.finish()
     return MoveResult(len(tables), progress.rows, before)
 
@@ -148,10 +152,9 @@ def _with_tokens(
 ) -> Sequence[Sequence[Any]]:
     """Passages with their tokens, which a server needs; a file makes them by itself."""
     bank, body, context = (columns.index(name) for name in ("bank", "body", "context"))
-    cut = target.tokens([row[at] for row in some for at in (body, context)])
+    cut = target.tokens([(row[body], row[context]) for row in some])
     return [
-        (*row, *words.to_tsvector(rows.bank_word(row[bank]), cut[2 * n], cut[2 * n + 1]))
-        for n, row in enumerate(some)
+        (*row, *words.to_tsvector(rows.bank_word(row[bank]), cut[n])) for n, row in enumerate(some)
     ]
 
 

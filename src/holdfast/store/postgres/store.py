@@ -25,7 +25,7 @@ from holdfast.store.postgres.nearest import LIMITS, PgVectorIndex, PgVectorLimit
 from holdfast.store.postgres.read_only import ExtraReader
 from holdfast.store.postgres.schema import VERSION
 from holdfast.store.postgres.schema import migrations as own_migrations
-from holdfast.store.postgres.tokens import Tokenizer
+from holdfast.store.postgres.tokens import PassageTokens, Tokenizer, passage_tokens
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.integrity import IntegrityReport, derived_faults
@@ -155,9 +155,9 @@ class PostgresStore(WriterParts):
             for table in tables:
                 self._server.script(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
-    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tokens of texts, as the index has them."""
-        return self._tokens.tokenize(texts)
+    def tokens(self, texts: Sequence[tuple[str, str]]) -> list[PassageTokens]:
+        """The tokens of passages, given by body and context, as the index has them."""
+        return passage_tokens(self._tokens, texts)
 
     def check_integrity(self) -> IntegrityReport:
         """Check the derived rows. The server checks its pages itself."""

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from holdfast.word_forms import index_parts
+
 
 class Bm25(NamedTuple):
     """The parameters of ranking; with others the order would differ from that of a file."""
@@ -26,7 +28,9 @@ class Bm25(NamedTuple):
 
 
 BM25 = Bm25()
-_WEIGHTS = {"A": 1.0, "B": BM25.context_weight}
+# The columns of a passage: its body and context, and the parts of their words.
+WORD_COLUMNS, PART_COLUMNS = "AB", "CD"
+_WEIGHTS = {"A": 1.0, "B": BM25.context_weight, "C": 1.0, "D": BM25.context_weight}
 # Tokens that every passage has besides its text: its bank and its layer.
 _SCOPE_TOKENS = 2
 # PostgreSQL takes tokens of up to 2,046 bytes; a character has up to four.
@@ -41,31 +45,66 @@ _MAX_POSITION = 16_383
 Hits = dict[str, list[tuple[int, str]]]
 
 
+# As in the tables `passage_fts` and `passage_fts_parts`.
+_TOKENIZER = "porter unicode61 remove_diacritics 2"
+_PART_TOKENIZER = f"{_TOKENIZER} categories 'L* M* N* Co'"
+
+
+class Phrase(NamedTuple):
+    """What is looked for: tokens in a row, in the words of passages or in the parts of these. With
+    `is_start`, a word that begins with its one token."""
+
+    tokens: tuple[str, ...]
+    columns: str = WORD_COLUMNS
+    is_start: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is counted under, which no single word is."""
+        return f"{self.columns} {' '.join(self.tokens)}{'*' * self.is_start}"
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one whole word."""
+        return len(self.tokens) == 1 and not self.is_start and self.columns == WORD_COLUMNS
+
+
 class Tokenizer:
-    """SQLite's tokenizer; any thread may use it."""
+    """SQLite's tokenizers of words and of their parts; any thread may use them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._memory = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False, cached_statements=8
         )
-        self._memory.execute(
-            "CREATE VIRTUAL TABLE said USING fts5 (text, "
-            "tokenize = 'porter unicode61 remove_diacritics 2')"
-        )
-        self._memory.execute("CREATE VIRTUAL TABLE instance USING fts5vocab (said, 'instance')")
+        for table, tokenizer in (("said", _TOKENIZER), ("parts", _PART_TOKENIZER)):
+            self._memory.execute(
+                f'CREATE VIRTUAL TABLE {table} USING fts5 (text, tokenize = "{tokenizer}")'
+            )
+            self._memory.execute(
+                f"CREATE VIRTUAL TABLE {table}_instance USING fts5vocab ({table}, 'instance')"
+            )
 
     def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
         """The tokens of each text, in their order."""
+        return self._tokenize("said", texts)
+
+    def tokenize_parts(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of texts that consist of parts of words."""
+        return self._tokenize("parts", texts)
+
+    def _tokenize(self, table: str, texts: Sequence[str]) -> list[list[str]]:
         found = [list[str]() for _ in texts]
+        if not any(texts):
+            return found
         with self._lock:
             self._memory.execute("BEGIN")
             try:
                 self._memory.executemany(
-                    "INSERT INTO said (rowid, text) VALUES (?, ?)", enumerate(texts, 1)
+                    f"INSERT INTO {table} (rowid, text) VALUES (?, ?)", enumerate(texts, 1)
                 )
                 for number, term in self._memory.execute(
-                    'SELECT doc, term FROM instance ORDER BY doc, "offset"'
+                    f'SELECT doc, term FROM {table}_instance ORDER BY doc, "offset"'
                 ):
                     found[int(number) - 1].append(term[:_MAX_TOKEN_LENGTH])
             finally:
@@ -76,33 +115,56 @@ class Tokenizer:
         self._memory.close()
 
 
-def to_tsvector(bank: str, body: Sequence[str], context: Sequence[str]) -> tuple[str, int]:
-    """The tokens of a passage as a `tsvector`, and how many it has. Tokens beyond the size that
-    PostgreSQL takes are left out."""
-    places: dict[str, list[str]] = {}
-    used = 0
-    # A gap keeps phrases from matching across the end of the body.
-    marked = [(n, "A", token) for n, token in enumerate(body, 1)]
-    marked += [(n, "B", token) for n, token in enumerate(context, len(body) + 3)]
-    for place, column, token in marked:
-        if token not in places:
-            used += len(token.encode()) + 8
-            if used > _MAX_VECTOR_BYTES:
-                continue
-            places[token] = []
-        if len(places[token]) < 255:
-            used += 4
-            places[token].append(f"{min(place, _MAX_POSITION)}{column}")
-    parts = [f"{_quoted(token)}:{','.join(at)}" for token, at in places.items()]
-    return " ".join([_quoted(bank), *parts]), len(body) + len(context) + _SCOPE_TOKENS
+class PassageTokens(NamedTuple):
+    """The tokens of a passage's body and context, and of the parts of their words."""
+
+    body: Sequence[str]
+    context: Sequence[str]
+    body_parts: Sequence[str] = ()
+    context_parts: Sequence[str] = ()
 
 
-def to_tsquery(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
-    """A `tsquery`: any of the phrases, within a bank if one is named."""
-    parts = [
-        "(" + " <-> ".join(f"{_quoted(token)}:AB" for token in phrase[:_MAX_PHRASE_TOKENS]) + ")"
-        for phrase in phrases
+def passage_tokens(tokenizer: Tokenizer, texts: Sequence[tuple[str, str]]) -> list[PassageTokens]:
+    """The tokens of passages, given by body and context."""
+    flat = [text for passage in texts for text in passage]
+    whole = tokenizer.tokenize(flat)
+    parts = tokenizer.tokenize_parts([index_parts(text) for text in flat])
+    return [
+        PassageTokens(*whole[2 * n : 2 * n + 2], *parts[2 * n : 2 * n + 2])
+        for n in range(len(texts))
     ]
+
+
+def to_tsvector(bank: str, cut: PassageTokens) -> tuple[str, int]:
+    """The tokens of a passage as a `tsvector`, and how many words it has. Tokens beyond the size
+    that PostgreSQL takes are left out."""
+    columns = zip((*WORD_COLUMNS, *PART_COLUMNS), cut, strict=True)
+    length = len(cut.body) + len(cut.context) + _SCOPE_TOKENS
+    return " ".join([_quoted(bank), *_lexemes(columns)]), length
+
+
+def _lexemes(columns: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    places: dict[str, list[str]] = {}
+    used = place = 0
+    for column, tokens in columns:
+        for token in tokens:
+            place += 1
+            if token not in places:
+                used += len(token.encode()) + 8
+                if used > _MAX_VECTOR_BYTES:
+                    continue
+                places[token] = []
+            if len(places[token]) < 255:
+                used += 4
+                places[token].append(f"{min(place, _MAX_POSITION)}{column}")
+        # A gap keeps phrases from matching across the end of a column.
+        place += 2
+    return [f"{_quoted(token)}:{','.join(at)}" for token, at in places.items()]
+
+
+def to_tsquery(phrases: Iterable[Phrase], bank: str = "") -> str:
+    """A `tsquery`: any of the phrases, within a bank if one is named."""
+    parts = ["(" + " <-> ".join(_query_tokens(phrase)) + ")" for phrase in phrases]
     # As a balanced tree: PostgreSQL would nest a long list as deeply as it is long.
     while len(parts) > 1:
         pairs = [f"({' | '.join(parts[n : n + 2])})" for n in range(0, len(parts), 2)]
@@ -110,16 +172,23 @@ def to_tsquery(phrases: Iterable[Sequence[str]], bank: str = "") -> str:
     return f"{_quoted(bank)} & {parts[0]}" if bank else parts[0]
 
 
+def _query_tokens(phrase: Phrase) -> list[str]:
+    star = "*" if phrase.is_start else ""
+    some = phrase.tokens[:_MAX_PHRASE_TOKENS]
+    return [f"{_quoted(token)}:{star}{phrase.columns}" for token in some]
+
+
 def _quoted(token: str) -> str:
     return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def phrase_frequency(hits: Hits, phrase: Sequence[str]) -> float:
+def phrase_frequency(hits: Hits, phrase: Phrase) -> float:
     """How often a phrase occurs, weighted by where."""
-    first = hits.get(phrase[0], ())
-    if len(phrase) == 1:
-        return sum(_WEIGHTS[column] for _, column in first)
-    rest = [set(hits.get(token, ())) for token in phrase[1:]]
+    if phrase.is_start:
+        found = [column for places in hits.values() for _, column in places]
+        return sum(_WEIGHTS[column] for column in found if column in phrase.columns)
+    first = [hit for hit in hits.get(phrase.tokens[0], ()) if hit[1] in phrase.columns]
+    rest = [set(hits.get(token, ())) for token in phrase.tokens[1:]]
     return sum(
         _WEIGHTS[column]
         for place, column in first

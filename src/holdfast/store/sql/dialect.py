@@ -21,6 +21,8 @@ class Dialect(NamedTuple):
     no_index: str
     # At the end of a subquery: do not merge it with the query around it.
     no_merge: str
+    # A query for the names of a table's columns, in their order.
+    table_columns: str
 
 
 SQLITE = Dialect(
@@ -29,6 +31,7 @@ SQLITE = Dialect(
     ordered_join="CROSS JOIN",
     no_index="+",
     no_merge=" LIMIT -1",
+    table_columns="SELECT name FROM pragma_table_info(?) ORDER BY cid",
 )
 POSTGRES = Dialect(
     json_items="json_items",
@@ -36,4 +39,6 @@ POSTGRES = Dialect(
     ordered_join="JOIN",
     no_index="",
     no_merge="",
+    table_columns="SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(?)) "
+    "AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
 )

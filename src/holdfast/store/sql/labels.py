@@ -36,27 +36,54 @@ _BEFORE_ALL, _AFTER_ALL = " ", "~"
 
 def put_labels(connection: Connection, record: Labelled) -> None:
     """Set the labels of a record, in place of those that it had."""
-    items, join = connection.dialect.json_items, connection.dialect.ordered_join
     kind, time = _kind_and_time(record)
     name = (record.bank, kind, record.id)
     connection.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
-    labels = json.dumps(list(dict.fromkeys(_labels(record))))
+    _put_labels(connection, name, time, list(dict.fromkeys(_labels(record))))
+
+
+def copy_labels(connection: Connection, bank: str, into: str, kind: str, id: str) -> None:
+    """Give the record with the same name in another bank the same labels."""
+    items, join = connection.dialect.json_items, connection.dialect.ordered_join
+    known = connection.one(
+        "SELECT time FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", (bank, kind, id)
+    )
+    if known is None:
+        return
+    found = connection.all(
+        "SELECT label.kind, label.text, label.file_name FROM record_labels AS r "
+        f"CROSS JOIN {items}(r.labels) AS had {join} label ON label.id = CAST(had.value AS bigint) "
+        "WHERE r.bank = ? AND r.kind = ? AND r.id = ?",
+        (bank, kind, id),
+    )
+    _put_labels(connection, (into, kind, id), known[0], found)
+
+
+def _put_labels(
+    connection: Connection,
+    name: tuple[str, str, str],
+    time: str,
+    found: Sequence[tuple[str, str, str]] | list[rows.Row],
+) -> None:
+    items, join = connection.dialect.json_items, connection.dialect.ordered_join
+    bank, kind, id = name
+    labels = json.dumps([list(label) for label in found])
     connection.run(
         f"INSERT INTO label (bank, kind, text, file_name) SELECT CAST(? AS text), {_KIND}, "
         f"{_TEXT}, "
         f"json_extract(value, '$[2]') FROM {items}(?) WHERE true ON CONFLICT DO NOTHING",
-        (record.bank, labels),
+        (bank, labels),
     )
     ids = connection.all(
         f"SELECT label.id FROM {items}(?) {join} label "
         f"ON label.bank = ? AND label.kind = {_KIND} AND label.text = {_TEXT}",
-        (labels, record.bank),
+        (labels, bank),
     )
     numbers = json.dumps([id for (id,) in ids])
     connection.run(
         "INSERT INTO labelled_record SELECT CAST(value AS bigint), CAST(? AS text), "
         f"CAST(? AS text), CAST(? AS text) FROM {items}(?)",
-        (time, kind, record.id, numbers),
+        (time, kind, id, numbers),
     )
     connection.run(insert("record_labels", "bank, kind, id, time, labels"), (*name, time, numbers))
 

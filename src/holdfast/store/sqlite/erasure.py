@@ -71,7 +71,8 @@ class SqliteEraser(Eraser):
                 "DELETE FROM vector WHERE NOT EXISTS (SELECT 1 FROM passage "
                 "WHERE passage.bank = vector.bank AND passage.hash = vector.hash)"
             )
-            run("INSERT INTO passage_fts (passage_fts) VALUES ('rebuild')")
+            for table in ("passage_fts", "passage_fts_parts"):
+                run(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
             run("COMMIT")
             run("VACUUM")
             give_up = time.monotonic() + BUSY_S

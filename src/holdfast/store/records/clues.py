@@ -1,0 +1,69 @@
+"""What transcripts show of the repositories that their folders were in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast.model.bank import Clue, ClueKind, StoredClue
+from holdfast.store.sql.database import Database
+from holdfast.store.sql.statements import insert_missing
+
+_CLUE = "bank, source, folder, kind, value"
+# The kind of the row that says up to which byte of a file clues were looked for.
+_READ = "read"
+
+
+class ClueReader:
+    """Reads clues."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def all(self, bank: str | None) -> list[StoredClue]:
+        """The clues of a bank, or of all, in a stable order."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"SELECT {_CLUE} FROM project_clue WHERE {where} AND kind <> ? ORDER BY {_CLUE}",
+            (*values, _READ),
+        )
+        return [
+            StoredClue(bank, source, folder, ClueKind(kind), value)
+            for bank, source, folder, kind, value in found
+        ]
+
+    def offsets(self, bank: str | None) -> dict[int, int]:
+        """Up to which byte each source was searched, by the number of the source."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"SELECT source, value FROM project_clue WHERE {where} AND kind = ?", (*values, _READ)
+        )
+        return {source: int(offset) for source, offset in found}
+
+    def session_count(self, bank: str) -> int:
+        """How many sessions a bank has, hidden ones included."""
+        row = self._db.one("SELECT count(*) FROM session WHERE bank = ?", (bank,))
+        return row[0] if row else 0
+
+    def files(self, bank: str) -> list[str]:
+        """The files, by their paths in the project, that tools read or changed."""
+        found = self._db.all(
+            "SELECT DISTINCT target FROM turn WHERE bank = ? "
+            "AND tool IN ('Read', 'Edit', 'MultiEdit', 'Write') AND target <> '' ORDER BY target",
+            (bank,),
+        )
+        return [target for (target,) in found]
+
+
+class ClueWriter(ClueReader):
+    """Writes clues."""
+
+    def add(self, bank: str, source: int, offset: int, clues: Iterable[Clue]) -> None:
+        """Add what was found in a source up to a byte."""
+        self._db.run(
+            "DELETE FROM project_clue WHERE bank = ? AND source = ? AND kind = ?",
+            (bank, source, _READ),
+        )
+        found = [(bank, source, *clue) for clue in clues]
+        self._db.run_many(
+            insert_missing("project_clue", _CLUE), [*found, (bank, source, "", _READ, str(offset))]
+        )
