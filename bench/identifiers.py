@@ -98,8 +98,10 @@ def read_banks(memory: Holdfast, stack: ExitStack) -> list[str]:
             folders[Path(archive).name.partition(".")[0]] = folder
         else:
             folders |= {place.name: place for place in (folder / "transcripts").iterdir()}
+    known = {bank.name for bank in memory.reader.banks.all()}
     for bank, folder in sorted(folders.items()):
-        memory.ingest(memory.ingestion.find([folder], bank))
+        if bank not in known:
+            memory.ingest(memory.ingestion.find([folder], bank))
     return sorted(folders)
 
 

@@ -53,7 +53,8 @@ class Bert:
         """From a pair of texts, told apart by `token_type_ids`, to one `score`: a linear head over
         the first vector and the mean."""
         state, mask = self._encoded(quantised, is_pair=True)
-        first = self._node("Gather", state, self._constant("first", np.array(0, np.int64)), axis=1)
+        first = self._node("Gather", state, self._ints(0), axis=1)
+        first = self._node("Squeeze", first, self._ints(1))
         both = self._node("Concat", first, self._mean(state, mask), axis=-1)
         weight = self._constant("head.weight", self._weights["head.weight"].T)
         score = self._node("MatMul", both, weight)

@@ -70,8 +70,10 @@ class Encoder(nn.Module):
         """Take the layers of the base too."""
         self.n0.weight.data = _tensor(base, "embeddings.LayerNorm.weight")
         self.n0.bias.data = _tensor(base, "embeddings.LayerNorm.bias")
-        names = {"o": "attention.output.dense", "n1": "attention.output.LayerNorm",
-                 "f": "intermediate.dense", "g": "output.dense", "n2": "output.LayerNorm"}  # fmt: skip
+        names = {
+            "o": "attention.output.dense", "n1": "attention.output.LayerNorm",
+            "f": "intermediate.dense", "g": "output.dense", "n2": "output.LayerNorm",
+        }  # fmt: skip
         for place, layer in enumerate(self.L):
             prefix = f"encoder.layer.{place}."
             for part in ("weight", "bias"):
@@ -140,12 +142,12 @@ class Pairs:
     def __init__(self, data: Mapping[str, Any], base: Mapping[str, Any], log: Any) -> None:
         self.queries = Tokens(data["query_tokens"], data["query_ends"], QUERY_TOKENS)
         self.passages = Tokens(data["passage_tokens"], data["passage_ends"], PASSAGE_TOKENS)
-        as_rows = {n: torch.from_numpy(data[n].astype(np.int64)).to(DEVICE) for n in ("positives", "pool", "bounds")}  # fmt: skip
-        self.positives, self.bounds = as_rows["positives"], as_rows["bounds"]
+        self.positives = _rows(data["positives"])
+        self.bounds = _rows(data["bounds"])
         self.positive_counts = (self.positives >= 0).sum(1)
         self.weights = torch.from_numpy(data["weights"]).to(DEVICE)
         log(f"{len(self.positives)} questions, {len(self.passages.lengths)} passages on {DEVICE}")
-        self.pool = torch.cat([as_rows["pool"], self._near(base)], 1)
+        self.pool = torch.cat([_rows(data["pool"]), self._near(base)], 1)
         self.pool_counts = (self.pool >= 0).sum(1)
         log(f"wrong passages of a question: {self.pool_counts.float().mean():.1f}")
 
@@ -156,7 +158,7 @@ class Pairs:
         encoder = Encoder(base, 6).take(base).to(DEVICE).eval()
         passages, queries = _encoded(encoder, self.passages), _encoded(encoder, self.queries)
         found = torch.full((len(queries), BY_MEANING), -1, dtype=torch.int64, device=DEVICE)
-        changes = torch.nonzero((self.bounds[1:, 0] != self.bounds[:-1, 0]))[:, 0].add(1).tolist()
+        changes = torch.nonzero(self.bounds[1:, 0] != self.bounds[:-1, 0])[:, 0].add(1).tolist()
         for first, last in zip([0, *changes], [*changes, len(queries)], strict=True):
             low, high = self.bounds[first].tolist()
             for start in range(first, last, 1024):
@@ -181,7 +183,8 @@ class Pairs:
         order = torch.rand(pool.shape, device=DEVICE).masked_fill(pool < 0, -1).topk(WRONG, 1)
         wrong = pool.gather(1, order.indices)
         low, high = self.bounds[chosen].T
-        anywhere = low[:, None] + (torch.rand(wrong.shape, device=DEVICE) * (high - low)[:, None]).long()  # fmt: skip
+        share = torch.rand(wrong.shape, device=DEVICE)
+        anywhere = low[:, None] + (share * (high - low)[:, None]).long()
         is_missing = wrong < 0
         is_missing[:, -1] = True  # one of any kind
         wrong = torch.where(is_missing, anywhere, wrong)
@@ -191,6 +194,10 @@ class Pairs:
         counted = ~is_right
         counted[:, 0] = True
         return chosen, passages, counted
+
+
+def _rows(values: Any) -> torch.Tensor:
+    return torch.from_numpy(values.astype(np.int64)).to(DEVICE)
 
 
 @torch.no_grad()
@@ -241,9 +248,7 @@ def _joined(
     question = pairs.queries.ids[questions].gather(
         1, (place - 1).clamp(0, QUERY_TOKENS - 1).expand(len(questions), -1)
     )
-    passage = pairs.passages.ids[texts].gather(
-        1, (place - first - 2).clamp(0, PASSAGE_TOKENS - 1)
-    )
+    passage = pairs.passages.ids[texts].gather(1, (place - first - 2).clamp(0, PASSAGE_TOKENS - 1))
     ids = torch.where(place <= first, question, passage)
     ids = torch.where(place == 0, START, ids)
     ids = torch.where((place == first + 1) | (place == first + second + 2), END, ids)

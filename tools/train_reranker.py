@@ -90,7 +90,10 @@ def prepare(arguments: argparse.Namespace) -> None:
         pool=_padded(pools, BY_WORDS),
         bounds=np.array(bounds, np.int32),
         weights=_draw_weights([query[3] for query in queries]),
-        **{f"{kind}_tokens": np.array([*chain.from_iterable(some)], np.uint16) for kind, some in tokens.items()},
+        **{
+            f"{kind}_tokens": np.array([*chain.from_iterable(some)], np.uint16)
+            for kind, some in tokens.items()
+        },
         **{f"{kind}_ends": np.cumsum([len(x) for x in some]) for kind, some in tokens.items()},
     )
     print(f"{len(queries)} questions, {len(passages)} passages", flush=True)
@@ -99,8 +102,9 @@ def prepare(arguments: argparse.Namespace) -> None:
 def _groups(files: Sequence[Path], leave_out: str) -> Iterable[tuple[str, Group]]:
     unwanted = re.compile(leave_out) if leave_out else None
     for file in files:
-        opened = lzma.open(file).read() if file.suffix == ".xz" else file.read_bytes()
-        for name, group in json.loads(opened).items():
+        packed = file.read_bytes()
+        text = lzma.decompress(packed) if file.suffix == ".xz" else packed
+        for name, group in json.loads(text).items():
             if unwanted is None or not unwanted.search(name):
                 yield name, group
 

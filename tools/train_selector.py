@@ -48,6 +48,7 @@ from holdfast.refine.distil.selector import (
     WEIGHTS,
     Scored,
     Selector,
+    scale,
     select,
 )
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
@@ -251,7 +252,7 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
     trained = ("hidden", "hidden_bias", "out", "out_bias")
     first = {name: np.zeros_like(weights[name]) for name in trained}
     second = {name: np.zeros_like(weights[name]) for name in trained}
-    scaled = (numbers - weights["mean"]) / weights["spread"]
+    scaled = scale(weights, numbers)
     steps = 0
     for _ in range(epochs):
         drawn = np.flatnonzero(rng.random(len(scaled)) < rows.counts)

@@ -17,10 +17,12 @@ from holdfast.regex import regex
 
 ENGLISH = "en"
 
-# Question words, articles, prepositions, pronouns, auxiliary verbs, and verbs that ask to be told.
+# Question words, articles, prepositions, pronouns, auxiliary verbs, verbs that ask to be told, and
+# those of which a question asks the content ("decided"), as `terms.QUESTION_WORDS` of English.
 _FUNCTION_WORDS = {
-    "de": "warum wieso weshalb weswegen wozu wann wo woher wohin wer wen wem wessen was wie "
-    "wieviel wieviele welche welcher welches welchem welchen womit wodurch worin woran worauf "
+    "de": "entschieden entscheiden entschied beschlossen besprochen gesagt gefragt mich dich ihn "
+    "ihm ihnen kam warum wieso weshalb weswegen wozu wann wo woher wohin wer wen wem wessen was "
+    "wie wieviel wieviele welche welcher welches welchem welchen womit wodurch worin woran worauf "
     "worüber wofür wovon wobei seit bis der die das den dem des ein eine einer eines einem einen "
     "und oder aber nicht kein keine keinen mit von vom zu zum zur im am an in auf aus bei beim "
     "nach vor für über unter durch ohne gegen um ab ist sind war waren sein wird werden wurde "
@@ -29,58 +31,63 @@ _FUNCTION_WORDS = {
     "sehr mehr wenn dann dass ob weil als also doch mal denn hier dort diese dieser dieses diesem "
     "diesen unser unsere unserer unseren mein meine dein deine seine viel viele oft lange sag sage "
     "zeig zeige erkläre nochmal eigentlich genau bitte alle alles etwas jetzt",
-    "fr": "pourquoi quand où comment combien qui que quoi quel quelle quels quelles lequel "
-    "laquelle lesquels dont est-ce est sont était étaient été être sera a as ai ont avait avons "
-    "avez avoir le la les l un une du de d des et ou mais donc ne n pas plus moins dans sur sous "
-    "avec sans pour par en au aux à chez vers entre depuis jusqu jusque se s y il elle on nous "
-    "vous ils elles je j tu ce c cet cette ces cela ça ci mon ton son ma ta sa mes tes ses notre "
-    "nos votre vos leur leurs si aussi très bien déjà encore tout toute tous toutes même faut peut "
-    "peux peuvent doit doivent fait faire dis dites montre explique t qu m comme lors afin quelqu",
-    "es": "qué que quién quien quiénes quienes cuándo cuando dónde donde cómo como cuál cual "
-    "cuáles cuales cuánto cuanto cuánta cuántos cuantos cuántas cuantas porque por para el la los "
-    "las un una unos unas lo al del de a en con sin sobre entre desde hasta hacia y e o u pero ni "
-    "no sí si es son era eran fue fueron ser está están estaba estar ha han he hemos había haber "
-    "hay se me te nos os le les su sus mi mis tu tus nuestro nuestra nuestros nuestras este esta "
-    "esto estos estas ese esa eso esos esas aquel más menos muy ya también tampoco aún todo toda "
-    "todos todas puedo puede podemos pueden debe deben tiene tenemos tengo hace hacer dime "
-    "muéstrame explica yo él ella ellos usted",
-    "it": "perché perche quando dove come cosa che chi quale quali qual quanto quanta quanti "
-    "quante il lo la i gli le l un uno una del dello della dei degli delle di d a al allo alla ai "
-    "agli alle da dal dallo dalla dai dalle in nel nello nella nei negli nelle su sul sulla sui "
-    "con per tra fra e ed o ma se non né è sono era erano stato stata stati essere ha hanno ho "
-    "abbiamo aveva avere viene vengono si ci ne mi ti vi lui lei loro noi voi io tu questo questa "
-    "questi queste quello quella quelli ciò mio mia suo sua nostro nostra nostri più meno molto "
-    "già anche ancora tutto tutta tutti tutte può posso possiamo deve devono fa fare dimmi mostra "
-    "spiega dopo entro fino",
-    "pt": "por que porque porquê quê quem quando onde como qual quais quanto quanta quantos "
-    "quantas o a os as um uma uns umas do da dos das no na nos nas ao à aos às de em com sem para "
-    "pra pelo pela pelos pelas sobre entre desde até e ou mas nem não sim se é são era eram foi "
-    "foram ser está estão estava estar tem têm temos tinha ter há houve vai vamos eu você ele ela "
-    "nós eles elas me te lhe seu sua seus suas meu minha nosso nossa nossos nossas este esta isto "
-    "esse essa isso esses essas aquele aquela gente mais menos muito já também ainda todo toda "
-    "todos todas pode posso podemos deve devem precisa faz fazer diga mostre explique",
-    "nl": "waarom wanneer waar waarheen waarvoor waarmee waarin waaraan hoe hoeveel wie wat welke "
-    "welk wiens de het een en of maar niet geen van op te ten ter tot met voor naar bij uit in aan "
-    "om door over onder na sinds zonder tegen tussen is zijn was waren wordt worden werd werden "
-    "ben bent heeft hebben had hadden kan kunnen kon moet moeten mag mogen zal zullen ik je jij "
-    "jullie hij zij ze wij we ons onze mijn jouw hun dat die dit deze er hier daar ook nog wel al "
-    "als dan dus toch nu veel meer vaak lang alle alles iets zeg toon uitleg",
-    "ru": "почему зачем отчего когда где куда откуда кто кого кому кем чей чья чьи что чего чему "
-    "чем как какой какая какое какие каких каким каком какую какого какому который которая которое "
-    "которые которых сколько насколько и в во не на я с со а то все всё она так его но да ты к ко "
-    "у же вы за бы по только ее её мне было вот от меня еще ещё нет о об обо из ему теперь даже ну "
-    "ли если уже или ни быть был была были будет него до вас вам них тебя их он оно они сам без "
-    "раз тоже себя под тогда этот эта это эти этого этому этом этой эту того тому том тот та те "
-    "потому мой моя наш наша наше наши нашего нашей свой своя свои при для мы нас нам нами после "
-    "над перед через про между есть можно нужно надо могу может можем скажи покажи объясни также "
-    "очень там тут здесь из-за каком-то",
-    "pl": "dlaczego czemu kiedy gdzie dokąd skąd kto kogo komu kim czyj czyja czyją co czego czym "
-    "jak jako jaki jaka jakie jakim jakich jakiej jaką jakiego który która które których którym "
-    "którą ile ilu i a w we z ze na do od po przy przez przed nad pod za o u dla bez oraz lub albo "
-    "ale nie tak czy że żeby bo ponieważ jest są był była było były będzie być się to ten ta te "
-    "tego tej tym tych mam ma mamy mają może mogą można musi muszę muszą ja ty on ona my wy oni "
-    "nas nam nasz nasza nasze naszego mój moja swój już jeszcze też także tylko bardzo teraz "
-    "wszystko powiedz pokaż",
+    "fr": "décidé décidée décidons décider discuté dit pourquoi quand où comment combien qui que "
+    "quoi quel quelle quels quelles lequel laquelle lesquels dont est-ce est sont était étaient "
+    "été être sera a as ai ont avait avons avez avoir le la les l un une du de d des et ou mais "
+    "donc ne n pas plus moins dans sur sous avec sans pour par en au aux à chez vers entre depuis "
+    "jusqu jusque se s y il elle on nous vous ils elles je j tu ce c cet cette ces cela ça ci mon "
+    "ton son ma ta sa mes tes ses notre nos votre vos leur leurs si aussi très bien déjà encore "
+    "tout toute tous toutes même faut peut peux peuvent doit doivent fait faire dis dites montre "
+    "explique t qu m comme lors afin quelqu",
+    "es": "decidimos decidió decidido decidir hablamos hablado dijo dijimos dicho qué que quién "
+    "quien quiénes quienes cuándo cuando dónde donde cómo como cuál cual cuáles cuales cuánto "
+    "cuanto cuánta cuántos cuantos cuántas cuantas porque por para el la los las un una unos unas "
+    "lo al del de a en con sin sobre entre desde hasta hacia y e o u pero ni no sí si es son era "
+    "eran fue fueron ser está están estaba estar ha han he hemos había haber hay se me te nos os "
+    "le les su sus mi mis tu tus nuestro nuestra nuestros nuestras este esta esto estos estas ese "
+    "esa eso esos esas aquel más menos muy ya también tampoco aún todo toda todos todas puedo "
+    "puede podemos pueden debe deben tiene tenemos tengo hace hacer dime muéstrame explica yo él "
+    "ella ellos usted",
+    "it": "deciso decisa decidere discusso detto perché perche quando dove come cosa che chi quale "
+    "quali qual quanto quanta quanti quante il lo la i gli le l un uno una del dello della dei "
+    "degli delle di d a al allo alla ai agli alle da dal dallo dalla dai dalle in nel nello nella "
+    "nei negli nelle su sul sulla sui con per tra fra e ed o ma se non né è sono era erano stato "
+    "stata stati essere ha hanno ho abbiamo aveva avere viene vengono si ci ne mi ti vi lui lei "
+    "loro noi voi io tu questo questa questi queste quello quella quelli ciò mio mia suo sua "
+    "nostro nostra nostri più meno molto già anche ancora tutto tutta tutti tutte può posso "
+    "possiamo deve devono fa fare dimmi mostra spiega dopo entro fino",
+    "pt": "decidimos decidiu decidido decidir falamos disse dissemos por que porque porquê quê "
+    "quem quando onde como qual quais quanto quanta quantos quantas o a os as um uma uns umas do "
+    "da dos das no na nos nas ao à aos às de em com sem para pra pelo pela pelos pelas sobre entre "
+    "desde até e ou mas nem não sim se é são era eram foi foram ser está estão estava estar tem "
+    "têm temos tinha ter há houve vai vamos eu você ele ela nós eles elas me te lhe seu sua seus "
+    "suas meu minha nosso nossa nossos nossas este esta isto esse essa isso esses essas aquele "
+    "aquela gente mais menos muito já também ainda todo toda todos todas pode posso podemos deve "
+    "devem precisa faz fazer diga mostre explique",
+    "nl": "besloten beslist besluiten besproken gezegd waarom wanneer waar waarheen waarvoor "
+    "waarmee waarin waaraan hoe hoeveel wie wat welke welk wiens de het een en of maar niet geen "
+    "van op te ten ter tot met voor naar bij uit in aan om door over onder na sinds zonder tegen "
+    "tussen is zijn was waren wordt worden werd werden ben bent heeft hebben had hadden kan kunnen "
+    "kon moet moeten mag mogen zal zullen ik je jij jullie hij zij ze wij we ons onze mijn jouw "
+    "hun dat die dit deze er hier daar ook nog wel al als dan dus toch nu veel meer vaak lang alle "
+    "alles iets zeg toon uitleg",
+    "ru": "решили решил решила решено решить обсудили обсуждали сказал сказали говорили такой "
+    "такая такое такие почему зачем отчего когда где куда откуда кто кого кому кем чей чья чьи что "
+    "чего чему чем как какой какая какое какие каких каким каком какую какого какому который "
+    "которая которое которые которых сколько насколько и в во не на я с со а то все всё она так "
+    "его но да ты к ко у же вы за бы по только ее её мне было вот от меня еще ещё нет о об обо из "
+    "ему теперь даже ну ли если уже или ни быть был была были будет него до вас вам них тебя их он "
+    "оно они сам без раз тоже себя под тогда этот эта это эти этого этому этом этой эту того тому "
+    "том тот та те потому мой моя наш наша наше наши нашего нашей свой своя свои при для мы нас "
+    "нам нами после над перед через про между есть можно нужно надо могу может можем скажи покажи "
+    "объясни также очень там тут здесь из-за каком-то",
+    "pl": "zdecydowaliśmy zdecydowano postanowiliśmy ustaliliśmy mówiliśmy dlaczego czemu kiedy "
+    "gdzie dokąd skąd kto kogo komu kim czyj czyja czyją co czego czym jak jako jaki jaka jakie "
+    "jakim jakich jakiej jaką jakiego który która które których którym którą ile ilu i a w we z ze "
+    "na do od po przy przez przed nad pod za o u dla bez oraz lub albo ale nie tak czy że żeby bo "
+    "ponieważ jest są był była było były będzie być się to ten ta te tego tej tym tych mam ma mamy "
+    "mają może mogą można musi muszę muszą ja ty on ona my wy oni nas nam nasz nasza nasze naszego "
+    "mój moja swój już jeszcze też także tylko bardzo teraz wszystko powiedz pokaż",
     "sv": "varför när var vart vem vems vad hur vilken vilket vilka och är inte det ett en har "
     "hade på till från vi ni jag med som av där att för om den de så kan ska skulle måste",
     "tr": "neden niçin nerede nereye nasıl hangi kim kimin ne kaç ve bir için değil ile bu şu da "
@@ -128,6 +135,8 @@ _KANA = regex(r"[\u3041-\u309f\u30a1-\u30fa]")
 _HAN = regex(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LATIN = regex(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _LETTER = regex(r"[^\W\d_]")
+# A longer text tells its language by so many characters.
+_MAX_READ = 2_000
 # English function words that show that a text is English in which words of another script are
 # quoted.
 _ENGLISH_QUOTING = 2
@@ -137,23 +146,34 @@ _ASKING = {
     "ja": regex(
         r"(?:何曜日|何時間?|何日間?|何分間?|何ヶ月|何か月|何回|何件|何人|何個|何台|何語|何年|何月|何秒|"
         r"何円|何番目?|何故|何処|何|誰|幾つ|理由|なぜ|どうして|どのように|どのくらい|どれくらい|どんな|"
-        r"どの|どれ|どこ|どう|いつ|だれ|いくつ|いくら|教えて(?:ください|下さい)?|方法|ですか|ますか|"
+        r"どの|どれ|どこ|どう|いつ|だれ|いくつ|いくら|教えて(?:ください|下さい)?|決めた(?:こと)?|決めました|決定した|決まった|方法|ですか|ますか|"
         r"ましたか|でしょうか|んだっけ|だっけ|なの)"
     ),
     "zh": regex(
         r"(?:什么时候|什麼時候|为什么|為什麼|为何|為何|为啥|為啥|怎么样|怎麼樣|怎么回事|怎么|怎麼|如何|"
         r"什么|什麼|哪一个|哪一個|哪一层|哪个|哪個|哪些|哪里|哪裡|哪儿|哪天|哪家|哪位|哪种|哪種|多少|多久|"
-        r"多长时间|多長時間|星期几|几个|幾個|几次|谁|誰|吗|嗎|呢|请问|請問|告诉我|告訴我|原因是|是否|是不是|"
-        r"有没有|有沒有)"
+        r"多长时间|多長時間|星期几|几个|幾個|几次|谁|誰|吗|嗎|呢|请问|請問|告诉我|告訴我|决定|決定|原因是|是否|是不是|"
+        r"有没有|有沒有|我们|我們|你们|你們|他们|他們|这个|這個|那个|那個|这些|這些|那些|[的了吧啊把被和与與或是在也都"
+        r"就才很还還请請])"
     ),
     "ko": regex(
-        r"(?<![가-힣])(?:왜|언제(?:부터|까지|쯤)?|누가|누구(?:의|를|에게|한테|랑)?|어디(?:에|로|서|에서|에서만)?|"
-        r"어떻게|어떤|어느|무엇(?:을|이|으로|이었나요)?|무슨|뭐(?:야|가|지)?|뭘|몇|얼마(?:나|로)?|이유(?:가|는|를)?|"
-        r"까닭(?:이|은)?|며칠)(?![가-힣])|"
+        r"(?<![가-힣])(?:왜|언제(?:부터|까지|쯤|야)?|누가|누구(?:의|를|에게|한테|랑|야)?|"
+        r"어디(?:에|로|서|에서|에서만|야)?|어떻게|어떤|어느|무엇(?:을|이|으로|이었나요|인가요)?|무슨|"
+        r"뭐(?:야|가|지|로|였어)?|뭘|몇|얼마(?:나|로|야)?|이유(?:가|는|를)?|까닭(?:이|은)?|며칠(?:에|까지)?|"
+        r"결정(?:했\S*|한|된|하기로)?|하나요|하면|해요?|해야|했어요?|했지|한|돼요?|되나요|됐어요?|거야|거지|거예요|있어요?|있나요|있었어|"
+        r"것|수|때|좀)(?![가-힣])|"
         r"(?<=[가-힣]{2})(?:하기로|하나요|했나요|했어요?|했지|한가요|합니까|해야|되나요|됐어요?|되지|"
-        r"돼요?|인가요|였나요|이었나요|이야|나요|해요?|하지|하면|한)(?![가-힣])"
+        r"돼요?|인가요|였나요|이었나요|이야|해요?|하지|하면|한)(?![가-힣])|"
+        r"(?<=[가-힣])(?:나요|어요?|아요?|지요?|까요?|습니까)(?![가-힣])"
     ),
 }
+
+
+# The names that Snowball has for languages.
+_STEMMERS = {
+    "de": "german", "fr": "french", "es": "spanish", "it": "italian", "pt": "portuguese",
+    "nl": "dutch", "pl": "polish", "cs": "czech", "sv": "swedish", "tr": "turkish", "ru": "russian",
+}  # fmt: skip
 
 
 class QuestionLanguage(NamedTuple):
@@ -166,6 +186,11 @@ class QuestionLanguage(NamedTuple):
     def is_english(self) -> bool:
         """Whether it is English, or names alone, which are the same in every language."""
         return self.codes == (ENGLISH,)
+
+    @property
+    def stemmers(self) -> tuple[str, ...]:
+        """The names of the stemmers for these languages; none for English."""
+        return tuple(_STEMMERS[code] for code in self.codes if code in _STEMMERS)
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -186,7 +211,8 @@ def _telling_words(code: str) -> frozenset[str]:
 
 
 def language_of(text: str) -> QuestionLanguage:
-    """The language of a question, by its script and its function words."""
+    """The language of a question, by the script and the function words of its start."""
+    text = text[:_MAX_READ]
     if text.isascii():
         return _latin_language(text, 0)
     script = _script_language(text)

@@ -228,12 +228,12 @@ def latin_languages(text: str) -> tuple[str, ...]:
 
 # Of each language the words that texts are most likely to have.
 _MARKERS = {
-    "german": "und nicht wird der",
-    "french": "les une dans avec",
-    "spanish": "los las una porque",
-    "italian": "gli della che sono",
-    "portuguese": "uma não são foi",
-    "polish": "nie jest przed oraz",
+    "german": "und nicht wird der das dem wir",
+    "french": "les une dans avec nous cette",
+    "spanish": "los las una porque nos esta",
+    "italian": "gli della il sono nel viene",
+    "portuguese": "uma não são foi também",
+    "polish": "nie jest przed oraz się",
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.seeds import VARIABLE, seeded_random
-from tests.support.waiting import seconds_to_midnight, wait_until
+from tests.support.waiting import pause_after, seconds_to_midnight, wait_until
 
 
 def test_wait_until_returns_the_first_true_value() -> None:
@@ -17,6 +17,12 @@ def test_wait_until_returns_the_first_true_value() -> None:
 def test_wait_until_names_its_condition_when_it_times_out() -> None:
     with pytest.raises(AssertionError, match=r"until the cow comes home; the last answer: \[\]"):
         wait_until(list[str], "the cow comes home", timeout_s=0.01)
+
+
+def test_what_takes_long_to_ask_is_asked_less_often() -> None:
+    assert pause_after(0.0001, every_s=0.01) == 0.01
+    assert pause_after(0.02, every_s=0.01) == pytest.approx(0.08)
+    assert pause_after(60, every_s=0.01) == 0.25
 
 
 def test_a_printed_seed_reproduces_the_same_numbers(

@@ -11,29 +11,44 @@ T = TypeVar("T")
 
 # Long enough for the slowest machine under load: a test that passes does not wait for it.
 TIMEOUT_S = 60.0
+# A question that itself takes long (a connection to a server, a look at all processes) is followed
+# by a longer pause: waiting is not to keep the processor from what is waited for.
+_PAUSE_TO_ASKING = 4
+_MAX_PAUSE_S = 0.25
 
 
 def wait_until(
     condition: Callable[[], T], what: str, timeout_s: float = TIMEOUT_S, every_s: float = 0.01
 ) -> T:
     """Ask until the answer is true, and return it; fail with `what` after `timeout_s`."""
-    give_up = time.monotonic() + timeout_s
+    asked = time.monotonic()
+    give_up = asked + timeout_s
     while not (answer := condition()):
-        if time.monotonic() >= give_up:
+        answered = time.monotonic()
+        if answered >= give_up:
             raise AssertionError(f"Waited {timeout_s:g} s until {what}; the last answer: {answer}")
-        time.sleep(every_s)
+        time.sleep(pause_after(answered - asked, every_s))
+        asked = time.monotonic()
     return answer
+
+
+def pause_after(asking_s: float, every_s: float) -> float:
+    """How long to wait after a question that took so long, which is asked `every_s` at most."""
+    return max(every_s, min(_PAUSE_TO_ASKING * asking_s, _MAX_PAUSE_S))
 
 
 async def wait_until_async(
     condition: Callable[[], T], what: str, timeout_s: float = TIMEOUT_S, every_s: float = 0.01
 ) -> T:
     """The same in a coroutine: whatever else runs in its loop goes on meanwhile."""
-    give_up = time.monotonic() + timeout_s
+    asked = time.monotonic()
+    give_up = asked + timeout_s
     while not (answer := condition()):
-        if time.monotonic() >= give_up:
+        answered = time.monotonic()
+        if answered >= give_up:
             raise AssertionError(f"Waited {timeout_s:g} s until {what}; the last answer: {answer}")
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(pause_after(answered - asked, every_s))
+        asked = time.monotonic()
     return answer
 
 

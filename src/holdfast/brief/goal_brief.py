@@ -157,6 +157,8 @@ def search_by_meaning(reader: Reader, bank: str, semantic: SemanticSearch) -> Pa
     waits for it."""
 
     def search(goal: str, terms: Terms) -> list[tuple[Passage, float]]:
+        if not semantic.understands(goal):
+            return _search_by_words(reader, bank, terms)
         nearest = semantic.nearest(reader, bank, goal, LIMITS.nearest)
         found = {scored.passage: scored.score for scored in nearest.passages}
         others = [p for p, _ in _search_by_words(reader, bank, terms) if p not in found]

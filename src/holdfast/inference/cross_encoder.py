@@ -16,7 +16,7 @@ from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.onnx_session import OnnxSession, Output, TokenRow
 from holdfast.inference.reranker import Reranker
-from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
+from holdfast.inference.tokenizer import Tokenizer, packaged_tokenizer
 
 MAX_TEXT_TOKENS = 320
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -34,7 +34,8 @@ class CrossEncoder:
         threads: int = 2,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._session = OnnxSession(path, threads, expected_sha256)
+        self._session = OnnxSession(path, expected_sha256)
+        self._threads = threads
         self._tokenizer = tokenizer
         self._clock = clock
         strange = set(self._session.inputs) - set(_INPUTS)
@@ -53,7 +54,7 @@ class CrossEncoder:
     ) -> list[float] | None:
         rows = list(self._affordable(query, texts, tokens))
         found = self._session.run_all(
-            rows, late=lambda: deadline is not None and self._clock() >= deadline
+            rows, self._threads, late=lambda: deadline is not None and self._clock() >= deadline
         )
         return None if found is None else [_single_score(output) for output in found]
 
@@ -86,5 +87,4 @@ def packaged_reranker(
     """The reranker that comes with Holdfast, if there is one."""
     if not path.is_file():
         return None
-    tokenizer = open_tokenizer(packaged.TOKENIZER)
-    return CrossEncoder(path, tokenizer, expected_sha256, threads=threads)
+    return CrossEncoder(path, packaged_tokenizer(), expected_sha256, threads=threads)

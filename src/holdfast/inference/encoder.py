@@ -6,9 +6,12 @@ is not as expected is refused.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +21,7 @@ from holdfast.errors import ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Vectors, unit_rows
 from holdfast.inference.onnx_session import OnnxSession, Output, TokenRow, read_verified
-from holdfast.inference.tokenizer import Tokenizer, open_tokenizer
+from holdfast.inference.tokenizer import Tokenizer, open_tokenizer, packaged_tokenizer
 
 MAX_TEXT_TOKENS = 256
 _MODEL_FILES = (
@@ -52,8 +55,11 @@ class OnnxEncoder:
         expected_sha256: str | None = None,
     ) -> None:
         model = _model_file(folder)
-        self._tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
-        self._session = OnnxSession(model, threads, expected_sha256)
+        vocabulary = folder / "tokenizer.json"
+        is_ours = vocabulary == packaged.TOKENIZER
+        self._tokenizer: Tokenizer = packaged_tokenizer() if is_ours else open_tokenizer(vocabulary)
+        self._session = OnnxSession(model, expected_sha256)
+        self._threads = threads
         self._limit = min([limit, *_declared_limits(folder)])
         if "input_ids" not in self._session.inputs:
             raise ModelError(
@@ -71,11 +77,17 @@ class OnnxEncoder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [TokenRow(self._tokenizer.ids(text, self._limit)) for text in texts]
-        found = self._session.run_all(rows, late=lambda: False) or []
+        found = self._session.run_all(rows, self._threads, late=lambda: False) or []
         vectors = [_pooled(output) for output in found]
         if not vectors:
             return np.zeros((0, self.dimension), np.float32)
         return unit_rows(np.array(vectors, np.float32))
+
+    def with_threads(self, threads: int) -> OnnxEncoder:
+        """The same opened model, which embeds so many texts at the same time."""
+        other = copy.copy(self)
+        other._threads = threads
+        return other
 
 
 def _pooled(output: Output) -> Vectors:
@@ -91,12 +103,19 @@ def _pooled(output: Output) -> Vectors:
 
 
 def packaged_encoder(threads: int = 1, folder: Path = packaged.EMBEDDER.parent) -> OnnxEncoder:
-    """The model that comes with Holdfast; its files are checked against their hashes."""
+    """The model that comes with Holdfast; its files are checked against their hashes. It is opened
+    once in a process, which takes a fifth of a second and 40 MB: searching, embedding and curation
+    share it. A process that was forked opens its own, because a thread of the first may have been
+    using it just then."""
+    return _opened_in(os.getpid(), folder).with_threads(threads)
+
+
+@cache
+def _opened_in(process: int, folder: Path) -> OnnxEncoder:
     read_verified(folder / packaged.TOKENIZER.name, packaged.TOKENIZER_SHA256)
     return OnnxEncoder(
         folder,
         name=packaged.EMBEDDER_NAME,
-        threads=threads,
         dimension=packaged.EMBEDDER_DIMENSION,
         expected_sha256=packaged.EMBEDDER_SHA256,
     )

@@ -12,7 +12,7 @@ from holdfast.errors import SettingsError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.reranker import Reranker
-from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.inference.tokenizer import open_tokenizer, packaged_tokenizer
 from holdfast.settings import NO_MODEL, Settings
 
 
@@ -29,11 +29,16 @@ def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
     return OnnxEncoder(Path(settings.embed_model).expanduser(), threads=threads)
 
 
+def has_reranker(settings: Settings) -> bool:
+    """Whether the settings name a reranker, or leave it to the one that ships."""
+    if settings.rerank_model:
+        return settings.rerank_model != NO_MODEL
+    return packaged.RERANKER.is_file()
+
+
 def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
     """The reranker, opened; None if the settings disable it or none is installed."""
-    if settings.rerank_model == NO_MODEL:
-        return None
-    if not settings.rerank_model and not packaged.RERANKER.is_file():
+    if not has_reranker(settings):
         return None
     from holdfast.inference.cross_encoder import CrossEncoder, packaged_reranker
 
@@ -41,7 +46,7 @@ def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
         return packaged_reranker(threads=threads)
     model = Path(settings.rerank_model).expanduser()
     own = model.with_name("tokenizer.json")
-    tokenizer = open_tokenizer(own if own.is_file() else packaged.TOKENIZER)
+    tokenizer = open_tokenizer(own) if own.is_file() else packaged_tokenizer()
     return CrossEncoder(model, tokenizer, threads=threads)
 
 

@@ -51,9 +51,8 @@ class OnnxSession:
     alone.
     """
 
-    def __init__(self, path: Path, threads: int, expected_sha256: str | None = None) -> None:
+    def __init__(self, path: Path, expected_sha256: str | None = None) -> None:
         self._path = path
-        self._threads = threads
         # With an expected hash, the bytes that were hashed are loaded. Without one the file is
         # opened by name, because large models keep their weights in files beside it.
         model = str(path) if expected_sha256 is None else read_verified(path, expected_sha256)
@@ -87,13 +86,15 @@ class OnnxSession:
             ) from error
         return np.asarray(first, dtype=np.float32)
 
-    def run_all(self, rows: Sequence[TokenRow], late: Callable[[], bool]) -> list[Output] | None:
+    def run_all(
+        self, rows: Sequence[TokenRow], threads: int, late: Callable[[], bool]
+    ) -> list[Output] | None:
         """The output for each row, `threads` of them at a time; None once `late` returns true."""
 
         def run_unless_late(row: TokenRow) -> Output | None:
             return None if late() else self.run(row)
 
-        workers = min(self._threads, len(rows))
+        workers = min(threads, len(rows))
         if workers < 2:
             found = [run_unless_late(row) for row in rows]
         else:

@@ -300,7 +300,8 @@ class Curator:
         decisions = in_effect(self._writer.curation.log(bank))
         remembered = {memory.id for memory in self._writer.memories.remembered_uncurated(bank)}
         sessions: dict[str, None] = {}
-        for target in targets:
+        # A decision about a bank hides and corrects no record.
+        for target in (target for target in targets if target.kind != "bank"):
             untouched = CurationState(bank, target.kind, target.id, target.session)
             known = self._writer.curation.state(bank, target.kind, target.id) or untouched
             only_if_wanted = target.kind in _BATCH_KINDS or (

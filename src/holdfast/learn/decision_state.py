@@ -33,8 +33,6 @@ def current_state(
     """The state of one record by the decisions in effect. With `only_if_wanted` the record is
     forgotten unless a decision to remember, pull or import it is in effect."""
     state = CurationState(known.bank, known.kind, known.id, known.session, was=known.was)
-    if known.kind == "bank":
-        return state._replace(was="")  # decisions about banks hide and correct no record
     if only_if_wanted:
         state = state._replace(forgotten=True)
     for entry in decisions:

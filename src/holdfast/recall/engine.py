@@ -208,7 +208,7 @@ def rank(
     recent = query.asks_for_recent_work
     for candidate in pool:
         boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
-    if semantic is not None and semantic.has_reranker:
+    if semantic is not None and semantic.has_reranker(plan.reads_closely):
         reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
@@ -412,21 +412,22 @@ def _fill_in_cosines(
     store: ReadStore, query: Query, pool: Pool, semantic: SemanticSearch, run: RetrieverRun
 ) -> None:
     """Set the cosines of all candidates, also of those that only other retrievers found. Does
-    nothing if the semantic retriever failed or was too slow."""
+    nothing if the semantic retriever failed or was too slow. In a language that the model does not
+    understand, cosines rank, but do not tell whether anything answers: words decide that."""
     if run.failed:
         return
-    nearest = run.result
+    nearest, tells = run.result, semantic.understands(query.text)
     for found in nearest.passages:
         known = pool.get(passage_key(found.passage))
-        if known is not None:
+        if known is not None and tells:
             known.cosine = found.score
-    lacking = [c.passage for c in pool if not c.cosine and c.passage.hash]
+    lacking = [c.passage for c in pool if "semantic" not in c.scores and c.passage.hash]
     highest = max((found.score for found in nearest.passages), default=0.0)
     span = highest - nearest.lowest_score
     for key, cosine in semantic.similarities(store, query.text, lacking).items():
         known = pool.get(key)
         if known is not None and span > 0:
-            known.cosine = cosine
+            known.cosine = cosine if tells else 0.0
             scaled = (cosine - nearest.lowest_score) / span
             known.scores["semantic"] = min(1.0, max(0.0, scaled))
 

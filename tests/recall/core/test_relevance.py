@@ -165,3 +165,35 @@ def turns_of(memory: Holdfast, bank: str) -> list[str]:
 def test_a_misspelled_word_gets_a_suggestion(shop: Holdfast, query: str, meant: str) -> None:
     found = shop.recall(query, "farm" if meant == "llamas" else "shop")
     assert found.abstained and found.suggestions[0] == meant
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("gradient", "GradientLast() is blue"),
+        ("移行", "データベースの移行は金曜日"),
+        ("миграц…", "две миграции"),
+        (stem("migracion"), "la migración terminó"),
+        (stem("acces"), "un jeton d'accès"),
+        ("acc…", "un jeton d'accès"),
+        ("redi", "Redisのセッション"),
+    ],
+)
+def test_a_text_covers_a_term_in_whatever_form_it_has_it(key: str, text: str) -> None:
+    assert coverage({key: 2.0, "other": 1.0}, text) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("text", ["gradients", "GradientsLast"])
+def test_a_part_of_a_name_counts_as_the_word_alone_does(text: str) -> None:
+    assert coverage({"gradient": 1.0}, text) == 1.0
+
+
+def test_parts_of_one_name_stand_together() -> None:
+    weights = {"gradient": 1.0, "last": 1.0}
+    apart = proximity(weights, "gradient and so on until the very last")
+    assert proximity(weights, "GradientLast") > apart > 0
+
+
+def test_pieces_that_stand_together_are_closer_than_those_apart() -> None:
+    weights = {"数据": 1.0, "迁移": 1.0}
+    assert proximity(weights, "数据迁移") > proximity(weights, "数据在很久以前的某天迁移")

@@ -111,6 +111,84 @@ def check_a_phrase_is_found_literally(make_store: MakeStore) -> None:
         expect(_ids(store, ["src/tide.table"]), [], "search")
 
 
+def check_names_in_mixed_case_are_found_by_their_parts(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(
+            store,
+            a_passage("p1", "GradientLast() is blue"),
+            a_passage("p2", "the tide")._replace(context="as in tideTable"),
+        )
+        expect(_ids(store, ["gradient"]), ["p1"], "search for a part")
+        expect(_ids(store, ["gradientlast"]), ["p1"], "search for the whole")
+        expect(_ids(store, ["gradient_last"]), ["p1"], "search for it in another spelling")
+        expect(_ids(store, ["last gradient"]), [], "search for its parts in another order")
+        expect(_ids(store, ["table"]), ["p2"], "search for a part in the context")
+        expect(
+            store.passages.term_frequencies(BANK, ["gradient", "tide", "none"], 9),
+            [1, 1, 0],
+            "term_frequencies",
+        )
+
+
+def check_scripts_without_spaces_are_found_by_their_words(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(
+            store,
+            a_passage("ja", "データベースの移行は金曜日に行った"),
+            a_passage("ko", "데이터베이스 마이그레이션은 금요일에 했다"),
+            a_passage("zh", "数据库迁移在星期五完成了"),
+            a_passage("th", "เราย้ายฐานข้อมูลเมื่อวันศุกร์"),
+            a_passage("glued", "Redisのセッション"),
+        )
+        for term, wanted in (
+            ("移行", ["ja"]),
+            ("行は", []),
+            ("마이그레이션", ["ko"]),
+            ("数据库", ["zh"]),
+            ("迁移数据", []),
+            ("ฐานข้อมูล", ["th"]),
+            ("redis", ["glued"]),
+        ):
+            expect(_ids(store, [term]), wanted, f"search for {term}")
+        expect(store.passages.term_frequencies(BANK, ["迁移"], 9), [1], "term_frequencies")
+
+
+def check_a_word_with_an_ellipsis_means_all_that_begin_like_it(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(
+            store,
+            a_passage("p1", "Миграция прошла в пятницу"),
+            a_passage("p2", "два раза запускали миграции и ещё миграцию"),
+            a_passage("p3", "die Migrationen liefen"),
+        )
+        expect(set(_ids(store, ["миграц…"])), {"p1", "p2"}, "search for a start")
+        expect(_ids(store, ["migration…"]), ["p3"], "search for a start")
+        expect(_ids(store, ["миграц"]), [], "search for a word that is not there")
+        expect(store.passages.term_frequencies(BANK, ["миграц…"], 9), [2], "term_frequencies")
+
+
+def check_a_removed_passage_is_not_found_by_its_parts(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, a_passage("p1", "GradientLast"))
+        _put(store, a_passage("p2", "夜間バッチ"))
+        expect(_ids(store, ["gradient"]), [], "search for what was removed")
+        expect(_ids(store, ["夜間"]), ["p2"], "search for what replaced it")
+
+
+def check_missing_parts_are_added_once(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        _put(store, *(a_passage(f"p{n}", f"GradientLast {n}") for n in range(7)))
+        before = store.passages.search(BANK, ["gradient"])
+        with store.transaction():
+            store.passages.mark_parts_missing()
+        seen: list[int] = []
+        while not seen or seen[-1]:
+            with store.transaction():
+                seen.append(store.passages.add_missing_parts(limit=3))
+        expect(seen, [3, 3, 1, 0], "add_missing_parts")
+        expect(store.passages.search(BANK, ["gradient"]), before, "search afterwards")
+
+
 def check_a_term_is_never_an_operator(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         _put(store, a_passage("p1", "raise the anchor"), a_passage("p2", "near or and not"))

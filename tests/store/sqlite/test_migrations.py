@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.app.ingest.stages import add_missing_parts
 from holdfast.errors import NewerSchemaError, StoreError, StoreFullError
 from holdfast.model.bank import Bank
+from holdfast.model.query import Passage
 from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
 from holdfast.store.postgres.schema import MIGRATIONS as POSTGRES_MIGRATIONS
+from holdfast.store.sql import rows
 from holdfast.store.sql.migrations import read_migrations
 from holdfast.store.sqlite.connection import open_database, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, KEPT_COPIES, migrate
@@ -139,6 +142,34 @@ def test_each_version_is_migrated_from_the_one_before(tmp_path: Path) -> None:
     assert [copy.name for copy in backups_of(path)] == [f"memory-schema{VERSION}-1.db"]
     with pytest.raises(NewerSchemaError):
         SqliteStore(path)
+
+
+def test_passages_of_an_older_version_are_found_at_once_and_by_their_parts_after_the_stages(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    before = [step for step in read_migrations(MIGRATIONS) if step.name < "005"]
+    SqliteStore(path, before).close()
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(
+            "INSERT INTO bank (id, name, created, background, skepticism, literalism, empathy) "
+            "VALUES ('b', 'b', ?, '', 3, 3, 3)",
+            (NOON,),
+        )
+        raw.executemany(
+            f"INSERT INTO passage ({rows.PASSAGE}, scope) VALUES ({'?, ' * 12}?)",
+            [
+                rows.passage_row(Passage("b", "turn", f"p{n}", "s", NOON, f"GradientLast 夜間 {n}"))
+                for n in range(3)
+            ],
+        )
+    with closing(SqliteStore(path)) as store:
+        assert len(store.passages.search("b", ["gradientlast"])) == 3
+        assert store.passages.search("b", ["gradient"]) == []
+        add_missing_parts(store)
+        for term in ("gradient", "夜間"):
+            assert len(store.passages.search("b", [term])) == 3
+        assert store.check_integrity().damaged == ()
 
 
 @pytest.mark.parametrize("names", [["002_late"], ["001_one", "003_three"], ["001_a", "001_b"]])

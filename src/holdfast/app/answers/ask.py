@@ -94,6 +94,7 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         anchors=False,  # the freshness of code is computed for citations only
         remotes=options.remotes,
         knowledge=options.kinds,
+        reads_closely=not options.quickly or options.budget is Budget.HIGH,
     )
     quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan

@@ -250,11 +250,17 @@ class MemoryTools(ReadOnlyMemory):
                 if not kinds or knowledge_of(self._reader, found.passage) in kinds
             ]
             add_results(pool, run.report.name, accepted, run.result.lowest_score)
-            if run.report.name == "semantic":
+            if run.report.name == "semantic" and self._understands(query.text):
                 for found in accepted:
                     pool.add(found.passage).cosine = found.score
         apply_status(self._reader, pool, "", self._now)
         return pool, [run.report for run in runs]
+
+    def _understands(self, query: str) -> bool:
+        """Whether a cosine tells that a passage answers a query, because the model knows its
+        language."""
+        model = self._load_model()
+        return model is not None and model.understands(query)
 
     def _measure(self, pool: Pool, query: Query) -> None:
         """Note how well each candidate answers the query, as a recall does."""

@@ -12,10 +12,10 @@ import numpy as np
 from holdfast.errors import HoldfastError, ModelError
 from holdfast.inference import packaged
 from holdfast.inference.embedder import Embedder, Vectors
-from holdfast.inference.model_choice import choose_embedder, choose_reranker
+from holdfast.inference.model_choice import choose_embedder, choose_reranker, has_reranker
 from holdfast.inference.reranker import Reranker
 from holdfast.inference.token_vectors import TokenVectors
-from holdfast.inference.tokenizer import open_tokenizer
+from holdfast.inference.tokenizer import packaged_tokenizer
 from holdfast.learn.existing_rules import Similarity
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.settings import Settings
@@ -35,17 +35,18 @@ class _ModelCache:
             if self._cached is not None and self._cached[0] == settings:
                 return self._cached[1]
             models = _open_models(settings)
-            if not isinstance(models.reranker, _FailingReranker):  # a failure is not cached
-                self._cached = settings, models
+            self._cached = settings, models
             return models
 
 
-class _FailingReranker:
-    """Stands in for a reranker that cannot be opened. Retrieval works without it, and the search
-    reports the error."""
+class _LazyReranker:
+    """Opens the reranker when it is first used. One that cannot be opened is tried again next time:
+    retrieval works without it, and the search reports the error."""
 
-    def __init__(self, error: HoldfastError) -> None:
-        self._error = error
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._opened: Reranker | None = None
 
     def score(
         self,
@@ -54,7 +55,19 @@ class _FailingReranker:
         deadline: float | None = None,
         tokens: int | None = None,
     ) -> list[float] | None:
-        raise ModelError(self._error.full_text, self._error.remedy)
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open()
+        return self._opened.score(query, texts, deadline, tokens)
+
+    def _open(self) -> Reranker:
+        try:
+            opened = choose_reranker(self._settings)
+        except HoldfastError as error:
+            raise ModelError(error.full_text, error.remedy) from error
+        if opened is None:
+            raise ModelError("There is no reranker.", "Name one in the settings.")
+        return opened
 
 
 def _model_settings(settings: Settings) -> Settings:
@@ -80,12 +93,18 @@ def load_semantic_search(settings: Settings) -> ModelSemanticSearch:
 
 
 def _open_models(settings: Settings) -> SemanticModels:
-    try:
-        reranker: Reranker | None = choose_reranker(settings)
-    except HoldfastError as error:
-        reranker = _FailingReranker(error)
-    tokenizer, vectors = open_tokenizer(packaged.TOKENIZER), TokenVectors(packaged.EMBEDDER)
-    return SemanticModels(choose_embedder(settings), tokenizer, vectors, reranker)
+    reranker = _LazyReranker(settings) if has_reranker(settings) else None
+    tokenizer, vectors = packaged_tokenizer(), TokenVectors(packaged.EMBEDDER)
+    # The embedder that ships knows English; whoever chose another one chose its languages.
+    english_only = not (settings.embed_model or settings.embed_endpoint)
+    return SemanticModels(
+        choose_embedder(settings),
+        tokenizer,
+        vectors,
+        reranker,
+        english_only,
+        reranker_is_chosen=bool(settings.rerank_model),
+    )
 
 
 def load_similarity(settings: Settings) -> Similarity | None:

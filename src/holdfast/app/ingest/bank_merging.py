@@ -26,6 +26,7 @@ from holdfast.sources.lines import Segment
 from holdfast.sources.registry import agents
 from holdfast.sources.repository_clues import read_clues
 from holdfast.sources.source_files import source_snapshot
+from holdfast.store.records.clues import Searched
 
 # Who merges where nobody was asked.
 AUTOMATIC = "ingest"
@@ -73,7 +74,8 @@ class BankMerging:
 
     def join_clear(self) -> list[BankJoin]:
         """Look for new clues in the transcripts and merge the banks that are clearly one project;
-        returns those. Only who sees every bank may do that."""
+        returns those. Only who sees every bank may do that. Banks that a key of a server tells
+        apart are left to a person."""
         principal = self._context.settings.principal
         if (principal is not None and not principal.is_unrestricted) or not self._read_clues():
             return []
@@ -82,7 +84,8 @@ class BankMerging:
         done: list[BankJoin] = []
         for join in self._find(banks.values()):
             one, other = banks[join.bank], banks[join.into]
-            if join.is_clear and not keys_that_would_gain(self._context, one.id, other.id):
+            keys = [keys_of_one(self._context, a, b) for a, b in ((one, other), (other, one))]
+            if join.is_clear and not any(keys):
                 self._merge(one, other, AUTOMATIC, join.reason)
                 done.append(_bank_join(banks, join)._replace(merged=True))
         self._settle({join.into_id for join in done})
@@ -122,7 +125,7 @@ class BankMerging:
 
     def _merge(self, bank: Bank, into: Bank, who: str, reason: str) -> None:
         _check_two(bank, into)
-        gaining = keys_that_would_gain(self._context, bank.id, into.id)
+        gaining = keys_of_one(self._context, into, bank)
         if gaining:
             raise InputError(
                 f"The merge would let {', '.join(gaining)} read what is in {bank.name}.",
@@ -206,14 +209,23 @@ class BankMerging:
         banks = store.banks.all()
         if not any(_view(bank).is_gone for bank in banks):
             return False
-        searched = store.clues.offsets(None)
-        new = [s for s in store.sources.all() if s.offset != searched.get(s.id, 0)]
+        searched = store.clues.searched(None)
+        new = [s for s in store.sources.all() if _place(s) != searched.get(s.id, _NOWHERE)]
         for source in new:
-            start = searched.get(source.id, 0)
-            clues = _clues_of_source(context, source, start if start <= source.offset else 0)
+            known = searched.get(source.id, _NOWHERE)
+            is_longer = known.rewrites == source.rewrites and known.offset <= source.offset
+            clues = _clues_of_source(context, source, known.offset if is_longer else 0)
             with store.transaction():
-                store.clues.add(source.bank, source.id, source.offset, clues)
+                store.clues.add(source.bank, source.id, _place(source), clues)
         return bool(new)
+
+
+_NOWHERE = Searched(0, 0)
+
+
+def _place(source: Source) -> Searched:
+    """How far a source was read."""
+    return Searched(source.offset, source.rewrites)
 
 
 def _clues_of_source(context: Context, source: Source, start: int) -> list[Clue]:
@@ -263,15 +275,15 @@ def _check_two(bank: Bank, into: Bank) -> None:
         raise InputError(f"{bank.name} is one bank.", "Name two banks.")
 
 
-def keys_that_would_gain(context: Context, bank: str, into: str) -> list[str]:
-    """The names of the keys in force that see the one bank, and would see what is in the other."""
+def keys_of_one(context: Context, bank: Bank, other: Bank) -> list[str]:
+    """The names of the keys in force that see a bank and do not see another one."""
     now = context.now()
     return [
         f"the key {key.name!r} ({key.id})"
         for key in context.store.api_keys.all()
         if key.banks is not None
-        and into in key.banks
-        and bank not in key.banks
+        and bank.id in key.banks
+        and other.id not in key.banks
         and not key.revoked
         and not (key.expires and key.expires <= now)
     ]

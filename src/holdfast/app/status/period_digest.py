@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.language import truncate
+from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect
 from holdfast.model.knowledge import Claim, ClaimKind, Fact
@@ -224,7 +225,8 @@ def _corrected(period: BankPeriod) -> Iterator[Item]:
     ended = read_ended_words(period.memory.reader, period.bank)
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
     for one in in_effect(period.memory.reader.curation.log(period.bank)):
-        if one.action in words and period.has(one.time) and one.who != RETENTION_AUTHOR:
+        about_record = not is_bank_merge(one) and one.who != RETENTION_AUTHOR
+        if one.action in words and period.has(one.time) and about_record:
             word = words[one.action]
             visible = one.action is Action.CORRECT and period.is_shown(one.target)
             visible = visible and not ended.find(one.text, one.time)

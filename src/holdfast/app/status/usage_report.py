@@ -197,7 +197,7 @@ def _evaluate_own(memory: Holdfast, id: str | None) -> Any:
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), RecallPlan())
+    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), RecallPlan(reads_closely=False))
 
 
 def usage_json(report: UsageReport) -> dict[str, Any]:

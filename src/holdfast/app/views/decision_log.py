@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from holdfast.app.curation.rule_proposals import AUTOMATIC_AUTHOR
 from holdfast.app.curation.rule_teaching import AGENT
+from holdfast.learn.bank_merge_log import is_bank_merge, read_merge
 from holdfast.learn.bank_settings import read_change
 from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.learn.rule_writing import read_written
 from holdfast.model.curation import Action, Curation
 from holdfast.model.to_json import to_jsonable
-from holdfast.model.uris import parse_uri
+from holdfast.model.uris import parse_uri, uri
 from holdfast.store.protocol import Reader
 
 # The channels by which a decision can come.
@@ -94,9 +95,18 @@ def _before_and_after(entry: Curation) -> tuple[str, str]:
     if entry.action in (Action.WRITE, Action.APPROVE):
         written = read_written(entry)
         return "", f"{written.path}\n{written.text}".strip() if written else entry.text
+    if is_bank_merge(entry):
+        return _bank_merge(entry)
     if entry.action in (Action.MERGE, Action.TEACH):
         return "", entry.text
     return "", ""
+
+
+def _bank_merge(entry: Curation) -> tuple[str, str]:
+    """The bank that was merged, and into which bank and why."""
+    merge = read_merge(entry)
+    reason = f": {merge.reason}" if merge.reason else ""
+    return f"{merge.bank.name} ({merge.bank.id})", f"in {uri('bank', merge.into)}{reason}"
 
 
 def _format_fields(fields: dict[str, Any]) -> str:

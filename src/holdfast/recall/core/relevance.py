@@ -165,6 +165,11 @@ def _other_forms(
         roots = {stem(part) for part in parts} & weights.keys()
         if roots:
             yield name, sorted(roots)
+    if not text.isascii():
+        # The index has no marks on letters: "migracion" finds "migración".
+        for word in {word for word in said if not word.isascii()}:
+            if (root := stem(fold_marks(without_elision(word)))) in weights:
+                yield word, [root]
     begun = [(fold_marks(key[:-1].lower()), key) for key in weights if is_start(key)]
     if begun:
         for word in set(said):

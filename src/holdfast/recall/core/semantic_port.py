@@ -16,9 +16,14 @@ from holdfast.store.protocol import Reader
 class SemanticSearch(Protocol):
     """Search by meaning instead of spelling."""
 
-    @property
-    def has_reranker(self) -> bool:
-        """Whether a cross-encoder is configured."""
+    def has_reranker(self, shipped: bool) -> bool:
+        """Whether there is a cross-encoder: one that the settings name, or, if `shipped`, the one
+        that comes with Holdfast."""
+        ...
+
+    def understands(self, query: str) -> bool:
+        """Whether the model knows the language of a query, so that a cosine tells whether a
+        passage answers it."""
         ...
 
     def nearest(

@@ -331,8 +331,8 @@ def exact_names(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in whole if name))[:MAX_NAMES]
 
 
-# Names that stand out by their marks: a call, a word as code, a code of an error, a key of an issue,
-# a hash.
+# Names that stand out by their marks: a call, a word as code, an error's code, an issue's key, a
+# hash.
 _MARKED = regex(
     r"\b([A-Za-z_]\w{2,})\(\)|`([\w./:@#-]{2,120})`|\b([A-Z]{1,10}-?\d{2,6})\b|"
     r"\b((?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})\b"
@@ -342,8 +342,8 @@ _HYPHENATED = regex(r"[A-Za-z]+-[A-Za-z]+")
 
 
 def identifiers(query: str) -> tuple[str, ...]:
-    """The names in a query that a text holds exactly or not at all: of code, paths, flags, versions,
-    codes of errors, keys of issues, hashes."""
+    """The names in a query that a text holds exactly or not at all: of code, paths, flags,
+    versions, codes of errors, keys of issues, hashes."""
     text = query[:_MAX_CHARACTERS]
     marked = ["".join(match.groups("")) for match in _MARKED.finditer(text)]
     named = [name for name in exact_names(text) if not _HYPHENATED.fullmatch(name)]

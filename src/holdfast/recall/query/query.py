@@ -4,13 +4,13 @@ may start or end at a landmark: a version, the last release, session or commit."
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.language import stem, words
+from holdfast.function_words import language_of
+from holdfast.language import STOPWORDS, stem, words
 from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds
@@ -19,12 +19,19 @@ from holdfast.recall.query.terms import Terms, proper_names, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
-from holdfast.word_forms import START, language_markers, word_start
+from holdfast.word_forms import (
+    START,
+    fold_marks,
+    is_start,
+    language_markers,
+    starts_word,
+    word_start,
+)
 
 # The kinds that show whether there is anything of a time.
 _KINDS_WITH_TIME = ("turn", "digest", "commit")
-# A bank has texts in a language if it has this many of the words that tell it.
-_MARKERS_NEEDED = 3
+# The language of so few words without a small one among them cannot be told.
+_FEW_WORDS = 3
 # How many commits that name a version are looked at to find the one that released it.
 _MAX_RELEASE_COMMITS = 100
 
@@ -77,10 +84,10 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
     terms = read_terms(bare)
     phrases = tuple(dict.fromkeys((*terms.phrases, *exact_names(text))))
     terms = terms._replace(phrases=phrases)
-    terms, weight = _weigh(store, bank, terms)
+    terms, weight = _weigh(store, bank, terms, bare)
     spelled = {word.rstrip(START): weight.by_word[word] for word in terms.words}
-    of_time = _stems(when.phrase) - _stems(when.rest) if when is not None else frozenset[str]()
-    named = frozenset(map(stem, proper_names(bare))) & weight.by_stem.keys()
+    of_time = _time_stems(when, weight.by_stem) if when is not None else frozenset[str]()
+    named = _name_stems(proper_names(bare), weight.by_stem)
     return Query(
         text,
         terms,
@@ -95,22 +102,43 @@ def read_query(store: Reader, bank: str | None, text: str, now: Callable[[], str
     )
 
 
-def _weigh(store: Reader, bank: str | None, terms: Terms) -> tuple[Terms, TermWeights]:
-    """The terms with their weights. A word that no passage has may be of another language that some
-    are in: it is then looked for by its stem."""
+def _weigh(store: Reader, bank: str | None, terms: Terms, text: str) -> tuple[Terms, TermWeights]:
+    """The terms with their weights. Words that no passage has, and those of a query of few words
+    that tell no language, may be of another language that some passages are in: they are then
+    looked for by their stems."""
     weight = weigh_terms(store, bank, terms.words)
-    unknown = [word for word in terms.words if word in weight.unknown and word.isascii()]
-    if not unknown:
+    few = len(terms.words) <= _FEW_WORDS and not any(word in STOPWORDS for word in words(text))
+    unsure = [word for word in terms.words if (few or word in weight.unknown) and word.isascii()]
+    if not unsure:
         return terms, weight
     markers = tuple(language_markers())
     counts = store.passages.term_frequencies(bank, [word for _, word in markers], 1)
-    present = Counter(name for (name, _), count in zip(markers, counts, strict=True) if count)
-    languages = [name for name, count in present.items() if count >= _MARKERS_NEEDED]
-    starts = {word: start for word in unknown if (start := word_start(word, languages))}
+    languages = [name for (name, _), count in zip(markers, counts, strict=True) if count]
+    starts = {word: start for word in unsure if (start := word_start(word, languages))}
     if not starts:
         return terms, weight
     terms = terms._replace(words=tuple(starts.get(word, word) for word in terms.words))
     return terms, weigh_terms(store, bank, terms.words)
+
+
+def _name_stems(names: Sequence[str], stems: Collection[str]) -> frozenset[str]:
+    """Those of a query's stems that are of a name, also where they are only the start of it."""
+    begun = {key: fold_marks(key.rstrip(START)) for key in stems if is_start(key)}
+    found = {
+        key
+        for name in names
+        for key, start in begun.items()
+        if starts_word(start, fold_marks(name))
+    }
+    return frozenset(found | (set(map(stem, names)) & set(stems)))
+
+
+def _time_stems(when: TimeRange, stems: Collection[str]) -> frozenset[str]:
+    """The stems of the words that name a time, among those of the whole query."""
+    if language_of(f"{when.phrase} {when.rest}").is_english:
+        return _stems(when.phrase) - _stems(when.rest)
+    # The terms of other languages are starts and pieces of words.
+    return frozenset(stems) - frozenset(map(stem, read_terms(when.rest).words))
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from holdfast.function_words import language_of, without_asking
 from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
 from holdfast.regex import regex
-from holdfast.word_forms import latin_languages, search_words, word_start
+from holdfast.word_forms import search_words, without_elision, word_start
 
 # Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
@@ -43,17 +44,26 @@ class Terms(NamedTuple):
 
 def proper_names(query: str) -> list[str]:
     """The words of a query, in lower case, that are written like a name: with a capital, and not
-    only because the query begins with them. A query in which most words are is a title."""
+    only because the query begins with them. A query in which most words are is a title. In German
+    every noun has a capital: only what is not written like one is a name (`SAP`)."""
     found = _WORD_AS_WRITTEN.findall(query[:_MAX_CHARACTERS])
-    capital = [word for word in found[1:] if not word.islower() and word != "I"]
+    capital = [word for word in found[1:] if word != word.lower() and word != "I"]
     if len(capital) > _MAX_NAME_SHARE * len(found):
         return []
+    if capital and "de" in language_of(query[:_MAX_CHARACTERS]).codes:
+        capital = [word for word in capital if not word.istitle()]
     return [part for word in capital for part in words(word)]
 
 
 def names_something(query: str) -> bool:
     """Whether a query has a word that can be looked for: "why why why" has none."""
-    return any(word not in STOPWORDS for word in words(query[:_MAX_CHARACTERS]))
+    text = query[:_MAX_CHARACTERS]
+    language = language_of(text)
+    empty = STOPWORDS | language.function_words
+    said = (
+        words(text) if language.is_english else search_words(without_asking(text, language.codes))
+    )
+    return any(word not in empty and without_elision(word) not in empty for word in said)
 
 
 def read_terms(query: str) -> Terms:
@@ -61,11 +71,15 @@ def read_terms(query: str) -> Terms:
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
     named = code_names(text)
     parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]
-    said = search_words(text) + parts
+    language = language_of(text)
+    asking = language.function_words
+    said = (search_words(without_asking(text, language.codes)) or search_words(text)) + parts
     telling = [w for w in said if w not in STOPWORDS and w not in QUESTION_WORDS]
+    telling = [
+        w for w in telling if w not in asking and without_elision(w) not in asking
+    ] or telling
     telling = telling or [w for w in said if w not in STOPWORDS] or said
-    languages = latin_languages(text)
-    telling = [word_start(w, languages) or w for w in telling]
+    telling = [word_start(w, language.stemmers) or w for w in telling]
     counted: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for word in telling:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdfast.function_words import language_of
 from holdfast.inference.embedder import Embedder, Vectors
 from holdfast.inference.reranker import Reranker
 from holdfast.inference.token_vectors import TokenVectors
@@ -39,12 +40,15 @@ _MAX_QUERIES_CACHED = 32
 
 
 class SemanticModels(NamedTuple):
-    """The models that are configured."""
+    """The models that are configured. `english_only` tells that the embedder knows no other
+    language; `reranker_is_chosen` that the settings name the reranker."""
 
     embedder: Embedder | None
     tokenizer: Tokenizer | None
     pieces: TokenVectors | None
     reranker: Reranker | None
+    english_only: bool = False
+    reranker_is_chosen: bool = False
 
 
 class ModelSemanticSearch:
@@ -56,9 +60,12 @@ class ModelSemanticSearch:
         self._matrices: dict[str, VectorMatrix] = {}
         self._queries: dict[str, Vectors] = {}
 
-    @property
-    def has_reranker(self) -> bool:
-        return self._parts.reranker is not None
+    def has_reranker(self, shipped: bool) -> bool:
+        parts = self._parts
+        return parts.reranker is not None and (shipped or parts.reranker_is_chosen)
+
+    def understands(self, query: str) -> bool:
+        return not self._parts.english_only or language_of(query).is_english
 
     def nearest(
         self,

@@ -21,10 +21,42 @@ from holdfast.regex import regex
 _DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
 _MIN_WORDS = 4
-# What an agent says of itself while it works.
+# What an agent says of itself while it works, and what it takes for likely then.
 _NARRATES = regex(
-    r"\b(?:I['’](?:ll|m)|I (?:will|am|need to|should)|let me|let['’]s)\b|^wait\b", re.I
+    r"\b(?:I['’](?:ll|m)|I (?:still |also |just |first |now )?(?:will|am|need|should|see|found)|"
+    r"let me|let['’]s|likely|probably|perhaps|might|may (?:be|have|rely|need))\b|"
+    r"^(?:wait|before I|before (?:\w+ing))\b",
+    re.I,
 )
+# What an agent read or looked at: the result is said beside it.
+_READS = regex(
+    r"^\W*I(?:['’]ve| have)?(?: also| now| just| then)? (?:reviewed|read|checked|looked|examined|"
+    r"inspected|searched|explored|tried|attempted|ran|compared|went)\b",
+    re.I,
+)
+# A part of a finding that is named by its label: how it would show, what could be done about it.
+_PART_OF_FINDING = regex(
+    r"^\W*(?:action(?:able fix)?|(?:suggested|proposed|recommended|possible) (?:fix|change|action)|"
+    r"suggestions?|recommendation|(?:failure |example |realistic )*(?:scenario|failure case)|impact|"
+    r"severity|evidence|repro(?:duction)?|why (?:this|it) (?:matters|is an? \w+))\W*:",
+    re.I,
+)
+# How matters stand among agents at the moment.
+_AT_WORK = regex(
+    r"\b(?:is|are) (?:already |still |now )?(?:handling|working on|online|standing by|waiting|"
+    r"in[_ ]progress|running|idle)\b|\bunblocked\b",
+    re.I,
+)
+# The prompt of a program or an agent, which says what the reader is.
+_ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
+# A verdict that names nothing: "the tests cover it", "looks consistent with existing patterns".
+_VERDICT = regex(
+    r"\b(?:no (?:\w+[- ]){0,3}(?:bugs?|issues?|problems?|regressions?|concerns)\b.{0,20}\b(?:found|"
+    r"identified|stood out)|did(?:n['’]t| not) find any|(?:is|are|looks?) (?:internally )?"
+    r"(?:consistent|coherent|correct|solid|good|fine)\b|(?:correctly|properly) handles)",
+    re.I,
+)
+_SAYS_NOTHING = (_READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
 
 
 class Context(NamedTuple):
@@ -76,8 +108,8 @@ def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
 
 def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     """Whether a statement says something: a question does not, nor does a guess at a cause, an
-    announcement, a line that only leads to the next, one that begins with what the sentence before
-    it names, or a few words."""
+    announcement, a verdict, a line that only leads to the next, one that begins with what the
+    sentence before it names, a part of a finding, or a few words."""
     utterance, text = utterances[candidate.utterance], candidate.statement.text
     if utterance.place is Place.ANSWER:
         return True
@@ -88,10 +120,12 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     if utterance.place in _SNAPSHOTS and is_left_open(candidate.statement):
         return False
     if utterance.is_person:
-        return True
+        return _ROLE.match(utterance.text) is None
     if candidate.statement.before and POINTS_BACK.match(text):
         return False
     if utterance.place is Place.REPLY and _NARRATES.search(text):
+        return False
+    if any(pattern.search(text) for pattern in _SAYS_NOTHING):
         return False
     stated = sentences(text)
     return not any(is_guess(s) or is_chatter(s) for s in stated)
@@ -100,6 +134,5 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
 def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -> Distilled:
     utterance = utterances[one.candidate.utterance]
     said = standalone(one.candidate.statement)
-    subjects = (context.subject, context.requests.get(utterance.turn.id, ""))
-    text = with_context(said, subjects)
+    text = with_context(said, context.requests.get(utterance.turn.id) or context.subject)
     return Distilled(one.kind, text, said, utterance.turn, utterance.is_person)

@@ -16,13 +16,30 @@ from holdfast.refine.distil.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
+# How also people say that something is not for now: what else they ask for is done at once.
+_FOR_LATER = (
+    r"\b(?:todo|for later|(?:in|as) a (?:later|future|separate|follow-?up) \w+|follow-?ups?)\b"
+)
+_POSTPONES = regex(_FOR_LATER, re.IGNORECASE)
 _OPEN = regex(
-    r"\b(?:todo|still (?:needs?|to do|open|missing|fails?)|remain(?:s|ing)?|follow-?ups?|"
-    r"not (?:yet|done|implemented|included)|left (?:to|for|open|as)|next steps?|out of scope|"
-    r"deferred|pending|later|future|needs? to be)\b",
+    r"\b(?:todo|still (?:needs?|to (?:do|be)|open|missing|fails?)|remaining (?:work|tasks?|steps?|"
+    r"issues?|gaps?|items?|failures?|blockers?)|remains? (?:to|open|un\w+)|follow-?ups?|"
+    r"not (?:yet|done|implemented|included)|left (?:to do|for later|open|as a)|next steps?|"
+    r"deferred (?:for|to|until|from)|(?:is|are|still) pending|(?:still|also) needs? to be|"
+    r"future (?:work|pr|release))\b|" + _FOR_LATER,
     re.IGNORECASE,
 )
-_OPEN_LEAD = regex(r"next|remain|todo|follow|later|open|future|out of scope", re.IGNORECASE)
+# "0 remaining", "nothing is left to do": there is no task.
+_NONE_LEFT = regex(
+    r"\b(?:no|0|zero|nothing|none)\b[^.;]{0,40}\b(?:remain|left|open|pending|outstanding|todo|"
+    r"follow-?ups?|needs? to be)",
+    re.IGNORECASE,
+)
+_OPEN_LEAD = regex(
+    r"^\W*(?:next steps?|remain(?:s|ing)|to-?dos?|follow-?ups?|later|open|future|left|deferred|"
+    r"not (?:yet )?(?:done|included))\b",
+    re.IGNORECASE,
+)
 _CAUSE = regex(
     r"root cause|\bbecause\b|caused by|due to|turn(?:s|ed) out|\bcrash|\btrap\b|gotcha|"
     r"the (?:real |actual )?(?:bug|issue|problem|culprit|cause) (?:is|was)|"
@@ -31,7 +48,8 @@ _CAUSE = regex(
 )
 _CAUSE_LEAD = regex(r"cause|problem|bug|why", re.IGNORECASE)
 _BINDING = regex(
-    r"\b(?:always|never|must|do not|don['’]t|should(?:n['’]t)?|only|make sure|ensure|no \w+s)\b",
+    r"\b(?:always|never|must|do not|don['’]t|should(?:n['’]t)?|only|from now on)\b|"
+    r"^\W*(?:make sure|ensure|no \w+s)\b",
     re.IGNORECASE,
 )
 _DONE = regex(
@@ -39,6 +57,12 @@ _DONE = regex(
     r"merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|wrote|built|"
     r"extended|migrated|cleaned|changed|all )|\b(?:is|are) (?:now )?(?:complete|done|merged|pushed|"
     r"green|passing|ready|live|published|committed|open)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
+    re.IGNORECASE,
+)
+# How a commit message says what it does.
+_DOES = regex(
+    r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
+    r"build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use)s?\b",
     re.IGNORECASE,
 )
 _CHOICE = regex(
@@ -62,18 +86,21 @@ def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
         return _BY_PLACE[utterance.place]
     if utterance.place is Place.COMMIT and statement.lead in (COMMITTED, PULL_REQUEST):
         return Kind.OUTCOME
-    if is_left_open(statement):
+    if is_left_open(statement) and (not utterance.is_person or _POSTPONES.search(text)):
         return Kind.TODO
     if utterance.place is Place.FIX:
         return Kind.LESSON
+    if utterance.place is Place.COMMIT and _DOES.match(text) and not _CAUSE.search(text):
+        return Kind.OUTCOME
     return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)
 
 
 def is_left_open(statement: Statement) -> bool:
     """Whether a statement says that something is not done yet."""
     text = plain(statement.text)
-    is_listed = _OPEN_LEAD.search(statement.lead) is not None
-    return is_listed or (_OPEN.search(text) is not None and not _DONE.search(text))
+    if _NONE_LEFT.search(text) or _DONE.search(text):
+        return False
+    return _OPEN_LEAD.match(statement.lead) is not None or _OPEN.search(text) is not None
 
 
 def _said_by_person(text: str, guess: Kind) -> Kind:

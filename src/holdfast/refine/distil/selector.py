@@ -45,6 +45,9 @@ class SelectionLimits(NamedTuple):
 
 
 LIMITS = SelectionLimits()
+# Numbers farther from the mean than so many deviations count as this far: what was rare in training
+# would decide everything elsewhere.
+_FARTHEST = 3.0
 
 
 class Scored(NamedTuple):
@@ -88,9 +91,14 @@ class Selector:
 
 def network(weights: Mapping[str, Numbers], numbers: Numbers) -> Numbers:
     """The scores of rows of numbers: one hidden layer."""
-    scaled = (numbers - weights["mean"]) / weights["spread"]
-    hidden = np.tanh(scaled @ weights["hidden"] + weights["hidden_bias"])
+    hidden = np.tanh(scale(weights, numbers) @ weights["hidden"] + weights["hidden_bias"])
     return hidden @ weights["out"] + weights["out_bias"]
+
+
+def scale(weights: Mapping[str, Numbers], numbers: Numbers) -> Numbers:
+    """Rows of numbers as deviations from the mean of those that were trained on."""
+    found = (numbers - weights["mean"]) / weights["spread"]
+    return np.clip(found, -_FARTHEST, _FARTHEST)
 
 
 def select(scored: Sequence[Scored], limits: SelectionLimits = LIMITS) -> list[Scored]:

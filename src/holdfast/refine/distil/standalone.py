@@ -1,14 +1,13 @@
 """Makes a statement understandable without its conversation.
 
 Words that only continue the conversation are taken off its start, what stood above it in a list is
-put before it, and where it does not say what it is about, the subject of its session and the
-request that it answers are added in brackets. Otherwise the words stay as they were written.
+put before it, and where it does not say what it is about, the request that it answers, or else the
+subject of its session, is added in brackets. Otherwise the words stay as they were written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.language import capitalize, collapse_spaces, cut, sentences
@@ -72,14 +71,9 @@ def standalone(statement: Statement) -> str:
     return cut(text, _LIMITS.max_chars)
 
 
-def with_context(text: str, subjects: Sequence[str]) -> str:
-    """A statement with those subjects in brackets that neither it nor one before them names."""
-    named = content_words(text)
-    missing: list[str] = []
-    for subject in subjects:
-        about = content_words(subject)
-        if len(about & named) < min(_LIMITS.shared_words, len(about)):
-            missing.append(cut(subject, _LIMITS.max_subject_chars))
-            named |= about
-    context = " — ".join(missing)
-    return f"{cut(text, _LIMITS.max_chars - len(context) - 3)} ({context})" if context else text
+def with_context(text: str, subject: str) -> str:
+    """A statement with its subject in brackets, where it does not name that itself."""
+    about = content_words(subject)
+    if not about or len(about & content_words(text)) >= min(_LIMITS.shared_words, len(about)):
+        return text
+    return f"{text} ({cut(subject, _LIMITS.max_subject_chars)})"

@@ -31,6 +31,8 @@ _FENCE = regex(r"^\s*(```|~~~)")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BOLD_LINE = regex(r"^\s*\*\*([^*]{3,80})\*\*:?\s*$")
 _ITEM = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
+# How an item begins that has a name: "**Rows come twice** — the wrapper …".
+_NAME = regex(r"^\*\*([^*]{3,}?)\*\*")
 _ROW = regex(r"^\s*\|(.*)\|\s*$")
 _RULER = regex(r"^[\s|:=_*#>~-]+$")
 _QUOTED = regex(r"^[ \t]*(?:>[ \t]+)+")
@@ -82,7 +84,10 @@ class _BlockReader:
         self.found: list[Block] = []
         self._heading = self._lead = ""
         self._lines: list[str] = []
-        self._is_item = False
+        self._is_item = self._in_list = False
+        self._indent = 0
+        # The items that the open one stands below, as their indent and what they are about.
+        self._above: list[tuple[int, str]] = []
 
     def add(self, line: str) -> None:
         """Read the next line outside of code."""
@@ -97,28 +102,43 @@ class _BlockReader:
             self._open(" — ".join(cell for cell in cells if cell), True)
             self.close()
         elif item:
-            self._open(line[item.end() :], True)
+            self._open(line[item.end() :], True, len(line) - len(line.lstrip()))
         elif self._lines:
             self._lines.append(line)
         else:
             self._open(line, False)
 
-    def _open(self, line: str, is_item: bool) -> None:
+    def _open(self, line: str, is_item: bool, indent: int = 0) -> None:
         self.close()
-        self._is_item, self._lines = is_item, [line]
+        self._is_item, self._indent, self._lines = is_item, indent, [line]
 
     def close(self) -> None:
         """The block that was read so far is complete. A paragraph that ends with a colon is the
-        lead of the list after it."""
+        lead of the list after it, an item that of the items below it."""
         words = collapse_spaces(" ".join(self._lines))
         self._lines = []
         if not words:
             return
-        is_lead = words.endswith(":") and not self._is_item
-        lead = "" if is_lead else self._lead
-        self.found.append(Block(words, self._heading, lead, self._is_item))
-        if not self._is_item:
+        if self._is_item:
+            self._above = [above for above in self._above if above[0] < self._indent]
+            lead = next((head for _, head in reversed(self._above) if head), self._lead)
+            self._above.append((self._indent, _head_of(words)))
+            self.found.append(Block(words, self._heading, lead, True))
+        else:
+            is_lead = words.endswith(":")
+            # After a list its lead is over.
+            lead = "" if is_lead or self._in_list else self._lead
+            self._above = []
+            self.found.append(Block(words, self._heading, lead, False))
             self._lead = words if is_lead else ""
+        self._in_list = self._is_item
+
+
+def _head_of(item: str) -> str:
+    """What an item is about, for those below it; "" where it does not say that in a few words."""
+    named = _NAME.match(item)
+    head = plain(named.group(1) if named else item).rstrip(":. ")
+    return head if len(head) <= LIMITS.max_lead_chars else ""
 
 
 def find_statements(text: str) -> list[Statement]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.language import plain
+from holdfast.model.knowledge import Kind
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
@@ -50,7 +51,14 @@ def retain_statements(
         _occurrence(exchange_of[one.turn.id], one)
         for one in distil(turns, context, packaged_selector(), whole=whole)
         if not any(says_the_same(content_words(one.text), other) for other in words)
+        and (not session.parent or _is_beyond_report(one))
     ]
+
+
+def _is_beyond_report(one: Distilled) -> bool:
+    """Whether a statement of a subagent is more than its report, of which the agent that runs it
+    tells what came: a cause that was found, or what it wrote for later. Its prompt is no person's."""
+    return one.turn.tool is not None or (one.kind is Kind.LESSON and not one.is_person)
 
 
 def _asks_for_work(turns: Sequence[Turn]) -> bool:

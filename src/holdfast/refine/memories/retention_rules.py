@@ -41,6 +41,8 @@ from holdfast.sources.project import base_name
 # Memories of one exchange. More of them are less important: the best come first.
 MAX_PER_EXCHANGE = 4
 MAX_WHAT_CHARS = MAX_CHARS
+# A statement with its reason and, in brackets, its subject: the end of it tells what follows.
+MAX_STATEMENT_CHARS = 500
 MAX_WHY_CHARS = 200
 # In the key of a memory that is made of its matter.
 MATTER = "matter"
@@ -172,7 +174,7 @@ def make_occurrence(
     same `key`; without `key`, statements of one matter have the same. `said` is the part of `what`
     that was stated, if not all of it was."""
     x = exchange
-    what = truncate(what, MAX_WHAT_CHARS)
+    what = truncate(what, MAX_STATEMENT_CHARS if said else MAX_WHAT_CHARS)
     turn_uris = tuple(uri("turn", turn.id) for turn in evidence[: _LIMITS.max_turns_as_evidence])
     context = f"{date_words(x.started)} {network.value} {where} {split_identifiers(what)}"
     return MemoryOccurrence(

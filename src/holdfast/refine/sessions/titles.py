@@ -39,8 +39,8 @@ _PROCESS_WORDS = (
     "change implement implementation problem error answer question understand explain good morning "
     "hello hey everything deep dive user way"
 )
-# How the summary of an exchange without a reply begins.
-_ACTIONS = regex(r"^(?:Changed |ran )")
+# What is no result: the summary of an exchange without a reply, and that tests pass.
+_NO_RESULT = regex(r"^(?:Changed |ran )|\btests? (?:all |now )?pass", re.IGNORECASE)
 # Japanese and Chinese write words without spaces between them.
 _WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
@@ -48,15 +48,21 @@ _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
-    return collapse_spaces(session.title) or plain(_subject(exchanges))
+    return _own_title(session) or plain(_subject(exchanges)) or collapse_spaces(session.title)
 
 
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
     """The title of a session: its own and what it was about."""
-    own, about = collapse_spaces(session.title), _subject(exchanges)
+    own, about = _own_title(session), _subject(exchanges)
     if own and about and own.lower() not in about.lower():
         return f"{own} — {about}"
-    return about or own
+    return about or collapse_spaces(session.title)
+
+
+def _own_title(session: Session) -> str:
+    """The title in the transcript; "" for one that fits every session ("GitHub issue analysis")."""
+    own = collapse_spaces(session.title)
+    return own if _telling_stems(own) or _WITHOUT_SPACES.search(own) else ""
 
 
 def says_something(title: str) -> bool:
@@ -86,13 +92,19 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
         return first
     facts = [fact for exchange in exchanges for fact in exchange.facts]
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
-    if len(commits) <= _MAX_COMMITS and (telling := next(filter(says_something, commits), "")):
-        return telling
+    if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
+        return subject
     request = next((x.title for x in exchanges if says_something(x.title)), "")
     if request and not 0 < len(_telling_stems(request)) < _ENOUGH_STEMS:
         return request
+    request = request or (first if _telling_stems(first) else "")
     result = _result(exchanges)
     return f"{request} — {result}" if request and result else request or result or first
+
+
+def _is_subject(message: str) -> bool:
+    """Whether the subject of a commit says what it is about: "wip" and "fix" do not."""
+    return len(content_stems(message)) >= _MIN_STEMS and not _EMPTY.match(message)
 
 
 def _result(exchanges: Sequence[Exchange]) -> str:
@@ -102,7 +114,7 @@ def _result(exchanges: Sequence[Exchange]) -> str:
     best, highest = "", 0.0
     for exchange in exchanges:
         for sentence in sentences(exchange.summary):
-            if is_chatter(sentence) or _ACTIONS.match(sentence) or not says_something(sentence):
+            if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
                 continue
             stems = _telling_stems(sentence)
             share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from holdfast.model.bank import Clue, ClueKind, StoredClue
 from holdfast.store.sql.database import Database
@@ -11,6 +12,13 @@ from holdfast.store.sql.statements import insert_missing
 _CLUE = "bank, source, folder, kind, value"
 # The kind of the row that says up to which byte of a file clues were looked for.
 _READ = "read"
+
+
+class Searched(NamedTuple):
+    """How far a source was searched, and how often it had been rewritten by then."""
+
+    offset: int
+    rewrites: int
 
 
 class ClueReader:
@@ -31,13 +39,13 @@ class ClueReader:
             for bank, source, folder, kind, value in found
         ]
 
-    def offsets(self, bank: str | None) -> dict[int, int]:
-        """Up to which byte each source was searched, by the number of the source."""
+    def searched(self, bank: str | None) -> dict[int, Searched]:
+        """How far each source was searched, by the number of the source."""
         where, values = self._db.in_bank(bank)
         found = self._db.all(
             f"SELECT source, value FROM project_clue WHERE {where} AND kind = ?", (*values, _READ)
         )
-        return {source: int(offset) for source, offset in found}
+        return {source: Searched(*map(int, value.split())) for source, value in found}
 
     def session_count(self, bank: str) -> int:
         """How many sessions a bank has, hidden ones included."""
@@ -57,13 +65,12 @@ class ClueReader:
 class ClueWriter(ClueReader):
     """Writes clues."""
 
-    def add(self, bank: str, source: int, offset: int, clues: Iterable[Clue]) -> None:
-        """Add what was found in a source up to a byte."""
+    def add(self, bank: str, source: int, searched: Searched, clues: Iterable[Clue]) -> None:
+        """Add what was found in a source, and how far it was searched."""
         self._db.run(
             "DELETE FROM project_clue WHERE bank = ? AND source = ? AND kind = ?",
             (bank, source, _READ),
         )
         found = [(bank, source, *clue) for clue in clues]
-        self._db.run_many(
-            insert_missing("project_clue", _CLUE), [*found, (bank, source, "", _READ, str(offset))]
-        )
+        mark = (bank, source, "", _READ, f"{searched.offset} {searched.rewrites}")
+        self._db.run_many(insert_missing("project_clue", _CLUE), [*found, mark])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from holdfast.app.memory import open_memory
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import InputError
 from holdfast.interfaces.cli import confirm, options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
 
 HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
+
+`merge FROM INTO` makes one bank of two that are one project: everything of FROM, its decisions
+included, is in INTO from then on, and old links still open. `unmerge FROM` takes that back, and
+so does `holdfast undo`. `apart ONE OTHER` notes that two banks are different projects, so that
+`holdfast doctor` does not propose them again. Banks are named by name or id.
 
 The disposition is three numbers from 1 to 5. Skepticism: how many sessions must say a thing
 before it is believed, and how little a single one counts. Literalism: whether only the very
@@ -30,11 +35,17 @@ EXAMPLES = """\
   holdfast bank show --json
   holdfast bank set --preset bug-investigation
   holdfast bank set --skepticism 5 --background "A payments backend; we verify before we believe."
-  holdfast bank set --alias shop --retention 24 --yes"""
+  holdfast bank set --alias shop --retention 24 --yes
+  holdfast bank merge shop-feature-x shop
+  holdfast bank unmerge shop-feature-x"""
+
+# How many banks each action names.
+_NAMED = {"merge": 2, "apart": 2, "unmerge": 1}
 
 
 def configure(parser: Parser) -> None:
-    options.add_action(parser, ("show", "set", "list"), "show")
+    options.add_action(parser, ("show", "set", "list", "merge", "unmerge", "apart"), "show")
+    parser.add_argument("banks", nargs="*", metavar="BANK", help="for merge, unmerge and apart")
     parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
         parser.option(f"--{name}", "N", "1 to 5", None, int)
@@ -54,7 +65,15 @@ def run(screen: Screen, arguments: Arguments) -> None:
             else f"`holdfast bank {arguments.action}` changes nothing.",
             "`holdfast bank set` takes --preset, --skepticism and more: see --help.",
         )
+    if len(arguments.banks) != _NAMED.get(arguments.action, 0):
+        raise InputError(
+            f"`holdfast bank {arguments.action}` takes "
+            f"{number(_NAMED.get(arguments.action, 0), 'bank')}.",
+            "`holdfast bank list` names them; see --help.",
+        )
     with open_memory(create=False) as memory:
+        if arguments.action in _NAMED:
+            return _combine(screen, memory, arguments)
         if arguments.action == "list":
             return _list(screen, memory.banks.all(), arguments.json)
         if changes.retention and not confirm.confirm_memory_change(
@@ -71,6 +90,28 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.json(found)
     else:
         _print(screen, found)
+
+
+def _combine(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
+    """Merge two banks, take that back, or keep them apart."""
+    names: list[str] = arguments.banks
+    if arguments.action == "apart":
+        memory.merging.keep_apart(*names)
+        return screen.line(f"{names[0]} and {names[1]} stay two banks; nobody is asked again.")
+    if arguments.action == "unmerge":
+        found = memory.merging.unmerge(names[0])
+        line = f"{found.name} ({found.id}) is a bank of its own again."
+    else:
+        one, other = (memory.banks.get(name) for name in names)
+        question = f"Merge {one.name} ({one.id}) into {other.name} ({other.id})? It can be undone."
+        if not confirm.confirm_memory_change(screen, arguments.yes, question):
+            return
+        found = memory.merging.merge(one.id, other.id)
+        line = f"{one.name} is in {found.name} now; `holdfast bank unmerge {one.id}` takes it back."
+    if arguments.json:
+        screen.json(found)
+    else:
+        screen.line(line)
 
 
 def _changes(a: Arguments) -> BankChanges:

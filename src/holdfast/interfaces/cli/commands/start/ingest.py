@@ -28,6 +28,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.refine.core.executor import Executor
+from holdfast.refine.core.same_projects import BankJoin
 from holdfast.refine.git.history import HistoryReport
 from holdfast.refine.ingest.ingest import IngestReport
 from holdfast.sources.git.log import is_repository
@@ -113,12 +114,14 @@ def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
             memory.rules.sync_all()
             left = embed(memory, arguments.embed, arguments.json, executors.embed, turns_s)
             memory.briefs.prepare()
+        proposed = memory.merging.joins() if report is not None else []
     if arguments.json:
         logs = zip(repositories, commits, strict=True)
         found = [{"path": str(path), **log._asdict()} for path, log in logs]
-        return screen.json(_report_json(report, left, found))
+        return screen.json(_report_json(report, left, found, proposed))
     if report is not None:
         _print(screen, report)
+        _print_joins(screen, report.joined, proposed)
     _print_histories(screen, repositories, commits)
     if report is None and not repositories:
         screen.line("No transcripts there.")
@@ -130,9 +133,34 @@ def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
 
 
 def _report_json(
-    report: IngestReport | None, left: int | None, repositories: Sequence[object]
+    report: IngestReport | None,
+    left: int | None,
+    repositories: Sequence[object],
+    proposed: Sequence[BankJoin] = (),
 ) -> dict[str, object]:
-    return {"transcripts": report, "without_vectors": left, "repositories": repositories}
+    return {
+        "transcripts": report,
+        "without_vectors": left,
+        "repositories": repositories,
+        "proposed_merges": proposed,
+    }
+
+
+def _print_joins(screen: Screen, joined: Sequence[BankJoin], proposed: Sequence[BankJoin]) -> None:
+    """Print which banks were merged, and which ones a person should decide about."""
+    if joined:
+        screen.line(
+            f"{number(len(joined), 'bank')} of folders that are gone went into the bank of the "
+            "same project:"
+        )
+    for join in joined:
+        screen.item(f"- {join.bank} ({join.bank_id}) into {join.into}: {join.reason}.", "  ")
+    if joined:
+        screen.line("  `holdfast bank unmerge ID` takes one back.")
+    for join in proposed:
+        screen.item(f"{join.bank} and {join.into} may be one project: {join.reason}.", "")
+        screen.line(f"  If so: {join.command}")
+        screen.line(f"  If not: holdfast bank apart {join.bank_id} {join.into_id}")
 
 
 def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[HistoryReport]) -> None:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.model.query import Passage
+from holdfast.model.trust import Status
+from holdfast.recall.core.candidates import Candidate
+from holdfast.recall.query.expansion import identifiers
+from holdfast.recall.ranking.exact_names import put_exact_names_first
+
+
+def ranked(*bodies: str, ended: str = "") -> list[Candidate]:
+    return [
+        Candidate(
+            Passage(
+                "b", "turn", str(n), "s", "", body,
+                status=Status.SUPERSEDED if body == ended else Status.OBSERVED,
+            ),
+            score=1 - n / 10,
+        )
+        for n, body in enumerate(bodies)
+    ]  # fmt: skip
+
+
+def bodies(candidates: list[Candidate]) -> list[str]:
+    return [candidate.passage.body for candidate in candidates]
+
+
+def test_a_record_with_the_name_comes_third_at_the_latest() -> None:
+    given = ranked("a", "b", "c", "d", "see GIT_PS1 here", "GIT_PS1 again")
+    found = put_exact_names_first(given, ["GIT_PS1"], names_only=False)
+    assert bodies(found) == ["a", "b", "see GIT_PS1 here", "c", "d", "GIT_PS1 again"]
+    scores = [candidate.score for candidate in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_ranking_with_the_name_among_the_first_stays_as_it_is() -> None:
+    given = ranked("a", "GIT_PS1", "c", "GIT_PS1")
+    assert put_exact_names_first(given, ["GIT_PS1"], names_only=False) == given
+
+
+def test_all_records_with_the_name_come_first_where_nothing_else_is_asked() -> None:
+    given = ranked("a git ps1", "GIT_PS1 one", "c", "GIT_PS1 two")
+    found = put_exact_names_first(given, ["GIT_PS1"], names_only=True)
+    assert bodies(found) == ["GIT_PS1 one", "GIT_PS1 two", "a git ps1", "c"]
+
+
+def test_a_name_is_held_as_a_whole_and_in_its_own_case_before_another() -> None:
+    given = ranked("gradientLasting", "x", "y", "gradientlast", "gradientLast")
+    found = put_exact_names_first(given, ["gradientLast"], names_only=True)
+    assert bodies(found)[0] == "gradientLast"
+    given = ranked("gradientLasting", "x", "y", "GRADIENTLAST")
+    assert bodies(put_exact_names_first(given, ["gradientLast"], True))[0] == "GRADIENTLAST"
+
+
+def test_what_no_longer_holds_is_not_put_first() -> None:
+    given = ranked("a", "b", "c", "GIT_PS1 was", ended="GIT_PS1 was")
+    assert put_exact_names_first(given, ["GIT_PS1"], names_only=True) == given
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("What is POSH_GIT_STRING?", "POSH_GIT_STRING"),
+        ("Where do we call GradientLast()?", "GradientLast"),
+        ("Why does src/app/_layout.tsx fail?", "src/app/_layout.tsx"),
+        ("when did we bump to v2.1.3?", "v2.1.3"),
+        ("what came of PROJ-123?", "PROJ-123"),
+        ("error TS2304 in the build", "TS2304"),
+        ("what did 3f2a91c change", "3f2a91c"),
+        ("does it take --no-verify-ssl?", "no-verify-ssl"),
+        ("what does `retry` do", "retry"),
+    ],
+)
+def test_identifiers_of_a_query_are_known(query: str, name: str) -> None:
+    assert name in identifiers(query)
+
+
+@pytest.mark.parametrize("query", ["why did we drop the cache", "a read-only follow-up", "in 2026"])
+def test_plain_words_are_no_identifiers(query: str) -> None:
+    assert identifiers(query) == ()

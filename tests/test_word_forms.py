@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.recall.query.terms import read_terms
+from holdfast.word_forms import (
+    fold_marks,
+    index_parts,
+    is_piece,
+    is_start,
+    latin_languages,
+    phrase_parts,
+    search_words,
+    starts_word,
+    word_start,
+)
+
+SAME_WORD = (
+    ("миграции", "миграция", ""),
+    ("платежей", "платежи", ""),
+    ("migrationen", "migration", "german"),
+    ("bücher", "buch", "german"),
+    ("migraciones", "migración", "spanish"),
+    ("configuraciones", "configurar", "spanish"),
+    ("déploiements", "déploiement", "french"),
+    ("modifications", "modifier", "french"),
+    ("prenotazioni", "prenotazione", "italian"),
+    ("modifiche", "modifica", "italian"),
+    ("migrações", "migração", "portuguese"),
+    ("configurações", "configuração", "portuguese"),
+    ("wdrożenia", "wdrożeń", "polish"),
+    ("αλλαγές", "αλλαγή", ""),
+)
+
+
+@pytest.mark.parametrize(("asked", "said", "language"), SAME_WORD)
+def test_the_start_of_a_word_is_that_of_its_other_forms(
+    asked: str, said: str, language: str
+) -> None:
+    start = word_start(asked, [language] if language else [])
+    assert is_start(start)
+    assert starts_word(fold_marks(start[:-1]), fold_marks(said))
+
+
+def test_a_start_does_not_mean_much_longer_words() -> None:
+    assert starts_word("rad", "räder".replace("ä", "a"))
+    assert not starts_word("rad", "radikale")
+
+
+@pytest.mark.parametrize("word", ["cache", "v2", "日本", "x1"])
+def test_a_word_in_english_has_no_start(word: str) -> None:
+    assert word_start(word) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Warum laufen die Buchungen asynchron?", "german"),
+        ("Pourquoi abandonne-t-on MongoDB ?", "french"),
+        ("¿Quién revisa los cambios?", "spanish"),
+        ("Chi approva le modifiche alla cartella?", "italian"),
+        ("Quem cuida da integração?", "portuguese"),
+        ("Kto zatwierdza zmiany?", "polish"),
+    ],
+)
+def test_the_language_of_a_question_is_told_by_its_small_words(text: str, language: str) -> None:
+    assert latin_languages(text) == (language,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why did we drop the das format",
+        "redis cache ttl",
+        "How does the retry wrapper use exponential backoff?",
+        "MIT license and the del statement in los angeles",
+    ],
+)
+def test_english_is_taken_for_no_other_language(text: str) -> None:
+    assert latin_languages(text) == ()
+
+
+def test_an_english_query_does_not_load_the_stemmers() -> None:
+    code = (
+        "import sys; from holdfast.recall.query.terms import read_terms; "
+        "read_terms('why did parseHTTPRequest drop the header'); print('Stemmer' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_names_in_mixed_case_are_cut_into_their_parts() -> None:
+    assert index_parts("GradientLast() calls parseHTTPRequest") == (
+        "gradient last parse http request"
+    )
+    assert index_parts("plain words, snake_case and kebab-case") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("データベースの移行は金曜日に行った", "移行はいつ？"),
+        ("数据库迁移在星期五完成了", "什么时候迁移数据库？"),
+        ("데이터베이스 마이그레이션은 금요일에 했다", "마이그레이션을 언제 했나요?"),
+        ("เราย้ายฐานข้อมูลเมื่อวันศุกร์", "ย้ายฐานข้อมูล"),
+        ("夜間バッチ", "夜"),
+        ("Redisのセッションは廃止", "redis"),
+        ("ﾃﾞｰﾀの移行", "データ"),
+    ],
+)
+def test_a_question_shares_pieces_with_the_text_that_has_its_words(said: str, asked: str) -> None:
+    pieces = set(search_words(asked))
+    assert pieces & {part.lower() for part in index_parts(said).split()}
+
+
+def test_what_asks_is_no_piece_of_a_question_in_chinese_or_japanese() -> None:
+    assert search_words("数据库什么时候迁移？") == ["数据", "据库", "迁移"]
+    assert search_words("移行はいつですか") == ["移行"]
+
+
+def test_hiragana_is_looked_for_where_there_is_nothing_else() -> None:
+    assert search_words("すし") == ["すし"]
+
+
+def test_terms_of_a_mixed_query_are_words_pieces_and_starts() -> None:
+    terms = read_terms("Redisのセッション")
+    assert terms.words[0] == "redis" and all(map(is_piece, terms.words[1:]))
+    assert read_terms("Почему упала миграция?").words[-1] == "миграц…"
+
+
+@given(st.text())
+def test_every_text_can_be_cut(text: str) -> None:
+    assert isinstance(index_parts(text), str)
+    assert isinstance(phrase_parts(text), str)
+    assert all(search_words(text))
+
+
+@given(st.text(alphabet="数据库迁移完成的了", min_size=2, max_size=12))
+def test_a_phrase_of_a_script_without_spaces_stands_in_the_parts_of_a_longer_text(
+    phrase: str,
+) -> None:
+    assert phrase_parts(phrase) in index_parts(f"我們{phrase}之後")
