@@ -13,7 +13,6 @@ from holdfast.word_forms import (
     index_parts,
     is_piece,
     is_start,
-    latin_languages,
     phrase_parts,
     search_words,
     starts_word,
@@ -57,34 +56,6 @@ def test_a_word_in_english_has_no_start(word: str) -> None:
     assert word_start(word) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Warum laufen die Buchungen asynchron?", "german"),
-        ("Pourquoi abandonne-t-on MongoDB ?", "french"),
-        ("¿Quién revisa los cambios?", "spanish"),
-        ("Chi approva le modifiche alla cartella?", "italian"),
-        ("Quem cuida da integração?", "portuguese"),
-        ("Kto zatwierdza zmiany?", "polish"),
-    ],
-)
-def test_the_language_of_a_question_is_told_by_its_small_words(text: str, language: str) -> None:
-    assert latin_languages(text) == (language,)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "why did we drop the das format",
-        "redis cache ttl",
-        "How does the retry wrapper use exponential backoff?",
-        "MIT license and the del statement in los angeles",
-    ],
-)
-def test_english_is_taken_for_no_other_language(text: str) -> None:
-    assert latin_languages(text) == ()
-
-
 def test_an_english_query_does_not_load_the_stemmers() -> None:
     code = (
         "import sys; from holdfast.recall.query.terms import read_terms; "
@@ -118,9 +89,9 @@ def test_a_question_shares_pieces_with_the_text_that_has_its_words(said: str, as
     assert pieces & {part.lower() for part in index_parts(said).split()}
 
 
-def test_what_asks_is_no_piece_of_a_question_in_chinese_or_japanese() -> None:
-    assert search_words("数据库什么时候迁移？") == ["数据", "据库", "迁移"]
-    assert search_words("移行はいつですか") == ["移行"]
+def test_what_asks_is_no_term_of_a_question_in_chinese_or_japanese() -> None:
+    assert read_terms("数据库什么时候迁移？").words == ("数据", "据库", "迁移")
+    assert read_terms("移行はいつですか").words == ("移行",)
 
 
 def test_hiragana_is_looked_for_where_there_is_nothing_else() -> None:

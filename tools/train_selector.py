@@ -276,8 +276,8 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
                 first[name] = np.asarray(0.9 * first[name] + 0.1 * gradient, np.float32)
                 second[name] = np.asarray(0.999 * second[name] + 0.001 * gradient**2, np.float32)
                 moved = first[name] / (1 - 0.9**steps)
-                scale = np.sqrt(second[name] / (1 - 0.999**steps)) + 1e-8
-                weights[name] = (weights[name] * (1 - rate * 0.01) - rate * moved / scale).astype(
+                size = np.sqrt(second[name] / (1 - 0.999**steps)) + 1e-8
+                weights[name] = (weights[name] * (1 - rate * 0.01) - rate * moved / size).astype(
                     np.float32
                 )
     return weights

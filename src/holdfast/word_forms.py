@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from holdfast.language import STOPWORDS, split_identifier, words
+from holdfast.language import split_identifier, words
 from holdfast.regex import regex
 
 # Scripts whose words are cut into pairs of characters, each script for itself: a change of script
@@ -37,13 +37,6 @@ _MIXED_CASE = regex(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
 # Longer names are encoded data.
 _MAX_NAME_CHARACTERS = 80
 
-# Chinese has no spaces between the words that ask and those that are asked about.
-_CHINESE_FUNCTION_WORDS = regex(
-    "什么时候|什麼時候|为什么|為什麼|为何|為何|为啥|怎么样|怎麼樣|怎么|怎麼|如何|什么|什麼|哪一个|"
-    "哪一個|哪个|哪個|哪些|哪里|哪裡|哪儿|哪兒|多少|多久|几个|幾個|是否|是不是|有没有|有沒有|谁|誰|我们|我們|"
-    "你们|你們|他们|他們|这个|這個|那个|那個|这些|這些|那些|的|了|吗|嗎|呢|吧|啊|把|被|和|与|與|或|是|在|"
-    "也|都|就|才|很|还|還|请|請|告诉|告訴"
-)
 # What follows a Korean noun, the longest first.
 _PARTICLES = tuple(
     "에서는 에서도 으로는 으로도 까지는 부터는 에게서 이라는 이라고 입니다 "
@@ -122,10 +115,6 @@ def search_words(text: str) -> list[str]:
 
 
 def _query_pieces(run: str, script: int | None) -> list[str]:
-    if script == 1:
-        return [
-            piece for rest in _CHINESE_FUNCTION_WORDS.split(run) if rest for piece in _cut(rest, 1)
-        ] or _cut(run, 1)
     if script == 4:
         return [] if run in _PARTICLES else _cut(_without_particle(run), 4)
     return _cut(run, script)
@@ -185,47 +174,6 @@ _SCRIPT_LANGUAGES = (
     (regex(r"[\u0900-\u097f]"), "hindi"),
     (regex(r"[\u0b80-\u0bff]"), "tamil"),
 )
-# Words by which a text in Latin letters tells its language. None of them is an English word, or a
-# usual name of something in code.
-_TELLING_WORDS = {
-    "german": "und nicht ist wird werden wurde wurden haben sind wir für auf der das dem ein eine "
-    "einen einer warum wann wer wie welche welcher welchem welches wo woher gibt beim zum zur über "
-    "wieso weshalb",
-    "french": "les une est sont nous vous dans avec sur pas qui quand pourquoi où quel quelle "
-    "quels quelles ces cette été avons combien était faut depuis",
-    "spanish": "los las una qué cuándo dónde quién cómo cuál cuáles cuánto cuántos porque está "
-    "están nos fue hemos nuestro nuestra esta este donde",
-    "italian": "gli della delle dello dei degli il perché chi quando cosa quale quali quanto sono "
-    "abbiamo nel nella nelle sul sulla dal dalla alla allo viene quanti",
-    "portuguese": "não uma quem onde qual quais quanto quantos são foi estão pelo pela também "
-    "temos nosso nossa aos quê você quando nos nas",
-    "dutch": "het een niet zijn wordt worden hebben heeft wij waarom wanneer wie waar hoe welke "
-    "voor naar deze dit ook bij werd",
-    "polish": "nie jest się są dlaczego kiedy kto gdzie jak jaki jaka jakie które który która "
-    "przed przez oraz czy ile mamy został została był była",
-    "swedish": "och är inte varför när vem hur vilken vilket vilka det ett på från som där",
-    "turkish": "ve bir için neden kim nerede nasıl hangi değil ile bu olarak",
-}
-
-
-@lru_cache(1)
-def _telling_words() -> dict[str, frozenset[str]]:
-    return {name: frozenset(said.split()) for name, said in _TELLING_WORDS.items()}
-
-
-def latin_languages(text: str) -> tuple[str, ...]:
-    """The languages, other than English, that a text in Latin letters may be in: those of which it
-    has the most telling words. Empty where it has fewer of them than English ones."""
-    said = words(text)
-    scores = {
-        name: sum(word in telling for word in said) for name, telling in _telling_words().items()
-    }
-    most = max(scores.values())
-    if not most or most < sum(word in STOPWORDS for word in said):
-        return ()
-    return tuple(name for name, score in scores.items() if score == most)
-
-
 # Of each language the words that texts are most likely to have.
 _MARKERS = {
     "german": "und nicht wird der das dem wir",

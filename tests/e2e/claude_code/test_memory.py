@@ -38,7 +38,10 @@ def lab(make_lab: MakeLab) -> Lab:
     return set_up(make_lab(PLAYS))
 
 
-def set_up(lab: Lab) -> Lab:
+def set_up(lab: Lab, embedder: str = "none") -> Lab:
+    """Install the hooks. Without a model the workers that they start take half the time; what is
+    kept and told is looked for by its words."""
+    lab.env["HOLDFAST_EMBEDDER"] = embedder
     done = lab.holdfast("setup", "--yes")
     assert done.status == 0, done.err
     extend_time_limits(lab.places.hooks / "answer.py")
@@ -152,7 +155,8 @@ def test_no_process_is_left_running(remembered: Remembered) -> None:
     assert remembered.lab.processes() == []
 
 
-def test_a_first_prompt_about_a_symptom_gets_the_related_decision(lab: Lab) -> None:
+def test_a_first_prompt_about_a_symptom_gets_the_related_decision(make_lab: MakeLab) -> None:
+    lab = set_up(make_lab(PLAYS), embedder="")
     script = Script(cwd=str(lab.project))
     script.user("The uploader gives up too early on flaky networks. Raise the retries?")
     script.assistant(DECIDED + " We rejected raising it to five.")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from holdfast.model.knowledge import Kind
@@ -15,6 +16,7 @@ from holdfast.refine.distil.selector import (
     Scored,
     SelectionLimits,
     packaged_selector,
+    scale,
     select,
 )
 from holdfast.refine.distil.standalone import standalone, with_context
@@ -235,18 +237,56 @@ def test_text_from_outside_is_not_said() -> None:
     ],
 )
 def test_a_statement_stands_alone(text: str, lead: str, subject: str, expected: str) -> None:
-    assert with_context(standalone(statement(text, lead)), [subject]) == expected
+    assert with_context(standalone(statement(text, lead)), subject) == expected
 
 
-def test_a_statement_names_the_request_that_it_answers() -> None:
-    subject, request = "Speed up the invoice export", "Fix the failing build on Windows"
-    said = "The path had a backslash."
-    assert with_context(said, [subject, request]) == f"{said} ({subject} — {request})"
-    assert with_context(said, [subject, "Make the invoice export faster"]) == (
-        f"{said} ({subject} — Make the invoice export faster)"
-    )
-    assert with_context(said, [subject, subject]) == f"{said} ({subject})"
-    assert with_context(said, ["", ""]) == said
+def test_a_statement_names_the_request_that_it_answers_or_else_the_session() -> None:
+    subject, request = "Speed up the invoice export", "Repair the build on Windows"
+    turns = [
+        said(Role.USER, request, 0),
+        said(Role.ASSISTANT, "Every path of an artefact had a backslash in its name.", 1),
+    ]
+    limits = SelectionLimits(threshold=-100.0)
+    (told,) = distil(turns[1:], Context(subject, {"t1": request}), packaged_selector(), limits)
+    assert told.text == f"{told.said} ({request})"
+    (told,) = distil(turns[1:], Context(subject), packaged_selector(), limits)
+    assert told.text == f"{told.said} ({subject})"
+
+
+def test_a_long_statement_is_not_cut_for_its_subject() -> None:
+    text = "The export reads " + ", ".join(f"table{n}" for n in range(40)) + " and fails."
+    assert with_context(text, "Repair the build") == f"{text} (Repair the build)"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I reviewed all uncommitted changes of the ledger and read the full files.",
+        "**Suggested fix:** throw an error in the ledger whenever a row has no tenant.",
+        "Realistic failure case: the ledger of a tenant is read while it is written.",
+        "The new flow of the ledger is internally consistent with existing patterns.",
+        "I did not find any high-confidence bugs in the ledger or in its importer.",
+        "The importer agent is handling the casts of the ledger that were left over.",
+    ],
+)
+def test_verdicts_parts_of_findings_and_what_agents_are_at_are_not_distilled(reply: str) -> None:
+    turns = [said(Role.USER, "Review the ledger", 0), said(Role.ASSISTANT, reply, 1)]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert not any(one.turn.id == "t1" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("Always keep the ledger of a tenant apart from those of others.", True),
+        ("You are a reviewer. Always keep the ledger of a tenant apart.", False),
+        ("Your job is to review code. Never flag style in the ledger of a tenant.", False),
+    ],
+)
+def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> None:
+    turns = [said(Role.USER, prompt, 0), said(Role.ASSISTANT, "Done as you said it.", 1)]
+    found = distil(turns, Context(), packaged_selector(), SelectionLimits(threshold=-100.0))
+    assert any(one.is_person for one in found) is kept
 
 
 @pytest.mark.parametrize(
@@ -262,6 +302,13 @@ def test_a_statement_names_the_request_that_it_answers() -> None:
         ("I want short commit messages.", Place.PROMPT, Kind.PREFERENCE),
         ("Which store? PostgreSQL", Place.ANSWER, Kind.DECISION),
         ("The tenant is part of every key.", Place.REPLY, Kind.FACT),
+        ("Bare `except Exception:` handlers: 0 remaining tasks.", Place.CLOSING, Kind.FACT),
+        ("Rows that arrive later are ignored.", Place.CLOSING, Kind.FACT),
+        ("It is out of scope for the importer to sort.", Place.CLOSING, Kind.FACT),
+        ("Check what needs to be removed from the importer.", Place.PROMPT, Kind.PREFERENCE),
+        ("Leave the importer for later.", Place.PROMPT, Kind.TODO),
+        ("Add `is_archive()` to the importer", Place.COMMIT, Kind.OUTCOME),
+        ("The importer read rows twice because of the retry.", Place.COMMIT, Kind.LESSON),
     ],
 )
 def test_words_show_the_kind(text: str, place: Place, kind: Kind) -> None:
@@ -307,6 +354,12 @@ def test_the_weights_fit_the_numbers() -> None:
     results = packaged_selector().score(utterances, candidates)
     assert len(results) == len(candidates) == len(numbers)
     assert len({round(one.score, 6) for one in results}) > 1
+
+
+def test_what_was_rare_in_training_does_not_decide_alone() -> None:
+    numbers = np.zeros((1, 3), np.float32)
+    weights = {"mean": np.full(3, -1e6, np.float32), "spread": np.full(3, 0.1, np.float32)}
+    assert np.abs(scale(weights, numbers)).max() < 10
 
 
 def test_hashed_words_have_length_one_and_tell_people_from_agents() -> None:

@@ -55,3 +55,36 @@ def test_of_a_very_long_text_the_start_and_the_end_are_read() -> None:
 def test_words_are_kept_as_they_are_written() -> None:
     (found,) = find_statements("`__init__.py` sets 1024**3 and a mask of `***` for secrets")
     assert found.text == "`__init__.py` sets 1024**3 and a mask of `***` for secrets"
+
+
+NESTED = """\
+Practical path:
+1. **High – the lookup masks the error**
+   - In the handler it is read before the error is sorted.
+   - If it fails, the state of the row is never written.
+2. Mark the package as deprecated.
+   It stays as a shim.
+
+The agreed name was recorded in the tracker.
+"""
+
+
+def test_an_item_below_another_is_led_by_it() -> None:
+    leads = {s.text: s.lead for s in find_statements(NESTED)}
+    above = "High – the lookup masks the error"
+    assert leads["In the handler it is read before the error is sorted."] == above
+    assert leads["If it fails, the state of the row is never written."] == above
+    assert leads["Mark the package as deprecated. It stays as a shim."] == "Practical path"
+
+
+def test_the_lead_of_a_list_ends_with_the_list() -> None:
+    leads = {s.text: s.lead for s in find_statements(NESTED)}
+    assert leads["The agreed name was recorded in the tracker."] == ""
+
+
+def test_a_line_with_a_colon_leads_the_paragraph_below_it() -> None:
+    found = find_statements("The cause:\n\nThe wrapper read each row twice.")
+    assert [(s.text, s.lead) for s in found][-1] == (
+        "The wrapper read each row twice.",
+        "The cause",
+    )

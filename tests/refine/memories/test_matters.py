@@ -149,7 +149,7 @@ def test_a_session_keeps_statements_apart_that_differ_in_a_number_or_a_negation(
 def test_the_subject_of_a_session_makes_no_other_matter() -> None:
     subject = "Uploads to the portal fail at night"
     said = "The retry wrapper swallows every timeout of the uploader."
-    shown = with_context(said, [subject])
+    shown = with_context(said, subject)
     assert shown == f"{said} ({subject})"
     one = occurrence(1, shown, Trust.ASSISTANT, said=said)
     assert one.key == occurrence(2, said, Trust.ASSISTANT).key and one.what == shown

@@ -56,7 +56,23 @@ def test_where_no_request_says_anything_the_result_does() -> None:
     assert session_subject(session(), [exchange("Yes")]) == "Yes"
     acted = "Changed hello.py; ran false (failed)"
     assert session_subject(session(), [exchange("Yes", acted)]) == "Yes"
-    assert session_subject(session(), [exchange("Fix hello", summary)]) == "Fix hello"
+
+
+def test_a_request_that_says_little_is_followed_by_the_result() -> None:
+    summary = "Let me look. All tests pass. Tar archives with long names are unpacked again."
+    named = session_subject(session(), [exchange("Fix the unpacker", summary)])
+    assert named == "Fix the unpacker — Tar archives with long names are unpacked again."
+    told = exchange("Make a PR and reply to the discussion", summary)
+    assert session_subject(session(), [told]) == "Tar archives with long names are unpacked again."
+    data = exchange('{"outcome": "allow", "rationale": "Only local files of tests"}', summary)
+    assert session_subject(session(), [data]) == "Tar archives with long names are unpacked again."
+
+
+def test_a_title_in_the_transcript_that_fits_every_session_is_left_out() -> None:
+    exchanges = [exchange("Unpack tar archives with long names again")]
+    for own in ("GitHub issue analysis", "Tasks", "(committed)"):
+        assert session_title(session(own), exchanges) == exchanges[0].title
+    assert session_title(session("Issue analysis"), []) == "Issue analysis"
 
 
 @pytest.mark.parametrize("subject", ["(committed)", "wip", "fix"])
@@ -69,7 +85,8 @@ def test_the_title_that_a_model_gave_comes_before_a_commit() -> None:
     commit = f"{COMMITTED}Keep source files of tasks"
     by_model = replace(exchange("Stop losing sources", facts=(commit,)), author="some/model")
     assert session_subject(session(), [by_model]) == "Stop losing sources"
-    assert session_title(session("Tasks"), [by_model]) == "Tasks — Stop losing sources"
+    assert session_title(session("Sources"), [by_model]) == "Stop losing sources"
+    assert session_title(session("Makefile"), [by_model]) == "Makefile — Stop losing sources"
 
 
 def test_the_commit_of_a_session_titles_it_unless_there_are_many() -> None:

@@ -195,11 +195,13 @@ def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
     if for_team:
         made.include_router(login.router, include_in_schema=False)
     made.add_api_route("/health", _health, include_in_schema=False)
+    # Routes are tried in this order, which takes half a millisecond for all of them: those first
+    # that programs ask for most often.
+    made.include_router(mcp_endpoint.router, include_in_schema=False)
+    made.include_router(graphql_endpoint.router)
     for router in pages.ROUTERS:
         made.include_router(router, include_in_schema=False)
     made.include_router(api.make_router())
-    made.include_router(graphql_endpoint.router)
-    made.include_router(mcp_endpoint.router, include_in_schema=False)
     for route in made.routes:
         route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
     return tuple(made.routes)

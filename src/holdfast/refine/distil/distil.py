@@ -28,27 +28,34 @@ _NARRATES = regex(
     r"^(?:wait|before I|before (?:\w+ing))\b",
     re.I,
 )
-# What an agent read or looked at: the result is said beside it.
+# What an agent is about to do, at any time.
+_ANNOUNCES = regex(r"\bI['’](?:ll|m (?:now |also )?\w+ing)\b|\bagent will\b", re.I)
+# What an agent read, looked at or left out: the result is said beside it.
 _READS = regex(
     r"^\W*I(?:['’]ve| have)?(?: also| now| just| then)? (?:reviewed|read|checked|looked|examined|"
-    r"inspected|searched|explored|tried|attempted|ran|compared|went)\b",
+    r"inspected|searched|explored|tried|attempted|ran|compared|went|did(?: not|n['’]t) (?:run|test|"
+    r"check|verify|touch|change))\b",
     re.I,
 )
 # A part of a finding that is named by its label: how it would show, what could be done about it.
 _PART_OF_FINDING = regex(
     r"^\W*(?:action(?:able fix)?|(?:suggested|proposed|recommended|possible) (?:fix|change|action)|"
-    r"suggestions?|recommendation|(?:failure |example |realistic )*(?:scenario|failure case)|impact|"
-    r"severity|evidence|repro(?:duction)?|why (?:this|it) (?:matters|is an? \w+))\W*:",
+    r"suggestions?|recommendation|(?:failure |example |realistic )*(?:scenario|failure case)|"
+    r"impact|severity|evidence|repro(?:duction)?|why (?:this|it) (?:matters|is an? \w+))\W*:",
     re.I,
 )
 # How matters stand among agents at the moment.
 _AT_WORK = regex(
     r"\b(?:is|are) (?:already |still |now )?(?:handling|working on|online|standing by|waiting|"
-    r"in[_ ]progress|running|idle)\b|\bunblocked\b",
+    r"in[_ ]progress|running|idle)\b|\bunblocked\b|\bstill working\b",
     re.I,
 )
 # The prompt of a program or an agent, which says what the reader is.
 _ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
+# Arguments for a plan, under their heading.
+_PRAISE_LEAD = regex(r"^\W*(?:benefits?|advantages|pros|why this works)\b", re.I)
+# Code and its description that was pasted into a prompt.
+_DIFF = regex(r"^(?:diff --git|@@ |[+]{3} |-{3} )|^(?:args|returns|raises|params?):", re.I)
 # A verdict that names nothing: "the tests cover it", "looks consistent with existing patterns".
 _VERDICT = regex(
     r"\b(?:no (?:\w+[- ]){0,3}(?:bugs?|issues?|problems?|regressions?|concerns)\b.{0,20}\b(?:found|"
@@ -56,7 +63,7 @@ _VERDICT = regex(
     r"(?:consistent|coherent|correct|solid|good|fine)\b|(?:correctly|properly) handles)",
     re.I,
 )
-_SAYS_NOTHING = (_READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
+_SAYS_NOTHING = (_ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
 
 
 class Context(NamedTuple):
@@ -112,15 +119,18 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     sentence before it names, a part of a finding, or a few words."""
     utterance, text = utterances[candidate.utterance], candidate.statement.text
     if utterance.place is Place.ANSWER:
-        return True
+        # The question without its answer says nothing, nor does the answer without it.
+        return candidate.statement.is_whole
     if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
         return False
     if len(content_words(text)) < _MIN_WORDS:
         return False
     if utterance.place in _SNAPSHOTS and is_left_open(candidate.statement):
         return False
+    if candidate.statement.lead and _PRAISE_LEAD.match(candidate.statement.lead):
+        return False
     if utterance.is_person:
-        return _ROLE.match(utterance.text) is None
+        return not _ROLE.match(utterance.text) and "?" not in text and not _DIFF.search(text)
     if candidate.statement.before and POINTS_BACK.match(text):
         return False
     if utterance.place is Place.REPLY and _NARRATES.search(text):

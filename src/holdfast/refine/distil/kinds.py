@@ -11,7 +11,7 @@ import re
 from holdfast.language import plain
 from holdfast.model.knowledge import Kind
 from holdfast.refine.distil.statements import Statement
-from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
 from holdfast.refine.distil.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
@@ -53,16 +53,22 @@ _BINDING = regex(
     re.IGNORECASE,
 )
 _DONE = regex(
-    r"^\W*(?:i(?:['’]ve| have)? )?(?:added|implemented|created|updated|removed|replaced|renamed|"
-    r"merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|wrote|built|"
-    r"extended|migrated|cleaned|changed|all )|\b(?:is|are) (?:now )?(?:complete|done|merged|pushed|"
-    r"green|passing|ready|live|published|committed|open)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
+    r"^\W*(?:i(?:['’]ve| have)? )?(?:successfully )?(?:added|implemented|created|updated|removed|"
+    r"replaced|renamed|merged|pushed|committed|opened|completed|fixed|moved|switched|refactored|"
+    r"wrote|built|extended|migrated|cleaned|changed|converted|modified|simplified|enabled|disabled|"
+    r"published|deleted|deprecated|dropped|extracted|documented|wired|upgraded|restored|improved|"
+    r"aligned|all )|"
+    r"^\W*i(?:['’]ve| have) (?:successfully |now |also )?\w+ed\b|"
+    r"\b(?:is|are|has been|have been) (?:now )?(?:complete|done|merged|pushed|green|passing|ready|"
+    r"live|published|committed|open|fixed|resolved)\b|\btests? pass|\bPR #?\d+|\bcommitted\b",
     re.IGNORECASE,
 )
-# How a commit message says what it does.
+# How a commit message or a plan says what it does.
 _DOES = regex(
     r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
-    r"build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use)s?\b",
+    r"build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use|"
+    r"simplify|restructure|document|process|handle|improve|enable|disable|report|refresh|rework|"
+    r"convert|split|keep|stop|prevent|ensure|avoid|import)s?\b",
     re.IGNORECASE,
 )
 _CHOICE = regex(
@@ -90,6 +96,8 @@ def kind_of(statement: Statement, utterance: Utterance, guess: Kind) -> Kind:
         return Kind.TODO
     if utterance.place is Place.FIX:
         return Kind.LESSON
+    if utterance.place is Place.PLAN and (_DOES.match(text) or statement.lead == PLANNED):
+        return Kind.DECISION
     if utterance.place is Place.COMMIT and _DOES.match(text) and not _CAUSE.search(text):
         return Kind.OUTCOME
     return _said_by_person(text, guess) if utterance.is_person else _by_agent(statement, guess)

@@ -49,7 +49,9 @@ _GENERIC = regex(
     r"(?:key |main |all )?(?:changes?|points?|takeaways?|findings?|files?)(?: (?:made|changed|"
     r"modified|created|updated))?|what (?:changed|was (?:done|changed|fixed)|i did|you get|it does|"
     r"happened)|done|completed?|here(?:['’]s| is| are)\b.*|in (?:short|summary)|the plan|plan|"
-    r"this (?:session|round)|so far|for (?:example|reference))\W*$",
+    r"this (?:session|round)|so far|for (?:example|reference)|(?:done|perfect|great|excellent)\b.*|"
+    r"please|.*\b(?:is|are|been) (?:now )?(?:complete|completed|fixed|resolved|done|ready)|"
+    r".*\bI(?:['’]ve| have)?\b.*)\W*$",
     re.IGNORECASE,
 )
 

@@ -57,7 +57,7 @@ _MIN_TITLE_WORDS = 3
 
 
 # What stands above the title of a plan, to say what it is.
-_PLANNED = "Planned"
+PLANNED = "Planned"
 _PROMPTS = frozenset((Place.PROMPT, Place.CORRECTION))
 
 
@@ -96,7 +96,7 @@ def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
         yield tool.action, Place.PLAN, False
         title = next(iter(headings(tool.action)), "").removeprefix("Plan: ")
         if len(title.split()) >= _MIN_TITLE_WORDS and tool.ok is not False:
-            yield f"{_PLANNED}:\n\n{title}", Place.PLAN, False
+            yield f"{PLANNED}:\n\n{title}", Place.PLAN, False
     elif tool.name == "AskUserQuestion":
         for question, answer in _ANSWERED.findall(tool.result):
             yield f"{question} {answer}", Place.ANSWER, True

@@ -57,7 +57,8 @@ def retain_statements(
 
 def _is_beyond_report(one: Distilled) -> bool:
     """Whether a statement of a subagent is more than its report, of which the agent that runs it
-    tells what came: a cause that was found, or what it wrote for later. Its prompt is no person's."""
+    tells what came: a cause that was found, or what it wrote for later. Its prompt is no person's.
+    """
     return one.turn.tool is not None or (one.kind is Kind.LESSON and not one.is_person)
 
 

@@ -110,7 +110,9 @@ def _is_subject(message: str) -> bool:
 def _result(exchanges: Sequence[Exchange]) -> str:
     """What was said of the results that most of the session is about, as one sentence; "" for
     none."""
-    told = Counter(s for x in exchanges for s in _telling_stems(f"{x.title} {x.summary}"))
+    told = Counter(
+        one for x in exchanges for one in _telling_stems(x.title) | _telling_stems(x.summary)
+    )
     best, highest = "", 0.0
     for exchange in exchanges:
         for sentence in sentences(exchange.summary):
