@@ -13,6 +13,7 @@ was looked at; the rules were written with the other half in view.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -48,6 +49,9 @@ FOLDERS = 26
 MIN_SESSIONS = 8
 # Projects that lie in several folders or under another name, by hand.
 _PROJECT_OF = {"carol": "claude-code-log", "av-t2o5-3-workspace": "agentv"}
+
+
+_FILE = re.compile(rb'"file_?[pP]ath"\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
 class Transcript(NamedTuple):
@@ -106,18 +110,33 @@ def _json(path: str) -> bytes:
     return path.replace("\\", "\\\\").encode()
 
 
-def clear_joins(found: list[tuple[Transcript, str]]) -> list[Join]:
-    """The clear joins of the banks that the transcripts make."""
+def joins_of(found: list[tuple[Transcript, str]]) -> tuple[list[Join], list[Join]]:
+    """The clear joins of the banks that the transcripts make, and the proposals."""
     views, clues = read(found)
-    return [join for join in find_joins(views, clues, lambda bank: ()) if join.is_clear]
+    files: dict[str, set[str]] = {}
+    for one, folder in found:
+        files.setdefault(folder, set()).update(_files(one))
+    joins = find_joins(views, clues, lambda bank: files[bank])
+    return [j for j in joins if j.is_clear], [j for j in joins if not j.is_clear]
+
+
+def _files(one: Transcript) -> Iterator[str]:
+    """The files in the project that tools were given, by their names in the raw transcript."""
+    root = one.folder.replace("\\", "/").rstrip("/") + "/"
+    for name in set(_FILE.findall(one.item.path.read_bytes())):
+        path = name.decode("utf-8", "replace").replace("\\\\", "/")
+        if path.startswith(root):
+            yield path.removeprefix(root)
 
 
 def _as_they_are(found: list[Transcript]) -> Iterator[str]:
     placed = [(one, main_folder(one.folder)) for one in found]
     folders = {folder for _, folder in placed}
-    joins = clear_joins(placed)
+    joins, proposed = joins_of(placed)
     yield f"as they are: {len(folders)} banks before, {len(folders) - len(joins)} after"
     yield from (f"  {join.bank} -> {join.into}: {join.reason}" for join in joins)
+    yield f"  proposed: {len(proposed)}"
+    yield from (f"  {join.bank} -> {join.into}: {join.reason}" for join in proposed)
 
 
 def _spread(found: list[Transcript]) -> Iterator[str]:
@@ -132,15 +151,18 @@ def _spread(found: list[Transcript]) -> Iterator[str]:
         name = hashlib.sha256(f"{one.project} {number}".encode()).hexdigest()[:10]
         placed.append((one, f"/gone/{name}"))
     project_of = {folder: one.project for one, folder in placed}
-    joins = clear_joins(placed)
-    wrong = [join for join in joins if project_of[join.bank] != project_of[join.into]]
+    joins, proposed = joins_of(placed)
     banks = Counter(project_of.values())
     joined = Counter(project_of[join.bank] for join in joins)
+    could_be = Counter(project_of[join.bank] for join in proposed)
     for half in (False, True):
-        yield f"spread, {'held back' if half else 'looked at'}: banks before and after"
+        yield f"spread, {'held back' if half else 'looked at'}: banks, after clear joins, proposed"
         for project in sorted(p for p in banks if (p in HELD_BACK) is half):
-            yield f"  {project}: {banks[project]} -> {banks[project] - joined[project]}"
-    yield f"joins of two projects: {len(wrong)} of {len(joins)}"
+            left = banks[project] - joined[project]
+            yield f"  {project}: {banks[project]} -> {left} -> {left - could_be[project]}"
+    for what, some in (("joins", joins), ("proposals", proposed)):
+        wrong = sum(project_of[join.bank] != project_of[join.into] for join in some)
+        yield f"{what} of two projects: {wrong} of {len(some)}"
 
 
 def run() -> Iterator[str]:

@@ -40,6 +40,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+# Reading a question with each of twenty texts takes long, and few tests are about that: those name
+# the reranker that ships, and processes that others start do without.
+os.environ.setdefault("HOLDFAST_RERANKER", "none")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_run_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tell where the workers of this run keep what they share."""

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ModelError, SettingsError
-from holdfast.inference import packaged
 from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.settings import FILE_NAME, Settings, load_settings
 from tests.support.onnx_graphs import count_of_second, token_states
@@ -16,12 +15,14 @@ def configured(home: Path, text: str = "", **variables: str) -> Settings:
     return load_settings({"HOLDFAST_HOME": str(home), "HOME": str(home), **variables})
 
 
-def test_without_settings_the_packaged_model_embeds_and_nothing_reranks(tmp_path: Path) -> None:
+def test_without_settings_the_packaged_models_embed_and_rerank(tmp_path: Path) -> None:
     settings = configured(tmp_path)
-    embedder = choose_embedder(settings)
+    embedder, reranker = choose_embedder(settings), choose_reranker(settings)
 
     assert embedder is not None and embedder.name == "all-MiniLM-L6-v2-int8"
-    assert choose_reranker(settings) is None or packaged.RERANKER.is_file()
+    assert reranker is not None
+    scores = reranker.score("Why was Redis dropped?", ["The cake has eggs.", "Redis lost counts."])
+    assert scores is not None and scores[0] < scores[1]
 
 
 def test_a_model_can_be_turned_off(tmp_path: Path) -> None:

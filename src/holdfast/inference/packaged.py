@@ -16,6 +16,6 @@ EMBEDDER_DIMENSION = 384
 TOKENIZER = _HERE / "minilm" / "tokenizer.json"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
-# No reranker comes with Holdfast yet. When one does: its weights there, its hash here.
 RERANKER = _HERE / "reranker" / "model.onnx"
+RERANKER_NAME = "holdfast-reranker-2-int8"
 RERANKER_SHA256 = ""

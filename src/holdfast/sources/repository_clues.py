@@ -50,7 +50,11 @@ _WORKTREE = regex(
 )
 _PULL_URL = regex(r"https?://([^/\s\"]+/[^/\s\"]+/[^/\s\"]+)/(?:pull|-/merge_requests)/\d+")
 _FAILED = regex(r"^(?:fatal|error): ", re.MULTILINE)
-_REMOTE_URL = regex(r"^(?:[a-z][a-z0-9+.-]*://\S+|[^@\s/]+@[^:\s/]+:\S+)$", re.IGNORECASE)
+# git prints the address of a remote over ssh without the user.
+_REMOTE_URL = regex(
+    r"^(?:[a-z][a-z0-9+.-]*://\S+|[^@\s/]+@[^:\s/]+:\S+|[^:@\s/]+\.[^:@\s/]+:[^\s/\\]\S+)$",
+    re.IGNORECASE,
+)
 _DRIVE = regex(r"[A-Za-z]:[/\\]")
 _FULL_HASH = regex(r"[0-9a-f]{40}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, Sema
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.sqlite.store import SqliteStore
+from tests.support.command_line import runner
 from tests.support.embedders import BagOfWords
 from tests.support.onnx_graphs import count_of_second
 from tests.support.transcripts import Script, bug_hunt
@@ -185,10 +187,41 @@ def test_a_configured_reranker_works_without_embeddings(tmp_path: Path) -> None:
             assert found.hits and "rerank" in found.hits[0].why
 
 
+def test_the_reranker_that_ships_reads_the_best_unless_the_plan_forbids_it(tmp_path: Path) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.ingestion.embed()
+        by_default = memory.recall("retry wrapper", bank="proj")
+        assert "rerank" in by_default.hits[0].why
+        plan = RecallPlan(reads_closely=False)
+        quick = memory.search.recall_with_plan("retry wrapper", "proj", plan)
+        assert "rerank" not in [arm.name for arm in quick.strategies]
+    chosen = replace(settings_of(tmp_path), rerank_model=str(count_of_second(tmp_path / "p.onnx")))
+    with Holdfast(chosen, now=lambda: NOW, create=False) as asking:
+        found = asking.search.recall_with_plan("retry wrapper", "proj", plan)
+        assert "rerank" in found.hits[0].why, "whoever names one wants it in every search"
+
+
+def test_a_command_reranks_only_with_a_high_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ingested(settings_of(tmp_path)) as memory:
+        memory.ingestion.embed()
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOLDFAST_RERANKER", "")
+    run = runner(capsys)
+    for budget, reranks in (("mid", False), ("high", True)):
+        status, printed = run(
+            "recall", "retry wrapper", "--bank", "proj", "--budget", budget, "--json"
+        )
+        names = [arm["name"] for arm in json.loads(printed)["strategies"]]
+        assert status == 0
+        assert "semantic" in names and ("rerank" in names) is reranks
+
+
 def test_an_unusable_reranker_is_reported_and_recall_continues(tmp_path: Path) -> None:
     model = tmp_path / "pairs.onnx"
     settings = replace(settings_of(tmp_path), rerank_model=str(model))
-    with ingested(settings_of(tmp_path)) as memory:
+    with ingested(replace(settings, rerank_model=NO_MODEL)) as memory:
         memory.ingestion.embed()
         plain = memory.recall("retry wrapper", bank="proj")
     with Holdfast(settings, now=lambda: NOW, create=False) as asking:

@@ -19,6 +19,7 @@ from holdfast.app.evaluation.own import OwnQuestion
 from holdfast.app.evaluation.sets import TRANSCRIPTS, Question, find_files
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from holdfast.inference import packaged
 from holdfast.model.query import Hit, RetrieverReport
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.ranking.hits import make_hit
@@ -70,10 +71,11 @@ class EngineModels(NamedTuple):
 
 def engine_models(memory: Holdfast) -> EngineModels:
     models = memory.reader.vectors.models()
-    reranker = memory.settings.rerank_model
+    shipped = packaged.RERANKER_NAME if models else ""
+    reranker = memory.settings.rerank_model or shipped
     return EngineModels(
         embedding=models[-1][0] if models else None,
-        reranker=reranker if reranker != NO_MODEL else None,
+        reranker=reranker if reranker not in ("", NO_MODEL) else None,
     )
 
 

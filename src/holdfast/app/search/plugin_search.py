@@ -74,7 +74,8 @@ class ProviderStatus(NamedTuple):
 
 class Providers:
     """The providers that are enabled in a folder. The constructor only reads files; `tools`,
-    `call`, `ask` and the retrievers start processes or connect, each within the time of the settings."""
+    `call`, `ask` and the retrievers start processes or connect, each within the time that the
+    settings allow."""
 
     def __init__(self, settings: Settings, now: Callable[[], str], folder: Path | None) -> None:
         self._now = now

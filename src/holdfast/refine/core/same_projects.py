@@ -21,16 +21,19 @@ from holdfast.regex import regex
 from holdfast.sources.project import base_name, main_folder
 
 
-class ProposalLimits(NamedTuple):
-    """When common files speak for one project, where names do too. Chosen on half of the projects
-    in `bench.same_projects`; a template has few files, and projects made of it grow apart."""
+class FileLimits(NamedTuple):
+    """How many files two banks must share to be proposed as one project, and how much of the bank
+    with fewer files that must be."""
 
-    shared_files: int = 6
-    # Of the bank with fewer files.
-    shared_part: float = 0.4
+    files: int
+    part: float
 
 
-LIMITS = ProposalLimits()
+# Set with `bench.same_projects` in view: in the half of its projects that was looked at, two
+# projects share no telling file at all. Projects made of one template do, so the limits are above
+# what that half needs, and more so where not even the names agree.
+_NAMES_AGREE = FileLimits(3, 0.2)
+_FILES_ALONE = FileLimits(6, 0.3)
 # Commits that two banks must share. One alone may be quoted, or picked from elsewhere.
 _MIN_SHARED_COMMITS = 2
 # Files that projects of many kinds have, and folders whose names say nothing.
@@ -147,7 +150,7 @@ def find_joins(
     joined = [join for members in groups for join in _joins_of_group(views, members, clear)]
     into = {join.bank: join.into for join in joined}
     probable |= _by_files(views, shown, files, apart, {**probable, **clear})
-    return [*joined, *_proposals(views, probable, into)]
+    return [*joined, *_proposals(views, shown, probable, into)]
 
 
 def _is_everywhere(view: BankView) -> bool:
@@ -321,20 +324,24 @@ def _by_files(
     apart: Collection[frozenset[str]],
     known: Collection[frozenset[str]],
 ) -> dict[frozenset[str], str]:
-    """Pairs of banks with names like `shop` and `shop-feature`, or the same, and common files."""
+    """Pairs of banks whose sessions touched the same files."""
+    telling = {id: _telling(files(id)) for id in views}
     found: dict[frozenset[str], str] = {}
     for one, other in combinations(sorted(views), 2):
+        shared = len(telling[one] & telling[other])
+        if shared < _NAMES_AGREE.files:
+            continue
         pair = frozenset((one, other))
         a, b = views[one], views[other]
-        if pair in known or pair in apart or not (a.is_gone or b.is_gone):
+        is_known = pair in known or pair in apart or not (a.is_gone or b.is_gone)
+        if is_known or _conflict(views, shown, one, other):
             continue
-        if not _names_agree(a, b) or _conflict(views, shown, one, other):
-            continue
-        mine, theirs = _telling(files(one)), _telling(files(other))
-        shared = len(mine & theirs)
-        least = min(len(mine), len(theirs))
-        if shared >= LIMITS.shared_files and shared >= LIMITS.shared_part * least:
-            found[pair] = f"their names agree, and sessions of both touched {shared} same files"
+        agree = _names_agree(a, b)
+        limits = _NAMES_AGREE if agree else _FILES_ALONE
+        least = min(len(telling[one]), len(telling[other]))
+        if shared >= limits.files and shared >= limits.part * least:
+            names = "their names agree, and " if agree else ""
+            found[pair] = f"{names}sessions of both touched {shared} same files"
     return found
 
 
@@ -356,14 +363,26 @@ def _telling(files: Iterable[str]) -> set[str]:
 
 
 def _proposals(
-    views: dict[str, BankView], probable: dict[frozenset[str], str], into: dict[str, str]
+    views: dict[str, BankView],
+    shown: dict[str, _Evidence],
+    probable: dict[frozenset[str], str],
+    into: dict[str, str],
 ) -> list[Join]:
-    """The probable joins, between the banks that are left once the clear ones are done."""
-    found: dict[frozenset[str], Join] = {}
+    """The probable joins between the banks that are left once the clear ones are done: for each
+    bank the one into which the others of its group belong."""
+    left: dict[frozenset[str], _Match] = {}
     for pair in sorted(probable, key=sorted):
-        ends = {into.get(id, id) for id in pair}
-        if len(ends) < 2 or frozenset(ends) in found:
-            continue
-        target, bank = sorted(ends, key=lambda id: _preference(views[id]))
-        found[frozenset(ends)] = Join(bank, target, probable[pair], False)
-    return list(found.values())
+        ends = frozenset(into.get(id, id) for id in pair)
+        if len(ends) == 2:
+            left.setdefault(ends, _Match(probable[pair]))
+    disputed: dict[frozenset[str], str] = {}
+    groups = _clear_groups(views, shown, left, disputed)
+    found = [
+        join._replace(is_clear=False)
+        for members in groups
+        for join in _joins_of_group(views, members, left)
+    ]
+    for pair in sorted(disputed, key=sorted):
+        target, bank = sorted(pair, key=lambda id: _preference(views[id]))
+        found.append(Join(bank, target, disputed[pair], False))
+    return found

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 from holdfast.language import DECISION_PATTERN, collapse_spaces, is_chatter, plain, sentences, words
 from holdfast.model.records import ExchangeType, Outcome, Role, ToolCall, Turn
+from holdfast.refine.core.written_messages import commit_messages
 from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import INTERRUPTED
+from holdfast.sources.written_text import COMMITS
 
 # Names of tools by what they do.
 EDIT_TOOLS = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
@@ -77,10 +79,6 @@ _TEST_COMMAND = regex(
 )
 # How a fact of an exchange begins that is the message of a commit.
 COMMITTED = "Committed: "
-_COMMIT_COMMAND = regex(r"git (?:-C \S+ )?commit\b")
-_COMMIT_MESSAGE = regex(
-    r"-m\s*(?:\"\$\(cat <<'?EOF'?\n\s*(?P<here>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
-)
 
 
 class SignalLimits(NamedTuple):
@@ -199,7 +197,7 @@ def ran_tests(turn: Turn) -> bool:
 
 def ran_commit(turn: Turn) -> bool:
     """Whether a turn tried to commit."""
-    return any(_COMMIT_COMMAND.search(call.action) for call in tool_calls([turn], SHELL_TOOLS))
+    return any(COMMITS.search(call.action) for call in tool_calls([turn], SHELL_TOOLS))
 
 
 def is_failed_command(turn: Turn) -> bool:
@@ -215,9 +213,9 @@ def is_commit(fact: str) -> bool:
 def commit_message(turn: Turn) -> str:
     """The subject of the commit that a turn made; "" if it made none."""
     for call in tool_calls([turn], SHELL_TOOLS):
-        if call.ok and _COMMIT_COMMAND.search(call.action):
-            found = _COMMIT_MESSAGE.search(call.action)
-            return collapse_spaces(next(filter(None, found.groups()), "")) if found else ""
+        if call.ok and COMMITS.search(call.action):
+            message = next(iter(commit_messages(call.action)), "")
+            return collapse_spaces(message.partition("\n")[0])
     return ""
 
 

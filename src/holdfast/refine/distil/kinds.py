@@ -10,9 +10,9 @@ import re
 
 from holdfast.language import plain
 from holdfast.model.knowledge import Kind
+from holdfast.refine.core.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
-from holdfast.refine.distil.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 

@@ -34,8 +34,8 @@ class SelectionLimits(NamedTuple):
     """What is selected of a session. A lower threshold remembers more, and more that is not worth
     it: it was chosen where as many records are right as items are found."""
 
-    threshold: float = -0.7
-    most: int = 14
+    threshold: float = -0.9
+    most: int = 15
     # Two statements that share this part of the words of the shorter one say the same.
     same_words: float = 0.7
     # Items of one list: more of them are details of one matter.

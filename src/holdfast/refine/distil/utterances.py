@@ -15,9 +15,9 @@ from holdfast.language import headings
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.core import signals
+from holdfast.refine.core.written_messages import written_messages, written_note
 from holdfast.refine.distil.open_tasks import find_open_tasks
 from holdfast.refine.distil.summary_sections import Section, read_sections
-from holdfast.refine.distil.written_messages import written_messages, written_note
 from holdfast.regex import regex
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.model.records import ToolCall
-from holdfast.refine.distil.written_messages import (
+from holdfast.refine.core.written_messages import (
     commit_messages,
     without_noise,
     written_messages,
