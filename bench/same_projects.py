@@ -51,15 +51,17 @@ MIN_SESSIONS = 8
 _PROJECT_OF = {"carol": "claude-code-log", "av-t2o5-3-workspace": "agentv"}
 
 
+_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
 _FILE = re.compile(rb'"file_?[pP]ath"\s*:\s*"((?:[^"\\]|\\.)+)"')
 
 
 class Transcript(NamedTuple):
-    """One transcript of a project."""
+    """One transcript of a project; those of subagents name the session that started them."""
 
     item: Input
     folder: str
     project: str
+    session: str
 
 
 class _Moved(NamedTuple):
@@ -81,7 +83,9 @@ def transcripts(folder: Path) -> Iterator[Transcript]:
             above = cwd.replace("\\", "/").rstrip("/").split("/")[-2:-1]
             if above and above[0].endswith("worktrees"):
                 name = above[0].removesuffix("worktrees").rstrip("._-") or name
-            yield Transcript(item, cwd, _PROJECT_OF.get(name, name))
+            named = _SESSION.search(item.path.read_bytes())
+            session = named[1].decode() if named else item.path.stem
+            yield Transcript(item, cwd, _PROJECT_OF.get(name, name), session)
 
 
 def read(found: list[tuple[Transcript, str]]) -> tuple[list[BankView], list[StoredClue]]:
@@ -140,14 +144,15 @@ def _as_they_are(found: list[Transcript]) -> Iterator[str]:
 
 
 def _spread(found: list[Transcript]) -> Iterator[str]:
-    many = Counter(one.project for one in found)
-    count: Counter[str] = Counter()
+    sessions: dict[str, list[str]] = {}
+    for one in found:
+        sessions.setdefault(one.project, []).append(one.session)
     placed: list[tuple[Transcript, str]] = []
     for one in found:
-        if many[one.project] < MIN_SESSIONS or one.project == "tmp":
+        known = list(dict.fromkeys(sessions[one.project]))
+        if len(known) < MIN_SESSIONS or one.project == "tmp":
             continue
-        number = count[one.project] % FOLDERS
-        count[one.project] += 1
+        number = known.index(one.session) % FOLDERS
         name = hashlib.sha256(f"{one.project} {number}".encode()).hexdigest()[:10]
         placed.append((one, f"/gone/{name}"))
     project_of = {folder: one.project for one, folder in placed}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from holdfast.function_words import language_of
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
@@ -208,7 +209,9 @@ def rank(
     recent = query.asks_for_recent_work
     for candidate in pool:
         boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
-    if semantic is not None and semantic.has_reranker(plan.reads_closely):
+    # The cross-encoder that ships knows English; one that the settings name reads any language.
+    reads_closely = plan.reads_closely and language_of(query.text).is_english
+    if semantic is not None and semantic.has_reranker(reads_closely):
         reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)

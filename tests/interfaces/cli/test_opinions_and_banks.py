@@ -78,3 +78,21 @@ def test_any_text_can_be_retained_in_a_network(run: Run) -> None:
     assert {o["aspect"] for o in read(run, "opinions")["opinions"]} == {"reliability", "speed"}
     found = read(run, "recall", "moved the importer")["hits"]
     assert found[0]["uri"] == kept["uri"]
+
+
+def test_two_banks_can_be_merged_and_come_apart_again(run: Run) -> None:
+    assert run("remember", "We paint the yawl in May.", "--bank", "boats")[0] == 0
+    memory = read(run, "recall", "yawl", "--bank", "boats")["hits"][0]["uri"]
+    assert run("bank", "merge", "boats")[0] == 2
+    assert run("bank", "merge", "boats", "nowhere", "--yes")[0] == 2
+    status, text = run("bank", "merge", "boats", "proj", "--yes")
+    assert status == 0 and "boats is in proj now" in text
+    assert [bank["name"] for bank in read(run, "bank", "list")["banks"]] == ["proj"]
+    assert read(run, "recall", "yawl", "--bank", "boats")["hits"][0]["uri"] == memory
+    assert read(run, "show", memory)["record"]["bank"] == read(run, "bank", "show")["id"]
+    status, text = run("bank", "unmerge", "boats")
+    assert status == 0 and "boats" in text and "of its own again" in text
+    assert [bank["name"] for bank in read(run, "bank", "list")["banks"]] == ["boats", "proj"]
+    assert run("bank", "unmerge", "boats")[0] == 2
+    status, text = run("bank", "apart", "boats", "proj")
+    assert status == 0 and "stay two banks" in text

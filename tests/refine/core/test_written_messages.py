@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.model.records import ToolCall
+from holdfast.model.records import Role, ToolCall, Turn
+from holdfast.model.trust import Trust
+from holdfast.refine.core import signals
 from holdfast.refine.core.written_messages import (
     commit_messages,
     without_noise,
@@ -30,6 +32,9 @@ BODY = "Keep one connection a worker\n\nA pool of ten ran out under load."
 )
 def test_a_commit_message_is_read_however_it_is_given(command: str) -> None:
     assert commit_messages(command) == [BODY]
+    call = ToolCall("Bash", action=command, ok=True)
+    turn = Turn("bank", "t", "s", 0, "", Role.TOOL, Trust.TOOL, "", tool=call)
+    assert signals.commit_message(turn) == BODY.partition("\n")[0]
 
 
 def test_each_commit_of_a_command_has_its_message() -> None:

@@ -1,4 +1,5 @@
 """One date or period in English words: "last Friday", "three weeks ago", "early March", "Q2 2025".
+Dates of other languages come here as English (`foreign_dates`).
 
 `DateReader.read` tries one reader method after the other at a token. Ranges ("from X to Y") are in
 `time_phrases`.

@@ -18,12 +18,15 @@ from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.evidence_turns import stating_turn
 from holdfast.recall.ranking.status import mark_ended, supersession_of
+from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
 # Not shown: the default agent, and imported conversations, in which no agent took part.
 _UNLABELLED_AGENTS = ("claude-code", "conversation")
 # The records that say something of a kind of knowledge, and their layers.
 _KNOWLEDGE_RECORDS = ("memory", "fact", "rule")
+# A hit of these says all that there is in its passage.
+_WHOLE_PASSAGES = ("commit", "pull", "issue", "remark")
 KNOWLEDGE_LAYERS = tuple(dict.fromkeys(LAYER_BY_KIND[kind] for kind in _KNOWLEDGE_RECORDS))
 
 
@@ -33,7 +36,8 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         mark_ended(reader, [candidate], as_of)
     passage = candidate.passage
     session = reader.sessions.get(passage.bank, passage.session) if passage.session else None
-    shared, imported = _origin_notes(reader, passage)
+    record = None if passage.kind in _WHOLE_PASSAGES else record_of(reader, passage)
+    shared, imported = _origin_notes(record)
     made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
@@ -43,16 +47,16 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
         time=passage.time,
         session=session.host if session else passage.session,
         bank=passage.bank,
-        source=source_location(reader, passage),
+        source=source_location(reader, passage, record),
         status=passage.status,
         astray="astray" in candidate.notes,
         trust=passage.trust,
-        corrected=correction_note(reader, passage.bank, passage.kind, passage.id),
+        corrected=_correction_of(reader, passage, record),
         shared=shared,
         imported=imported,
         ended=candidate.ended or (),
         agent=agent_label(session),
-        knowledge=knowledge_of(reader, passage),
+        knowledge=_knowledge_in(record),
         why=_why(candidate),
     )
     by, before = supersession_of(reader, made, as_of)
@@ -65,8 +69,17 @@ def knowledge_of(reader: Reader, passage: Passage) -> Kind | None:
     """The kind of what the record of a passage says; None if it is no knowledge of a kind."""
     if passage.kind not in _KNOWLEDGE_RECORDS:
         return None
+    return _knowledge_in(record_of(reader, passage))
+
+
+def _knowledge_in(record: Record | None) -> Kind | None:
+    return knowledge_kind(record) if isinstance(record, Memory | Fact | Rule) else None
+
+
+def record_of(reader: Reader, passage: Passage) -> Record | None:
+    """The record that a passage is a text of."""
     found = reader.records.find(passage.bank, passage.kind, passage.id, 1)
-    return knowledge_kind(found[0]) if found else None
+    return found[0] if found else None
 
 
 def agent_label(session: Session | None) -> str:
@@ -78,23 +91,35 @@ def correction_note(reader: Reader, bank: str, kind: str, id: str) -> str:
     """Who corrected a record and when, as "by NAME on DATE"; "" if nobody did. A fact counts as
     corrected if its evidence was."""
     for record in reader.records.find(bank, "fact", id, 1) if kind == "fact" else ():
-        evidence = [parse_uri(name) for name in record.evidence] if isinstance(record, Fact) else []
-        for name in evidence:
-            if name and name.kind != "fact" and (note := correction_note(reader, bank, *name)):
-                return note
+        if isinstance(record, Fact) and (note := _correction_of_evidence(reader, bank, record)):
+            return note
+    return _own_correction(reader, bank, kind, id)
+
+
+def _correction_of(reader: Reader, passage: Passage, record: Record | None) -> str:
+    """`correction_note` of the record of a passage, which was read already."""
+    bank = passage.bank
+    note = _correction_of_evidence(reader, bank, record) if isinstance(record, Fact) else ""
+    return note or _own_correction(reader, bank, passage.kind, passage.id)
+
+
+def _correction_of_evidence(reader: Reader, bank: str, fact: Fact) -> str:
+    for name in map(parse_uri, fact.evidence):
+        if name and name.kind != "fact" and (note := correction_note(reader, bank, *name)):
+            return note
+    return ""
+
+
+def _own_correction(reader: Reader, bank: str, kind: str, id: str) -> str:
     known = reader.curation.state(bank, kind, id)
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
-def _origin_notes(reader: Reader, passage: Passage) -> tuple[str, str]:
+def _origin_notes(record: Record | None) -> tuple[str, str]:
     """Who shared a record and when, and its name in the program it was imported from."""
-    if passage.kind in ("shared", "imported"):
-        for record in reader.records.find(passage.bank, passage.kind, passage.id, 1):
-            if isinstance(record, SharedRecord):
-                return f"by {record.author} on {record.shared[:10]}", ""
-            if isinstance(record, ImportedRecord):
-                return "", record.origin
-    return "", ""
+    if isinstance(record, SharedRecord):
+        return f"by {record.author} on {record.shared[:10]}", ""
+    return ("", record.origin) if isinstance(record, ImportedRecord) else ("", "")
 
 
 def _why(candidate: Candidate) -> dict[str, float]:
@@ -108,26 +133,21 @@ def _why(candidate: Candidate) -> dict[str, float]:
     return why | candidate.notes
 
 
-def source_location(reader: Reader, passage: Passage) -> SourceLocation:
+def source_location(reader: Reader, passage: Passage, record: Record | None) -> SourceLocation:
     """The file and line of a passage's source; for a summary, the first line it sums up."""
-    if passage.kind in ("commit", "pull", "issue", "remark"):
+    if passage.kind in _WHOLE_PASSAGES:
         return SourceLocation(id=passage.id)
-    if passage.kind == "rule":
-        found = reader.records.find(passage.bank, "rule", passage.id, limit=1)
-        return next(
-            (SourceLocation(r.file, r.line) for r in found if isinstance(r, Rule)), SourceLocation()
-        )
-    turn = first_turn(reader, passage)
+    if isinstance(record, Rule):
+        return SourceLocation(record.file, record.line)
+    turn = first_turn(reader, record)
     if turn is None:
         return SourceLocation()
     source = reader.sources.get(turn.origin.source)
     return SourceLocation(source.path if source else "", turn.origin.line, turn.origin.ref)
 
 
-def first_turn(reader: Reader, passage: Passage) -> Turn | None:
-    """The turn of a passage: itself, or the first of those it sums up."""
-    found = reader.records.find(passage.bank, passage.kind, passage.id, limit=1)
-    record = found[0] if found else None
+def first_turn(reader: Reader, record: Record | None) -> Turn | None:
+    """The turn of a record: itself, or the first of those it sums up."""
     if isinstance(record, Turn):
         return record
     if isinstance(record, Memory):

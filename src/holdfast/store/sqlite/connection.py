@@ -41,6 +41,9 @@ _OURS = frozenset(
 # The page cache of a connection of one thread, and of one that threads share. There are many of the
 # latter, and the system caches the file anyway.
 _OWN_KB, _SHARED_KB = 16_000, 8_000
+# How many statements a connection keeps prepared. Deriving and searching use several hundred, each
+# again and again; with Python's 128 most are prepared anew each time, a fifth of a rebuild.
+_PREPARED_STATEMENTS = 512
 
 
 def open_database(
@@ -58,7 +61,11 @@ def open_database(
         ) from error
     with translated(path):
         connection = sqlite3.connect(
-            path, timeout=busy_s, isolation_level=None, check_same_thread=not any_thread
+            path,
+            timeout=busy_s,
+            isolation_level=None,
+            check_same_thread=not any_thread,
+            cached_statements=_PREPARED_STATEMENTS,
         )
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -90,7 +97,11 @@ def open_read_only(path: Path, any_thread: bool = False) -> sqlite3.Connection:
     with translated(path):
         uri = f"{path.absolute().as_uri()}?mode=ro{frozen}"
         return sqlite3.connect(
-            uri, uri=True, isolation_level=None, check_same_thread=not any_thread
+            uri,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=not any_thread,
+            cached_statements=_PREPARED_STATEMENTS,
         )
 
 
