@@ -20,6 +20,7 @@ from holdfast.language import sentences
 from holdfast.model.knowledge import Fact, ReviewState
 from holdfast.settings import Settings
 from holdfast.times import format_time
+from tests.support.laws import costly
 from tests.support.transcripts import Script
 from tests.support.ways_in import Way, all_ways
 
@@ -298,7 +299,7 @@ def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, int]]) -
 
 
 @pytest.mark.slow
-@settings(max_examples=8, phases=NO_SHRINKING)
+@settings(costly(8), phases=NO_SHRINKING)
 @given(st.lists(st.tuples(st.sampled_from(("correct", "forget", "restore")),
                           st.integers(0, len(TOPICS) - 1)), min_size=1, max_size=5))  # fmt: skip
 def test_undoing_every_decision_takes_their_endings_back(steps: list[tuple[str, int]]) -> None:

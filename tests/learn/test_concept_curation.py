@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.ingest.stages import stages_behind
@@ -16,6 +16,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.knowledge import Concept
 from holdfast.model.query import Layer
 from holdfast.model.uris import uri
+from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.sample_memory import exchange_about, open_memory, places_found
 from tests.support.transcripts import Script
@@ -229,7 +230,7 @@ def read_at_once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@costly(15)
 @given(steps=_steps, order=st.permutations(range(6)))
 def test_decisions_survive_a_rebuild_and_any_order_of_reading(
     read_at_once: dict[str, list[str]], steps: list[_Step], order: list[int]

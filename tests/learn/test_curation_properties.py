@@ -5,17 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.prepared_home import PreparedHome
 from tests.support.sample_memory import open_memory, places_found, sample_session
 from tests.support.transcripts import Script
 
-FEW = settings(max_examples=25)
+FEW = costly(25)
 Step = tuple[str, int]
 OPS = ("forget_turn", "forget_exchange", "forget_session", "forget_digest", "correct_turn")
 MORE = ("correct_exchange", "correct_digest", "remember", "merge", "restore")

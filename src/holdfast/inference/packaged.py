@@ -18,4 +18,4 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 
 RERANKER = _HERE / "reranker" / "model.onnx"
 RERANKER_NAME = "holdfast-reranker-2-int8"
-RERANKER_SHA256 = ""
+RERANKER_SHA256 = "65d1dafe3964f65944f8dd39ffbbf54afabc5546d54362f1d2cf10574f80016f"

@@ -21,6 +21,7 @@ from holdfast.store.export_tables import DERIVED_TABLES, LOCAL_TABLES, TABLES
 from holdfast.store.records.exports import ExportSelection
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.foreign_exports import claude_mem
+from tests.support.laws import costly
 from tests.support.transcripts import Script
 
 QUESTIONS = ("hemp cloth for the sails", "what leaks?", "why is the mast red?", "latest work")
@@ -210,7 +211,7 @@ DEEDS = st.sampled_from(["remember", "forget", "correct", "undo", "import", "say
 
 @pytest.mark.slow
 @settings(
-    max_examples=12,
+    costly(12),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.lists(SAYINGS, min_size=1, max_size=6), max_size=3), st.lists(DEEDS, max_size=5))

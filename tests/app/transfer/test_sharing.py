@@ -17,6 +17,7 @@ from holdfast.model.trust import Trust
 from holdfast.sources.git.share_branch import Person as Identity
 from holdfast.sources.git.share_branch import ShareBranch
 from holdfast.sources.share_format import line_hash, person_path, share_key
+from tests.support.laws import costly
 from tests.support.sharing_people import Person, git, make_people
 
 BLUE = "The yawl is always painted blue, because the harbour office wants it."
@@ -210,7 +211,7 @@ STEPS = st.lists(
 
 @pytest.mark.slow
 @settings(
-    max_examples=6,
+    costly(6),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
@@ -12,6 +12,7 @@ from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, R
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.ranking.status import decay
 from holdfast.refine.facts.fact_builder import FactBuilder
+from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.refine_banks import (
     find_fact,
@@ -26,7 +27,7 @@ from tests.support.rule_families import HELD_OUT, TUNED
 from tests.support.transcripts import Script
 
 PNPM = "From now on use pnpm instead of npm in this repository."
-FEW = settings(max_examples=12)
+FEW = costly(12)
 
 
 def test_a_repeated_statement_adds_evidence_to_one_fact(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from holdfast.capture import journal
@@ -17,6 +16,7 @@ from holdfast.capture.inbox import list_events
 from holdfast.model.ledgers.injections import InjectionKind
 from tests.support.inbox_home import NOON_S, RECORDED, SESSION, Home, recorded
 from tests.support.killed_processes import kill_after
+from tests.support.laws import costly
 from tests.support.seeds import seeded_random
 from tests.support.waiting import wait_until
 from tests.support.warm_commands import warm_interpreter
@@ -295,7 +295,7 @@ payloads = st.dictionaries(st.sampled_from(FIELDS), json_values).map(
 
 
 @pytest.mark.slow
-@examples(max_examples=120)
+@costly(120)
 @given(st.lists(st.tuples(st.sampled_from(EVENTS), st.binary(max_size=60) | payloads), max_size=4))
 def test_no_bytes_in_an_event_raise_and_every_event_is_accounted_for(
     events: list[tuple[str, bytes]],

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from holdfast.errors import InputError
@@ -17,6 +16,7 @@ from holdfast.refine.hooks.reconcile import find_unread
 from holdfast.sources.claude_code.events import AGENT
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.inbox_home import RECORDED, SESSION, Home, recorded
+from tests.support.laws import costly
 from tests.support.transcripts import Script
 
 TRANSCRIPTS = Path(__file__).parents[2] / "recorded" / "transcripts"
@@ -378,7 +378,7 @@ steps = st.lists(
 
 
 @pytest.mark.slow
-@examples(max_examples=50)
+@costly(50)
 @given(steps, st.data())
 def test_any_order_of_reading_stores_each_turn_once(said: list[Step], data: st.DataObject) -> None:
     """The transcript is written up to some points and read, the journal is drained up to others."""

@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
+from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.transcripts import Script
 
@@ -101,7 +102,7 @@ def grow_and_ingest(home: Path, path: Path, data: bytes, cuts: list[int]) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@costly(30)
 @given(st.lists(steps(), min_size=1, max_size=14), st.randoms(use_true_random=False), st.data())
 def test_any_split_into_appends_gives_the_same_rows(
     script_steps: list[Step], rng: random.Random, data: st.DataObject
@@ -121,7 +122,7 @@ def test_any_split_into_appends_gives_the_same_rows(
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@costly(30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
     script = Script()
@@ -142,7 +143,7 @@ def test_ingesting_twice_writes_once(script_steps: list[Step]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@costly(30)
 @given(st.lists(steps(), min_size=1, max_size=12))
 def test_dropping_and_rebuilding_the_derived_tables_changes_nothing(
     script_steps: list[Step],
