@@ -76,3 +76,18 @@ def test_a_question_that_only_asks_names_nothing(question: str) -> None:
 def test_a_noun_of_german_is_not_a_name_because_it_has_a_capital() -> None:
     assert proper_names("Wann läuft die Schnittstelle zu SAP?") == ["sap"]
     assert proper_names("why did we drop Kafka for the queue") == ["kafka"]
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("今日決済について何を決めた？", ("決済",)),
+        ("昨天缓存为什么失效？", ("缓存", "失效")),
+        ("지난주에 캐시는 왜?", ("캐시",)),
+        ("在庫数はいくつ？", ("在庫", "庫数")),
+    ],
+)
+def test_words_for_times_are_not_glued_to_what_is_asked_about(
+    question: str, terms: tuple[str, ...]
+) -> None:
+    assert read_terms(question).words == terms

@@ -77,6 +77,8 @@ def test_characters_that_are_not_markdown_are_kept(text: str) -> None:
         ("第一句。第二句！", ["第一句。", "第二句！"]),
         ("Привет. Как дела?", ["Привет.", "Как дела?"]),
         ("He said (so.) Then left.", ["He said (so.)", "Then left."]),
+        ("Checks (lint, etc.) run first. Go.", ["Checks (lint, etc.) run first.", "Go."]),
+        ("It has tools (rg, etc.) Use them.", ["It has tools (rg, etc.)", "Use them."]),
         ("---\n===", []),
         ("", []),
     ],

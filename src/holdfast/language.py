@@ -32,6 +32,10 @@ _SENTENCE_END = regex(r"(?<=[.!?…])([\"')\]*_]*)\s+(?=\S)|(?<=[。！？])")
 _ABBREVIATION = regex(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|dr|mr|ms|st|ca|resp|incl|[a-z])|^\d+)\.$", re.I
 )
+# In brackets or quotation marks it ends a sentence only if another one begins.
+_CLOSED_ABBREVIATION = regex(
+    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl)\.[\"')\]*_]+$", re.IGNORECASE
+)
 
 STOPWORDS = frozenset(
     "a about above after again all also am an and any are aren't as at be because been before "
@@ -102,14 +106,22 @@ def _find_sentences(text: str) -> list[str]:
     found: list[str] = []
     for block in _paragraphs(_without_blocks(text)):
         pending = ""
-        for part in _split_at_ends(block):
+        parts = _split_at_ends(block)
+        for part, following in zip(parts, [*parts[1:], ""], strict=True):
             pending = f"{pending} {part}".strip() if pending else part
-            if pending and not _ABBREVIATION.search(pending):
+            if pending and not _goes_on(pending, following):
                 found.append(pending)
                 pending = ""
         if pending:
             found.append(pending)
     return found
+
+
+def _goes_on(text: str, following: str) -> bool:
+    """Whether a text ends with an abbreviation, so that its sentence goes on."""
+    if _ABBREVIATION.search(text):
+        return True
+    return following[:1].islower() and _CLOSED_ABBREVIATION.search(text) is not None
 
 
 def _split_at_ends(block: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -21,6 +20,7 @@ from holdfast.model.knowledge import Fact, ReviewState
 from holdfast.settings import Settings
 from holdfast.times import format_time
 from tests.support.laws import costly
+from tests.support.prepared_home import PreparedHome
 from tests.support.transcripts import Script
 from tests.support.ways_in import Way, all_ways
 
@@ -87,6 +87,16 @@ class World:
         self.used[topic].append(next(self.names))
         return self.used[topic][-1]
 
+    def begin(self, is_read: bool) -> None:
+        """A session for each topic, in which it is decided; unless it `is_read` already."""
+        for topic in TOPICS:
+            new = self.new_name(topic)
+            if is_read:
+                self.sessions += 1
+                self.day += timedelta(days=2)
+            else:
+                self.say(topic, topic.stated.format(new=new), topic.echo.format(new=new))
+
     def say(self, topic: Topic, text: str, echo: str) -> None:
         """A session in which a person states something and an agent acts on it."""
         self.sessions += 1
@@ -145,19 +155,34 @@ class World:
         return [name for names in self.used.values() for name in names if name not in current]
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    """A home whose memory has read the session of each topic."""
+
+    def make(home: Path) -> None:
+        with _opened(home) as made:
+            made.begin(is_read=False)
+
+    return PreparedHome(tmp_path_factory.mktemp("begun"), make)
+
+
 @contextmanager
-def world() -> Generator[World]:
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        home = Path(folder)
-        patch.setenv("HOLDFAST_HOME", folder)
+def world(begun: PreparedHome) -> Generator[World]:
+    with _opened(begun.fresh()) as made:
+        made.begin(is_read=True)
+        yield made
+
+
+@contextmanager
+def _opened(home: Path) -> Generator[World]:
+    home.mkdir(mode=0o700, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLDFAST_HOME", str(home))
         patch.setenv("CLAUDE_CONFIG_DIR", str(home / "claude"))
         patch.setenv("HOLDFAST_BANK", "proj")
         patch.chdir(home)
         made = World(home)
         with made.memory:
-            for topic in TOPICS:
-                new = made.new_name(topic)
-                made.say(topic, topic.stated.format(new=new), topic.echo.format(new=new))
             yield made
 
 
@@ -239,8 +264,10 @@ STEPS = ("correct", "forget", "restore", "supersede", "retire", "undo", "rebuild
     ("supersede", "correct"),
     ("correct", "supersede"),
 ])  # fmt: skip
-def test_what_ended_is_told_as_history_by_every_way_in(steps: tuple[str, ...]) -> None:
-    with world() as made:
+def test_what_ended_is_told_as_history_by_every_way_in(
+    begun: PreparedHome, steps: tuple[str, ...]
+) -> None:
+    with world(begun) as made:
         for step in steps:
             made.play(step, DEPLOY)
         assert made.ended_names()
@@ -267,8 +294,10 @@ def correctable(memory: Holdfast, kind: str, name: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["remembered", "memory", "turn", "exchange"])
-def test_a_correction_of_any_record_ends_its_words_everywhere(kind: str) -> None:
-    with world() as made:
+def test_a_correction_of_any_record_ends_its_words_everywhere(
+    begun: PreparedHome, kind: str
+) -> None:
+    with world(begun) as made:
         (old,) = made.used[DEPLOY]
         if kind == "remembered":
             kept = made.memory.remember(DEPLOY.stated.format(new=old))
@@ -286,13 +315,15 @@ def test_a_correction_of_any_record_ends_its_words_everywhere(kind: str) -> None
 @pytest.mark.slow
 @settings(max_examples=EXAMPLES, phases=NO_SHRINKING)
 @given(
-    st.lists(
+    steps=st.lists(
         st.tuples(st.sampled_from(STEPS), st.integers(0, len(TOPICS) - 1)), min_size=2, max_size=6
     )
 )
-@example([("supersede", 0), ("retire", 0)])
-def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, int]]) -> None:
-    with world() as made:
+@example(steps=[("supersede", 0), ("retire", 0)])
+def test_no_way_in_states_ended_words_as_current(
+    begun: PreparedHome, steps: list[tuple[str, int]]
+) -> None:
+    with world(begun) as made:
         for step, topic in steps:
             made.play(step, TOPICS[topic])
         assert leaks(made, made.ended_names()) == {}
@@ -300,10 +331,19 @@ def test_no_way_in_states_ended_words_as_current(steps: list[tuple[str, int]]) -
 
 @pytest.mark.slow
 @settings(costly(8), phases=NO_SHRINKING)
-@given(st.lists(st.tuples(st.sampled_from(("correct", "forget", "restore")),
-                          st.integers(0, len(TOPICS) - 1)), min_size=1, max_size=5))  # fmt: skip
-def test_undoing_every_decision_takes_their_endings_back(steps: list[tuple[str, int]]) -> None:
-    with world() as made:
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(("correct", "forget", "restore")), st.integers(0, len(TOPICS) - 1)
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_undoing_every_decision_takes_their_endings_back(
+    begun: PreparedHome, steps: list[tuple[str, int]]
+) -> None:
+    with world(begun) as made:
         (bank,) = made.memory.reader.banks.all()
         before = made.memory.reader.facts.ended_statements(bank.id)
         for step, topic in steps:

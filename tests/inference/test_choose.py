@@ -15,6 +15,7 @@ def configured(home: Path, text: str = "", **variables: str) -> Settings:
     return load_settings({"HOLDFAST_HOME": str(home), "HOME": str(home), **variables})
 
 
+@pytest.mark.model
 def test_without_settings_the_packaged_models_embed_and_rerank(tmp_path: Path) -> None:
     settings = configured(tmp_path)
     embedder, reranker = choose_embedder(settings), choose_reranker(settings)

@@ -106,6 +106,7 @@ def test_a_packaged_reranker_is_opened_only_if_its_hash_is_the_known_one(tmp_pat
     assert opened is not None and opened.score("a", ["b c"]) == [3]
 
 
+@pytest.mark.model
 def test_the_packaged_reranker_ranks_the_answer_first() -> None:
     reranker = packaged_reranker()
     assert reranker is not None

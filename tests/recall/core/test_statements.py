@@ -7,6 +7,7 @@ from holdfast.model.trust import Trust
 from holdfast.recall.core.statements import (
     is_question,
     is_request,
+    reports_progress,
     says_not_known,
     stated_runs,
     statements,
@@ -156,6 +157,15 @@ def test_a_record_of_nothing_but_code_is_kept_whole(kind: str) -> None:
         "Let's look at how the daemon starts, because the prompt is drawn twice.",
         "Perfect! Now let me compile my findings with a comprehensive summary of all of them.",
         "Waiting for the team lead to assign more work on the profile list and its widgets.",
+        "Now update the component to wrap its rows in the table and fix the expanded style of it.",
+        "Now add the Cursor section to the page, right before the section with the linked docs:",
+        "Real findings of the linter — let's fix them by naming the repeated literals of the file.",
+        "There are other changes in here — I'll only commit the file that we changed for this.",
+        "Next, rename the field in all of its tests, and then in the schema of the website too.",
+        "I'm going to refactor the reader so that it asks for the folder only once in a session.",
+        "Thanks for the review!",
+        "You're welcome.",
+        "Happy to help with the rest of it.",
         "26 files changed, +1295 -315 lines.",
         "8 files were modified in the last commit of the day.",
         "Hello there!",
@@ -173,6 +183,11 @@ def test_what_announces_greets_or_counts_files_states_nothing(text: str) -> None
         "I'll use pnpm for installs from now on, as the lockfile of yarn breaks.",
         "The release changed 26 files, because the folder was renamed.",
         "Let the daemon die with its pipe.",
+        "Now the daemon reads its folder once, and the tests of it take half of their time.",
+        "First runs take a minute, because the model is compiled before it is asked for anything.",
+        "I'm going to the harbour festival with my sister, who sings in the choir of the town.",
+        "Happy paths are tested by the suite of the browser; errors are tested without it.",
+        "Next to the mailer runs the importer, which reads the same queue and writes another one.",
         "Hello World is printed by the example in the manual of the shell.",
     ],
 )
@@ -201,3 +216,38 @@ def test_a_reply_goes_on_from_what_a_person_said_in_its_exchange() -> None:
     ]
     text = "Request: The report is too high\n\nCompleted: The mailer is fast."
     assert [len(run) for run in stated_runs(hit(text, "digest"))] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All 1329 tests pass and lint is clean.",
+        "Tests: 1329 pass, 0 fail",
+        "Pre-commit hooks (tests, lint, typecheck) all passed.",
+        "**Commit created successfully!**",
+        "Committed as `28c3bbd`.",
+        "Fixed and committed as [21da6a6e](.github/workflows/release.yml).",
+        "(committed)",
+        "**Step 4: Remediation prompt generator - add cursor support**",
+        "All three tasks are complete.",
+        "Here's a summary of the changes made to `src/shared/cursor-provider.ts`:",
+        "No further action is needed.",
+    ],
+)
+def test_that_work_went_as_it_should_is_only_a_report(text: str) -> None:
+    assert reports_progress(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The change is done — added `--trust` to the arguments of the agent.",
+        "The tests fail because the clock is mocked.",
+        "Committed seats are kept for a year.",
+        "All boats pass the lock before noon, and the ferry passes it twice a day.",
+        "**Redis** is gone from production.",
+        "The build is clean only after the cache was emptied, since stale objects are linked in.",
+    ],
+)
+def test_what_says_something_else_too_is_no_mere_report(text: str) -> None:
+    assert not reports_progress(text)

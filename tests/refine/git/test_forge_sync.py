@@ -16,9 +16,9 @@ from holdfast.model.forge import Issue, Pull, Remark, ThreadState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.query.terms import read_terms
 from holdfast.refine.git.forge_sync import MAX_REMARKS, MAX_TEXT_CHARACTERS, ForgeReport
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import SAID_UNDER, find_leads, follow_lead
+from holdfast.research.answering.request import AskRequest
 from holdfast.settings import ForgeSettings, Settings
 from tests.support.github_server import REPO, Fault, GitHubServer, serving, sha
 

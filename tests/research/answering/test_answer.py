@@ -198,3 +198,57 @@ def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_
     assert ". Next step: the lock still needs graphite. [1]" in first
     assert second.startswith("1 May 2026") and "Paint the lighthouse door red" in second
     assert not answer.abstained and answer.citations[0].uri.startswith("holdfast://digest/")
+
+
+def test_what_was_done_is_told_by_its_outcome_and_not_by_what_was_said_on_the_way(
+    tmp_path: Path,
+) -> None:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    script.user("Add support for cursor rules to the scanner.")
+    script.assistant("**Step 4: Prompt generator - add cursor support**")
+    script.tool("Edit", "ok", file_path="/home/dev/project/scan.py", new_string="x")
+    script.assistant(
+        "The scanner reads `.cursor/rules` and knows three kinds of cursor rules by their front "
+        "matter. All 12 tests of the cursor support pass."
+    )
+    script.user("Commit the cursor support.")
+    script.assistant(
+        "There are other changes that are no part of the cursor support. Let me only stage the "
+        "files of the cursor support:"
+    )
+    script.tool("Bash", "ok", command="git add scan.py && git commit -m 'Add cursor support'")
+    script.assistant("Committed as `28c3bbd`. All 12 tests of the cursor support pass.")
+    with open_with(tmp_path, script) as memory:
+        answer = memory.ask("What was done for cursor support?", bank="all")
+    first = answer.answer.split("\n")[0]
+    assert "reads `.cursor/rules`" in first
+    for narrated in ("Let me", "Step 4", "tests of the cursor support pass", "28c3bbd"):
+        assert narrated not in answer.answer
+
+
+def test_a_report_is_quoted_where_a_question_asks_for_it(tmp_path: Path) -> None:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    script.user("Add support for cursor rules to the scanner.")
+    script.assistant("The scanner reads cursor rules. All 12 tests of the cursor rules pass.")
+    with open_with(tmp_path, script) as memory:
+        answer = memory.ask("Do the tests of the cursor rules pass?", bank="all")
+    assert "All 12 tests of the cursor rules pass." in answer.answer
+
+
+def test_two_records_that_give_the_same_reason_are_no_less_sure_than_one(tmp_path: Path) -> None:
+    once, again = (Script(f"{name * 8}-0000-4000-8000-000000000001") for name in "ab")
+    once.user("Which one is it?")
+    once.assistant("We chose SQLite over Postgres because only one process writes.")
+    again.user("Is that still good enough?")
+    again.assistant("SQLite stays, and not Postgres, because it is still one process that writes.")
+    mention = Script("cccccccc-0000-4000-8000-000000000001")
+    mention.user("Which ones are there?")
+    mention.assistant("There are SQLite and Postgres.")
+    other = Script("dddddddd-0000-4000-8000-000000000001")
+    other.user("What is in the list?")
+    other.assistant("Postgres and SQLite are in the list of databases.")
+    question = "Why SQLite and not Postgres?"
+    with open_with(tmp_path / "both", once, again) as memory:
+        assert memory.ask(question, bank="all").confidence is Confidence.MEDIUM
+    with open_with(tmp_path / "mentions", mention, other) as memory:
+        assert memory.ask(question, bank="all").confidence is Confidence.LOW

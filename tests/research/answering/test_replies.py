@@ -53,7 +53,11 @@ def quoted(memory: Holdfast, words: str) -> list[str]:
     hits = memory.recall(words, bank="all", layers=[Layer.TRANSCRIPTS]).hits
     said = Quote(next(hit for hit in hits if words in hit.text), words, 1.0, 1.0)
     found = with_replies(
-        memory.reader, [said], lambda _: True, lambda hit: said._replace(hit=hit, sentence=hit.text)
+        memory.reader,
+        [said],
+        True,
+        lambda _: True,
+        lambda hit: said._replace(hit=hit, sentence=hit.text),
     )
     return [item.sentence.strip() for item in found]
 
@@ -66,18 +70,34 @@ def test_a_reply_about_something_else_is_not_quoted(memory: Holdfast) -> None:
     hit = memory.recall(COMPLAINT, bank="all", layers=[Layer.TRANSCRIPTS]).hits[0]
     said = Quote(hit, COMPLAINT, 1.0, 1.0)
     other = said._replace(covered=0.05)
-    assert with_replies(memory.reader, [said], lambda _: True, lambda _: other) == [said]
+    assert with_replies(memory.reader, [said], True, lambda _: True, lambda _: other) == [said]
 
 
 def test_the_reply_itself_is_quoted_once(memory: Holdfast) -> None:
     assert quoted(memory, REPLY) == [REPLY]
 
 
-def test_what_explains_something_needs_no_reply(memory: Holdfast) -> None:
+@pytest.mark.parametrize(("asks_why", "quotes"), [(True, 1), (False, 2)])
+def test_what_explains_something_needs_no_reply_where_a_reason_is_asked_for(
+    memory: Holdfast, asks_why: bool, quotes: int
+) -> None:
     hit = memory.recall(COMPLAINT, bank="all", layers=[Layer.TRANSCRIPTS]).hits[0]
     because = "The highlight is narrow because it is measured once."
     said = Quote(hit, because, 1.0, 1.0)
-    assert with_replies(memory.reader, [said], lambda _: True, lambda _: said) == [said]
+    found = with_replies(memory.reader, [said], asks_why, lambda _: True, lambda _: said)
+    assert len(found) == quotes and found[0] == said
+
+
+def test_a_reply_does_not_repeat_what_was_just_quoted(tmp_path: Path) -> None:
+    script = Script("aaaaaaaa-0000-4000-8000-000000000001")
+    script.user(COMPLAINT)
+    script.tool("Edit", "ok", file_path="/home/dev/project/tabs.tsx", new_string="x")
+    script.assistant(f"{COMPLAINT} The harbour tab is measured by a ResizeObserver now.")
+    script.write(tmp_path / "p")
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as opened:
+        opened.ingest(opened.ingestion.find([tmp_path / "p"]))
+        found = quoted(opened, COMPLAINT)
+    assert found == [COMPLAINT, "The harbour tab is measured by a ResizeObserver now."]
 
 
 def test_a_reply_outside_the_layers_that_are_asked_is_not_quoted(memory: Holdfast) -> None:

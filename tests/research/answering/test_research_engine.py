@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Confidence, RecallResult
+from holdfast.model.query import Answer, Confidence, RecallResult
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget, RecallPlan
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
+from holdfast.research.answering.evidence import may_answer
 from holdfast.research.answering.evidence_chains import Link
 from holdfast.research.answering.next_queries import LeadLimits, find_bridges
+from holdfast.research.answering.request import AskRequest
 from tests.support.recall_bank import open_with_sessions, talk
 from tests.support.transcripts import Script
 
@@ -200,3 +202,44 @@ def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) ->
         assert "shelf" not in find_bridges(memory.reader, plain, [])
         named = Link(hit, "The log is in gauge_3.", frozenset())
         assert "gauge_3" in find_bridges(memory.reader, named, [])
+
+
+def test_a_chain_replaces_an_answer_only_if_it_has_its_first_citation(tmp_path: Path) -> None:
+    bare = ("2026-03-03", "Who takes the harbour?", "Maria wrote of the harbour host; she runs it.")
+    said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, bare, *OTHERS), start=1)]
+    with open_with_sessions(tmp_path, *said) as memory:
+        found = memory.search.recall_with_plan(ASKED, "all", RecallPlan(limit=25))
+        best = next(hit for hit in found.hits if "harbour host" in hit.text)
+        rest = [hit for hit in found.hits if hit.uri != best.uri]
+        led = replace(found, hits=(replace(best, score=9.0), *rest))
+
+        def ask(result: RecallResult) -> Answer:
+            request = AskRequest(None, ASKED, memory.now)
+            *_, done = investigate(
+                InvestigationInputs(memory.reader, request, lambda _: result, EFFORTS[Budget.MID])
+            )
+            assert done.answer is not None
+            return done.answer
+
+        assert "heron-04" in ask(found).answer
+        other = ask(led)
+        assert other.citations[0].uri == best.uri
+        assert "linked by" not in " ".join(other.caveats)
+
+
+def test_the_output_of_tools_is_followed_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    moved = Script("eeeeeeee-0000-4000-8000-000000000001")
+    moved.user("The old machine goes away on Monday.")
+    command = "deploy tidegauge --to heron-04 # tidegauge lives on host heron-04"
+    moved.tool("Bash", "tidegauge lives on host heron-04", command=command)
+    moved.assistant("Done.")
+    said = [talk(n, *s) for n, s in enumerate((WHO, *OTHERS), start=1)]
+    question = "On which host does the mailer that Maria wrote live?"
+    with open_with_sessions(tmp_path, *said, moved) as memory:
+        hits = memory.recall("deploy tidegauge heron-04", "all").hits
+        output = next(hit for hit in hits if "→" in hit.text)
+        told = events(memory, question)
+        assert max(event.round for event in told) == 2
+        assert not any(output.uri in event.uris for event in told)
+        assert not may_answer(output, question)
+        assert may_answer(output, "Which command moved the mailer that Maria wrote?")

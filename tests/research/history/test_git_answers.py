@@ -9,9 +9,9 @@ import pytest
 
 from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.recall.query.terms import read_terms
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link
 from holdfast.research.answering.next_queries import MADE_IN, find_leads, follow_lead
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.history.question_kinds import (
     HistoryQuestion,
     QuestionKind,

@@ -21,13 +21,13 @@ from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.engine import (
     EFFORTS,
     InvestigationInputs,
     done_event,
     investigate,
 )
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 from holdfast.store.protocol import Reader

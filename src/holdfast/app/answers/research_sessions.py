@@ -28,8 +28,8 @@ from holdfast.model.query import Answer
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.regex import regex
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.followups import complete_question
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.journal_lines import (
     answer_from_json,
     event_line,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import is_chatter, sentences, states_decision
+from holdfast.language import is_chatter, plain, sentences, states_decision
 from holdfast.model.query import Hit
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
@@ -70,16 +70,24 @@ _NOT_KNOWN = regex(
 )
 # A longer sentence that begins like narration ("Done: …") says something, too.
 _MIN_NARRATION = 60
-# What an agent is about to do, at any length.
+# What an agent does with files and commands. People who talk of their lives use other verbs.
+_WORKS = (
+    r"(?:add|analy[sz]e|apply|build|check|clean up|collect|commit|compare|confirm|continue|create|"
+    r"delegate|delete|dig|dispatch|double-check|draft|edit|examine|explore|extract|fetch|find|fix|"
+    r"gather|grep|implement|inspect|investigate|launch|locate|look|mark|move|only (?:commit|stage)|"
+    r"open|proceed|push|read|re-?run|refactor|remove|rename|replace|review|run|scan|search|see|"
+    r"simplify|spawn|stage|start by|test|trace|update|verify|wire|write)"
+)
+# What an agent is about to do, at any length: at the start of a sentence, or after a few words.
 _ANNOUNCES = regex(
     r"(?:(?:ok(?:ay)?|so|and|good|great|perfect|excellent|now|next|then|first|finally|alright)\b"
     r"[\s,.!:;—–-]+)*"
-    r"(?:let me|let['’]s (?:see|check|look|start|run|verify|find|read|now|first|examine|explore)|"
+    r"(?:(?:[^.!?]{0,60} [—–-]+ )?(?:let me|let['’]s (?:see|start|now|first|" + _WORKS + r")|"
     r"(?:i['’]ll|i will|i am going to|i['’]m going to|i need to|time to) (?:now |also |just |"
-    r"first |quickly |then )*(?:add|analy[sz]e|apply|build|check|commit|continue|create|delete|"
-    r"dig|edit|examine|explore|fetch|find|fix|gather|grep|implement|inspect|investigate|launch|look|mark|"
-    r"open|proceed|push|read|review|run|scan|search|see|spawn|stage|start by|test|trace|update|"
-    r"verify|wire|write)|standing by|waiting (?:for|on))\b",
+    r"first |quickly |then )*" + _WORKS + r")|standing by|waiting (?:for|on))\b|"
+    r"(?:now|next|then|first|finally),? (?:also |just )?" + _WORKS + r" (?:it|the|an?|all|both|"
+    r"this|that|these|those|each|every|to|in|on|for|[`*\"'(]|\w+ (?:case|cases|test|tests|to)\b)|"
+    r"now[ ,]+" + _WORKS + r"\b[^.]*:$",
     re.IGNORECASE,
 )
 # How a greeting begins, and a sentence that only counts what git changed.
@@ -91,11 +99,40 @@ _COUNTS_FILES = regex(
     r"\W*\d+ (?:insertions?|deletions?)\b",
     re.IGNORECASE,
 )
+_THANKS = regex(
+    r"(?:(?:many )?thanks?(?: you)?|(?:you['’]re |you are )?welcome|glad|happy)\b"
+    r"[^.:;]{0,60}[!.]?$",
+    re.IGNORECASE,
+)
+# That work went as it should: checks passed, something was committed, a summary follows. It says
+# nothing about what was done. Longer sentences say something, too.
+_MAX_REPORT = 160
+_CHECKS = (
+    r"(?:(?:\w+ )?tests?|lint(?:ing|er)?|type ?checks?|typescript|builds?|checks?|"
+    r"pre-commit (?:hooks?|checks?)|(?:working )?tree)"
+)
+_REPORTS = regex(
+    r"\W*(?:\(?(?:committed|pushed|done)\)?\W*$|"
+    r"(?:the )?commit(?:ted)?\b[^.;]{0,40}\b(?:succe\w+|created|landed|went through)\b|"
+    r"(?:fixed,? (?:and )?)?(?:folded|amended|commit(?:ted)?|pushed)\b[^.;]{0,30}?"
+    r"(?: as| to| into| on|:) \W*(?:[0-9a-f]{7,40}\b[^;—]{0,60}$|\w+\W*$)|"
+    r"(?:all |the |both )?(?:[\d,]+ )?" + _CHECKS + r"\b[^.;]{0,50}\b(?:pass(?:es|ed|ing)?|clean|"
+    r"green|succeed(?:s|ed)?|no errors|clear)\b[^.;]{0,60}\W*$|"
+    r"(?:both|everything|all)\b[^.;:]{0,40}\b(?:pass(?:es|ed)?|clean|green|looks? good|in place|"
+    r"done|set|good|completed?|implemented|applied|finished)\b[^:;—]{0,20}\W*$|"
+    r"(?:the )?(?:implementation|change|fix|work|task|review|analysis|pass|phase \d+|step \d+) "
+    r"(?:is )?(?:now )?(?:done|completed?|finished|ready|applied)\b[^:;—]{0,20}$|"
+    r"no (?:further )?(?:action|changes?) (?:is |are )?needed\b[^:;—]{0,20}$|"
+    r"here(?:['’]s| is| are)\b[^;]{0,120}:$)",
+    re.IGNORECASE,
+)
+# A line in bold alone is a heading; with a colon, it belongs to what it announces.
+_HEADING_LINE = regex(r"\*\*[^*.]{0,100}[^*.:]\*\*")
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
 _LATEST = regex(r"\bLatest \([^)]*\): ")
 # The sections of a digest that have titles of exchanges: what was asked, in the person's words.
-_ASKED_SECTIONS = ("Request: ", "Investigated: ")
+ASKED_SECTIONS = ("Request: ", "Investigated: ")
 # A whole sentence that only answers the one before it.
 _ACKNOWLEDGES = regex(
     r"(?:understood|noted|ok(?:ay)?|sure|thanks?|thank you|great|perfect|good|done|yes|yep|no|"
@@ -169,7 +206,7 @@ def _parts(hit: Hit) -> list[tuple[str, bool]]:
 
 
 def _section(text: str) -> tuple[str, bool]:
-    label = next((name for name in _ASKED_SECTIONS if text.startswith(name)), "")
+    label = next((name for name in ASKED_SECTIONS if text.startswith(name)), "")
     return text.removeprefix(label), bool(label)
 
 
@@ -183,11 +220,21 @@ def is_typed(hit: Hit) -> bool:
     return hit.kind == "turn" and hit.trust in (Trust.USER, Trust.IMPORT)
 
 
+def reports_progress(sentence: str) -> bool:
+    """Whether a sentence only says that work went as it should, or is the heading of a step. It is
+    quoted where nothing else is to be had, and where a question asks for it."""
+    bare = sentence.strip()
+    if _HEADING_LINE.fullmatch(bare):
+        return True
+    told = plain(bare)
+    return len(told) <= _MAX_REPORT and _REPORTS.match(told) is not None
+
+
 def states(sentence: str, by_person: bool) -> bool:
     """Whether a sentence states something, in the words of a person or of an agent."""
     if is_question(sentence, by_person) or (by_person and is_request(sentence)):
         return False
-    if _GREETS.match(sentence) or _COUNTS_FILES.match(sentence) or _COUNTS.match(sentence):
+    if any(one.match(sentence) for one in (_GREETS, _THANKS, _COUNTS_FILES, _COUNTS)):
         return False
     if not by_person and _ANNOUNCES.match(sentence):
         return False

@@ -13,21 +13,18 @@ from typing import NamedTuple
 
 from holdfast.language import (
     content_stems,
-    counted,
     cut,
     states_decision,
     stem,
     truncate,
 )
-from holdfast.model.knowledge import Fact, Kind, Memory, Rule
+from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import (
-    LAYER_BY_KIND,
     Answer,
     Citation,
     Confidence,
     Hit,
     Layer,
-    Passage,
     RecallResult,
 )
 from holdfast.model.records import Role
@@ -52,16 +49,19 @@ from holdfast.research.answering.quoting import (
     MAX_EXCERPT_CHARS,
     MAX_SENTENCE_CHARS,
     Quote,
+    day_in_words,
     quote_by_time,
     quote_causal_chain,
 )
 from holdfast.research.answering.replies import with_replies
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.sentence_choice import (
     Question,
     answer_factor,
     choose_part,
     read_question,
 )
+from holdfast.research.answering.work_by_day import work_by_day
 from holdfast.store.protocol import Reader
 
 # Evidence older than this gets a caveat.
@@ -85,14 +85,20 @@ class QuoteWeights(NamedTuple):
     digest: float = 0.9
     concept: float = 0.6
     memory: float = 1.05
+    # The same where a question asks what was done: summaries and outcomes tell it, and of turns
+    # most were said on the way.
+    done_summary: float = 1.1
+    done_turn: float = 0.85
     # A person corrected it, so it stands above what was made of it.
     corrected: float = 1.1
     # A sentence below this share of the best one's score is not quoted.
     min_of_best: float = 0.5
     # Decisions above this share of the best one's score are ordered by time instead.
     near_best: float = 0.8
-    # Two sentences that share this part of the shorter one's words say the same.
+    # Two sentences that share this part of the shorter one's words say the same; of two from one
+    # session, one of them its digest, so does a smaller part.
     same_words: float = 0.8
+    same_words_as_digest: float = 0.5
 
 
 _WEIGHTS = QuoteWeights()
@@ -101,6 +107,14 @@ _KIND_FACTORS = {
     "concept": _WEIGHTS.concept,
     "memory": _WEIGHTS.memory,
 }
+# Of a question for what was done.
+_DONE_FACTORS = {
+    "digest": _WEIGHTS.done_summary,
+    "exchange": _WEIGHTS.done_summary,
+    "memory": _WEIGHTS.done_summary,
+    "concept": _WEIGHTS.concept,
+    "turn": _WEIGHTS.done_turn,
+}
 # What was said on a day, and may be said otherwise later.
 _SAID_KINDS = {"turn", "exchange"}
 # So many characters find a sentence in its record.
@@ -108,50 +122,16 @@ _FOUND_BY_CHARS = 40
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
-class AskRequest(NamedTuple):
-    """A question, the bank and layers it is asked of (all banks if `bank` is None), the clock, the
-    time to look back from, if any, and the kinds of knowledge to which it is limited."""
-
-    bank: str | None
-    question: str
-    now: Callable[[], str]
-    layers: Sequence[Layer] = ()
-    as_of: str = ""
-    kinds: tuple[Kind, ...] = ()
-
-    @property
-    def time(self) -> str:
-        """The time that the question is asked at."""
-        return self.as_of or self.now()
-
-    @property
-    def until(self) -> str:
-        """The end of the time to search, as the store wants it; "" for none."""
-        return f"{self.as_of}~" if self.as_of else ""
-
-    def covers_time(self, time: str) -> bool:
-        """Whether a record of this time existed when the question is asked."""
-        return not self.as_of or time <= self.as_of
-
-    def has_layer_of(self, passage: Passage) -> bool:
-        """Whether the layer of a passage may be searched."""
-        return not self.layers or LAYER_BY_KIND[passage.kind] in self.layers
-
-    def accepts(self, hit: Hit) -> bool:
-        """Whether a record may be cited that no search found."""
-        layer = not self.layers or hit.layer in self.layers
-        return layer and self.has_kind_of(hit) and self.covers_time(hit.time)
-
-    def has_kind_of(self, hit: Hit) -> bool:
-        """Whether a hit is knowledge of a kind that is asked for."""
-        return not self.kinds or hit.knowledge in self.kinds
-
-
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     """Answer a question from the hits of a recall; abstain if there are none."""
     if found.abstained:
         return _abstain(reader, request, found)
     weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
+    by_day = work_by_day(reader, request) if found.only_time else None
+    if by_day is not None and by_day.quotes:
+        return compose(
+            reader, request, by_day.quotes, Confidence.MEDIUM, by_day.notes, may_be_outdated=False
+        )
     by_time = quote_by_time(found.hits, found.only_time)
     statuses = QuotedStatuses(reader, found.hits, request.as_of)
     causes = [] if by_time else quote_causal_chain(found.hits, weights)
@@ -163,19 +143,12 @@ def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult)
         else confidence_in(reader, request.bank, request.question, found.hits)
     )
     notes = [_LINKED_BY_NAMES] if causes else []
-    notes += _of_that_time(found, quotes) if found.only_time else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)
     unknown = unknown_names(reader, request.bank, request.question)
     if not unknown:
         return answer
     missing = f"Nothing in memory mentions {' or '.join(unknown)}."
     return replace(answer, caveats=(missing, *answer.caveats))
-
-
-def _of_that_time(found: RecallResult, quotes: Sequence[Quote]) -> list[str]:
-    """How many sessions of the time that was asked about are not quoted."""
-    more = sum(hit.kind == "digest" for hit in found.hits) - len(quotes)
-    return [f"At least {counted(more, 'more session')} of that time."] if more > 0 else []
 
 
 def compose(
@@ -185,10 +158,10 @@ def compose(
     confidence: Confidence,
     notes: Sequence[str] = (),
     statuses: QuotedStatuses | None = None,
-    from_git: bool = False,
+    may_be_outdated: bool = True,
 ) -> Answer:
-    """An answer of quotes, one a line, with citations and caveats. What comes `from_git` needs no
-    second source and does not age."""
+    """An answer of quotes, one a line, with citations and caveats. What happened at a time, or
+    stands in git history, cannot be outdated and needs no second source."""
     statuses = statuses or QuotedStatuses(reader, [item.hit for item in quotes], request.as_of)
     quotes = _what_holds_first(reader, request, quotes, statuses)
     numbered = list(enumerate(quotes, start=1))
@@ -204,7 +177,7 @@ def compose(
         layers_searched=_layers_searched(reader, request),
         caveats=(
             *statuses.caveats([(item.hit, item.sentence) for item in quotes]),
-            *(() if from_git else _time_caveats(quotes, request.time)),
+            *(_time_caveats(quotes, request.time) if may_be_outdated else ()),
             *_trust_caveats(quotes),
             *notes,
         ),
@@ -226,7 +199,8 @@ def _what_holds_first(
                 instead[ending.instead] = Quote(holds, sentence, item.covered, item.score)
     holding = [item for item, ending in endings if ending is None]
     ended = [item for item, ending in endings if ending is not None]
-    return [*instead.values(), *holding, *ended][:MAX_CITATIONS] if ended else list(quotes)
+    most = max(MAX_CITATIONS, len(quotes))
+    return [*instead.values(), *holding, *ended][:most] if ended else list(quotes)
 
 
 def _hit_of_statement(reader: Reader, request: AskRequest, old: Hit, name: str) -> Hit | None:
@@ -287,6 +261,7 @@ def _choose(
     # A tool call shows that something was done; it is seldom an answer.
     texts = [hit for hit in hits if "\n→ " not in hit.text] or hits
     found = [_quote(reader, hit, asked, statuses) for hit in texts]
+    found = [item for item in found if item.states] or found
     ranked = sorted(found, key=lambda item: -item.score)
     chosen: list[Quote] = []
     quoted_from: set[str] = set()
@@ -298,7 +273,7 @@ def _choose(
         exchange = exchange_of(reader, item.hit) or session
         if exchange in quoted_from:
             continue
-        same = next((n for n, q in enumerate(chosen) if _same(item.sentence, q.sentence)), None)
+        same = next((n for n, q in enumerate(chosen) if _same(item, q)), None)
         if same is None:
             chosen.append(item)
         elif _says_it_anew(item, chosen[same]):
@@ -311,8 +286,8 @@ def _choose(
         return _quote(reader, hit, asked, statuses)
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote)
-    if asked.asks_how:
-        ordered = with_replies(reader, ordered, accepts, quote)
+    if asked.wants_replies:
+        ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote)
     # What people wrote into the memory file wins against anything else.
     return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
 
@@ -327,16 +302,21 @@ def _quote(reader: Reader, hit: Hit, question: Question, statuses: QuotedStatuse
     by_person = turn is not None and turn.role is Role.USER
     part = choose_part(hit, question, by_person)
     score = _WEIGHTS.coverage * part.covered + _WEIGHTS.record_score * hit.score
-    score *= answer_factor(part.sentence, by_person)
-    score *= _WEIGHTS.corrected if hit.corrected else _KIND_FACTORS.get(hit.kind, 1.0)
+    score *= answer_factor(part.sentence, by_person, question)
+    factors = _DONE_FACTORS if question.asks_what_was_done else _KIND_FACTORS
+    score *= _WEIGHTS.corrected if hit.corrected else factors.get(hit.kind, 1.0)
     score *= statuses.weight(hit, part.sentence)
-    return Quote(hit, truncate(part.quoted, MAX_SENTENCE_CHARS), part.covered, score)
+    sentence = truncate(part.quoted, MAX_SENTENCE_CHARS)
+    return Quote(hit, sentence, part.covered, score, states=part.states)
 
 
-def _same(one: str, other: str) -> bool:
-    stems, other_stems = ({stem(w) for w in s.lower().split()} for s in (one, other))
+def _same(one: Quote, other: Quote) -> bool:
+    stems, other_stems = ({stem(w) for w in q.sentence.lower().split()} for q in (one, other))
     fewer = min(len(stems), len(other_stems))
-    return len(stems & other_stems) >= _WEIGHTS.same_words * fewer
+    same_session = one.hit.session == other.hit.session != ""
+    is_of_digest = same_session and "digest" in (one.hit.kind, other.hit.kind)
+    needed = _WEIGHTS.same_words_as_digest if is_of_digest else _WEIGHTS.same_words
+    return len(stems & other_stems) >= needed * fewer
 
 
 def _says_it_anew(item: Quote, other: Quote) -> bool:
@@ -375,8 +355,7 @@ def _line(item: Quote, number: int, statuses: QuotedStatuses) -> str:
     mark += statuses.label(item.hit, item.sentence)
     if not item.hit.time:
         return f"{item.lead}{item.sentence}{mark} [{number}]"
-    time = datetime.fromisoformat(item.hit.time)
-    return f"{time.day} {time:%b %Y}: {item.lead}{item.sentence}{mark} [{number}]"
+    return f"{day_in_words(item.hit.time)}: {item.lead}{item.sentence}{mark} [{number}]"
 
 
 def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:

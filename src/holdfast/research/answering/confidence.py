@@ -12,14 +12,17 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.language import STOPWORDS
+from holdfast.language import STOPWORDS, causal_relations, stem
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Confidence, Hit
 from holdfast.model.records import Turn
 from holdfast.model.trust import ENDED_STATUSES
+from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.statements import statements
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS
 from holdfast.recall.query.terms import proper_names, read_terms
 from holdfast.regex import regex
+from holdfast.research.answering.sentence_choice import asks_for_reason
 from holdfast.store.protocol import Reader
 
 # Records that sum others up are no sources of their own.
@@ -40,7 +43,8 @@ class ConfidenceThresholds(NamedTuple):
     high_second: float = 0.5
     high_words: int = 5
     # Medium: how much more relevant the best record is than an answer needs to be. A question of
-    # two words is mentioned by much that does not answer it, unless one record stands out.
+    # two words is mentioned by much that does not answer it, unless one record stands out, or it
+    # asks for a reason and a sentence with both words gives one.
     medium_margin: float = 0.2
     medium_words: int = 3
     outstanding: float = 0.1
@@ -77,9 +81,24 @@ def confidence_in(
     ):
         return Confidence.HIGH
     stands_out = words > 1 and found.relevance - found.second >= _LIMITS.outstanding
-    is_specific = words >= _LIMITS.medium_words or stands_out
+    is_specific = words >= _LIMITS.medium_words or stands_out or _is_explained(question, hits)
     is_sure = found.margin >= _LIMITS.medium_margin and is_specific
     return Confidence.MEDIUM if is_sure else Confidence.LOW
+
+
+def _is_explained(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether a question asks for a reason, and a sentence that has all of its words, of which
+    there are several, gives one."""
+    weights = {stem(word): 1.0 for word in read_terms(question).words}
+    if len(weights) < 2 or not asks_for_reason(question):
+        return False
+    return any(
+        coverage(weights, sentence) == 1.0
+        and any(relation.how == "causes" for relation in causal_relations(sentence))
+        for hit in hits
+        if hit.status not in ENDED_STATUSES and hit.kind not in SUMMARY_KINDS
+        for sentence in statements(hit)
+    )
 
 
 def unknown_names(reader: Reader, bank: str | None, question: str) -> list[str]:

@@ -18,10 +18,9 @@ from holdfast.model.query import Answer, Confidence, Hit, RecallResult
 from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
-from holdfast.recall.core.statements import statements
 from holdfast.recall.query.terms import Terms, read_terms
-from holdfast.research.answering.answer import AskRequest, answer_from_recall, compose
-from holdfast.research.answering.evidence import evidence_in
+from holdfast.research.answering.answer import answer_from_recall, compose
+from holdfast.research.answering.evidence import evidence_in, may_answer
 from holdfast.research.answering.evidence_chains import (
     LIMITS,
     Chain,
@@ -39,6 +38,7 @@ from holdfast.research.answering.next_queries import (
     starting_chains,
 )
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
+from holdfast.research.answering.request import AskRequest
 from holdfast.store.protocol import Reader
 
 # Confidence to reach, rounds, and seconds after the first round. A low budget is one recall; a
@@ -163,7 +163,7 @@ class _FurtherRounds:
         if not self._can_be_known():
             return
         near = self._found.hits or self._found.misses
-        hits = [hit for hit in near if statements(hit)]
+        hits = [hit for hit in near if may_answer(hit, self._request.question)]
         starts = starting_chains(
             self._inputs.reader, self._request, self._terms, self._weights, hits
         )
@@ -178,7 +178,7 @@ class _FurtherRounds:
                     ResearchStage.SEARCHING, f"By {lead.reason}.", self.round, lead.query
                 )
                 followed = follow_lead(self._inputs.reader, self._request, lead)
-                hits = [hit for hit in followed if statements(hit)]
+                hits = [hit for hit in followed if may_answer(hit, self._request.question)]
                 yield _found_event(hits, self.round, lead.query)
                 longer += self._extend_chain(lead, hits)
             chains = best_chains(self._weights, longer, _ROUND.chains)

@@ -29,8 +29,8 @@ _CODES = regex(r"\b(?=\w*\d)(?=\w*[A-Za-z])\w{4,}\b")
 # What only the output of tools tells.
 _ASKS_FOR_OUTPUT = regex(
     r"\b(?:outputs?|print(?:s|ed|out)?|logs?|logged|errors?|exceptions?|warnings?|stack ?traces?|"
-    r"tracebacks?|exit (?:codes?|status)|return codes?|commands?|invocations?|invoked?|ran|runs?|"
-    r"executed?|fail(?:s|ed|ures?|ing)?|pass(?:es|ed)?|results?|timings?|benchmarks?|measured)\b",
+    r"tracebacks?|exit (?:codes?|status)|return codes?|commands?(?![ -]lines?)|invocations?|"
+    r"invoked?|ran|runs?|executed?|fail(?:s|ed|ures?|ing)?|pass(?:es|ed)?|results?|timings?|benchmarks?|measured)\b",
     re.IGNORECASE,
 )
 
@@ -41,10 +41,14 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     wants_time = found.only_time or any("recent" in hit.why for hit in found.hits)
     if not wants_time and not names_something(found.query):
         return replace(found, abstained=True, hits=(), misses=())
-    stating = [(hit, statements(hit)) for hit in found.hits]
-    by_time = {hit.uri for hit in found.hits if _is_by_time(hit, found.only_time)}
-    kept = [(hit, said) for hit, said in stating if said or hit.provider or hit.uri in by_time]
-    kept = [(hit, said) for hit, said in kept if not is_output(hit) or _is_asked(hit, found.query)]
+    asked = [hit for hit in found.hits if _is_asked(hit, found.query)]
+    by_time = {hit.uri for hit in asked if _is_by_time(hit, found.only_time)}
+    stating = [(hit, statements(hit)) for hit in asked]
+    kept = [
+        (hit, said)
+        for hit, said in stating
+        if said or hit.provider or (hit.kind == "digest" and hit.uri in by_time)
+    ]
     typed = any(is_typed(hit) for hit, _ in kept)
     weights = weigh_terms(reader, bank, read_terms(found.query).words).by_stem if typed else {}
     hits = [_measured(hit, said, weights) for hit, said in _without_repeats(reader, kept)]
@@ -53,19 +57,27 @@ def evidence_in(reader: Reader, bank: str | None, found: RecallResult) -> Recall
     return replace(found, abstained=True, hits=(), misses=found.misses or tuple(hits))
 
 
+def may_answer(hit: Hit, question: str) -> bool:
+    """Whether a hit states something, and is of a kind that a question may be answered with."""
+    return bool(statements(hit)) and _is_asked(hit, question)
+
+
 def _is_asked(hit: Hit, question: str) -> bool:
-    """Whether a question is about what tools were called with and what they printed, or names
-    something that stands there as it is written."""
-    if _ASKS_FOR_OUTPUT.search(question):
+    """Whether a hit is no output of a tool, or a question is about what tools were called with and
+    what they printed, or names something that stands there as it is written."""
+    if not is_output(hit) or _ASKS_FOR_OUTPUT.search(question):
         return True
     names = (*read_terms(question).phrases, *_CODES.findall(question))
     return any(name.lower() in hit.text.lower() for name in names)
 
 
 def _is_by_time(hit: Hit, only_time: bool) -> bool:
-    """Whether a session answers because of its time: the question asks for the latest work, or for
-    whatever happened then. Of a question that names something, a time is only a part."""
-    return hit.kind == "digest" and ("recent" in hit.why or (only_time and "temporal" in hit.why))
+    """Whether a hit answers because of its time: it is a session and the question asks for the
+    latest work, or the question asks for whatever happened then. Of a question that names
+    something, a time is only a part."""
+    if only_time:
+        return "temporal" in hit.why
+    return hit.kind == "digest" and "recent" in hit.why
 
 
 def _answers(hit: Hit) -> bool:

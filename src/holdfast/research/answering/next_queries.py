@@ -17,14 +17,11 @@ from holdfast.language import STOPWORDS, code_names, stem, words
 from holdfast.model.forge import Remark
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.core.candidates import Pool
 from holdfast.recall.core.relevance import MAX_COUNTED
 from holdfast.recall.query.terms import QUESTION_WORDS, Terms
-from holdfast.recall.ranking.hits import make_hit
-from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers.graph import entities_named_in
-from holdfast.research.answering.answer import AskRequest
 from holdfast.research.answering.evidence_chains import Chain, Link, best_excerpt, mentions
+from holdfast.research.answering.request import AskRequest, hits_of_passages
 from holdfast.store.protocol import Reader
 
 
@@ -171,16 +168,7 @@ def follow_lead(reader: Reader, request: AskRequest, lead: Lead) -> list[Hit]:
         inside = not lead.session or in_session[passage.session]
         if inside and (not lead.bridge or mentions(passage.body, lead.bridge)):
             passages.append(passage)
-    return _hits(reader, request, passages)
-
-
-def _hits(reader: Reader, request: AskRequest, passages: Iterable[Passage]) -> list[Hit]:
-    pool = Pool()
-    for passage in passages:
-        pool.add(passage)
-    apply_status(reader, pool, request.as_of, request.now)
-    hits = [make_hit(reader, candidate, request.as_of) for candidate in pool]
-    return [hit for hit in hits if request.has_kind_of(hit)]
+    return hits_of_passages(reader, request, passages)
 
 
 def _passages(reader: Reader, request: AskRequest, lead: Lead) -> list[Passage]:
@@ -223,4 +211,4 @@ def _nearest(reader: Reader, request: AskRequest, terms: Terms) -> list[Hit]:
     matches = reader.passages.search(
         request.bank, terms.all, layers, _LIMITS.passages, until=request.until
     )
-    return _hits(reader, request, [match.passage for match in matches])
+    return hits_of_passages(reader, request, [match.passage for match in matches])

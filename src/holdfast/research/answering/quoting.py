@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.language import (
@@ -16,6 +17,7 @@ from holdfast.language import (
 )
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
+from holdfast.recall.core.statements import reports_progress, statements
 from holdfast.regex import regex
 
 # An answer is read at a glance: a few quotes, each as long as a retained statement may be.
@@ -54,14 +56,21 @@ _GIST = GistLimits()
 
 
 class Quote(NamedTuple):
-    """A sentence of a record: how much of the question it covers, its score, and the words to put
-    before it."""
+    """A sentence of a record: how much of the question it covers, its score, the words to put
+    before it, and whether it states something."""
 
     hit: Hit
     sentence: str
     covered: float
     score: float
     lead: str = ""
+    states: bool = True
+
+
+def day_in_words(time: str) -> str:
+    """The day of a time, as an answer writes it: `3 Mar 2026`."""
+    day = datetime.fromisoformat(time)
+    return f"{day.day} {day:%b %Y}"
 
 
 def quote_by_time(hits: Sequence[Hit], only_time: bool) -> list[Quote]:
@@ -74,11 +83,13 @@ def quote_by_time(hits: Sequence[Hit], only_time: bool) -> list[Quote]:
     if found or not only_time:
         return [Quote(hit, _gist(hit.text), 0.0, hit.score) for hit in found[:MAX_CITATIONS]]
     latest = sorted(hits, key=lambda hit: hit.time, reverse=True)[:MAX_CITATIONS]
-    return [Quote(hit, _first_sentence(hit), 0.0, hit.score) for hit in latest]
+    return [Quote(hit, _first_statement(hit), 0.0, hit.score) for hit in latest]
 
 
-def _first_sentence(hit: Hit) -> str:
-    return truncate((sentences(hit.text) or [collapse_spaces(hit.text)])[0], MAX_SENTENCE_CHARS)
+def _first_statement(hit: Hit) -> str:
+    stated = statements(hit) or [collapse_spaces(hit.text)]
+    best = next((s for s in stated if not reports_progress(s)), stated[0])
+    return truncate(best, MAX_SENTENCE_CHARS)
 
 
 def quote_causal_chain(hits: Sequence[Hit], weights: Mapping[str, float]) -> list[Quote]:

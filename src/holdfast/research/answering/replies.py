@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from holdfast.language import causal_relations, content_stems, states_decision
+from holdfast.language import causal_relations, content_stems, sentences, states_decision
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange
 from holdfast.recall.core.candidates import Candidate
@@ -29,30 +29,31 @@ _MIN_COVERED = 0.1
 def with_replies(
     reader: Reader,
     chosen: Sequence[Quote],
+    asks_why: bool,
     accepts: Callable[[Hit], bool],
     quote: Callable[[Hit], Quote],
 ) -> list[Quote]:
     """The quotes, each of the first ones that an exchange did not end with followed by what closes
-    that; `quote` makes one of a record, if the question `accepts` it."""
+    that; `quote` makes one of a record, if the question `accepts` it. Where a question `asks_why`,
+    a quote that explains or decides needs no reply."""
     quoted = [exchange_of(reader, item.hit) for item in chosen]
     order: list[Quote] = []
     for place, item in enumerate(chosen):
         order.append(item)
         if place < _COMPLETED and quoted.count(quoted[place]) == 1:
-            reply = _reply_to(reader, item)
+            reply = _reply_to(reader, item, asks_why)
             if reply is not None and accepts(reply):
-                said = quote(_without_title(reply))
+                said = quote(_without_repeats(_without_title(reply), item.sentence))
                 order += [said._replace(hit=reply)] if said.covered >= _MIN_COVERED else []
     return order[:MAX_CITATIONS]
 
 
-def _reply_to(reader: Reader, item: Quote) -> Hit | None:
-    """The exchange that went on after a quote which neither decides nor explains, if its closing
+def _reply_to(reader: Reader, item: Quote, asks_why: bool) -> Hit | None:
+    """The exchange that went on after a quote which does not say what is asked, if its closing
     reply states something."""
     explains = any(relation.how == "causes" for relation in causal_relations(item.sentence))
-    exchange = None
-    if not (explains or states_decision(item.sentence)):
-        exchange = _exchange_after(reader, item)
+    is_reason = asks_why and (explains or states_decision(item.sentence))
+    exchange = None if is_reason else _exchange_after(reader, item)
     if exchange is None:
         return None
     candidate = Candidate(exchange_passage(exchange), score=item.hit.score, ended=())
@@ -85,3 +86,11 @@ def _without_title(hit: Hit) -> Hit:
     """An exchange without what was asked in it."""
     _, blank, reply = hit.text.partition("\n\n")
     return replace(hit, text=blank + reply)
+
+
+def _without_repeats(reply: Hit, quoted: str) -> Hit:
+    """A reply without the sentences that were just quoted, unless it says nothing else."""
+    text = reply.text
+    for sentence in sentences(quoted):
+        text = text.replace(sentence, "")
+    return replace(reply, text=text) if text.strip() else reply

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import (
@@ -21,7 +22,7 @@ from holdfast.language import (
 )
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
-from holdfast.recall.core.statements import stated_runs
+from holdfast.recall.core.statements import ASKED_SECTIONS, reports_progress, stated_runs
 from holdfast.regex import regex
 from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
 
@@ -32,12 +33,17 @@ class SentenceWeights(NamedTuple):
     # What a sentence is: a question does not answer, a decision does, a cause answers a why.
     question: float = 0.5
     chatter: float = 0.6
+    report: float = 0.5
     by_person: float = 0.85
+    # What a person says is rather what is wanted than what was done.
+    by_person_of_done: float = 0.6
     decision: float = 1.1
     cause: float = 1.2
     # A shorter sentence is measured with the next one; below the second number it is none.
     short_chars: int = 90
     min_chars: int = 8
+    # A sentence that was cut says enough if so much of it is left.
+    long_chars: int = 120
 
 
 _WEIGHTS = SentenceWeights()
@@ -49,9 +55,16 @@ _REFERS_BACK = regex(
     r"thus|therefore|otherwise|instead)\b",
     re.IGNORECASE,
 )
-_ASKS_HOW = regex(
-    r"\bhow (?:did|do|does|was|were|is|are|can|could)\b|"
-    r"\bwhat (?:was|has been|did we) (?:done|do)\b",
+_ASKS_HOW = regex(r"\bhow (?:did|do|does|was|were|is|are|can|could)\b", re.IGNORECASE)
+_ASKS_WHAT_WAS_DONE = regex(
+    r"\bwhat (?:was|were|(?:has|have|had) been|did (?:we|you|i|they)|have (?:we|you|i)) "
+    r"(?:done|do|changed?|built|build|implemented?|added?|made|make|fixed)\b|"
+    r"\bwhat (?:came|became|has become) of\b|\bwhat (?:has )?happened (?:to|with|about)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_PROGRESS = regex(
+    r"\b(?:commit\w*|push\w*|tests?|lint\w*|type ?check\w*|checks?|hooks?|builds?|pass(?:es|ed)?|"
+    r"verified|finished|done yet|ready|status)\b",
     re.IGNORECASE,
 )
 _ASKS_WHY = regex(
@@ -60,18 +73,35 @@ _ASKS_WHY = regex(
 
 
 class Question(NamedTuple):
-    """What is asked: the weights of its words, whether it asks for a cause, and whether for that or
-    how something was done."""
+    """What is asked: the weights of its words, and whether it asks for a cause, how something is,
+    what was done about something, and whether that went as it should."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
     asks_how: bool = False
+    asks_what_was_done: bool = False
+    asks_for_progress: bool = False
+
+    @property
+    def wants_replies(self) -> bool:
+        """Whether what came of something belongs to the answer."""
+        return self.asks_why or self.asks_how or self.asks_what_was_done
 
 
 def read_question(question: str, weights: Mapping[str, float]) -> Question:
     """What a question asks for."""
-    asks_why = _ASKS_WHY.search(question) is not None
-    return Question(weights, asks_why, asks_why or _ASKS_HOW.search(question) is not None)
+    return Question(
+        weights,
+        asks_for_reason(question),
+        _ASKS_HOW.search(question) is not None,
+        _ASKS_WHAT_WAS_DONE.search(question) is not None,
+        _ASKS_FOR_PROGRESS.search(question) is not None,
+    )
+
+
+def asks_for_reason(question: str) -> bool:
+    """Whether a question asks why something is so."""
+    return _ASKS_WHY.search(question) is not None
 
 
 class Part(NamedTuple):
@@ -81,6 +111,8 @@ class Part(NamedTuple):
     quoted: str
     # How much of the question the sentence covers, with the next one if it is short.
     covered: float
+    # Whether it states something, and is no mere report that work went as it should.
+    states: bool = True
 
 
 def choose_part(hit: Hit, question: Question, by_person: bool) -> Part:
@@ -89,21 +121,53 @@ def choose_part(hit: Hit, question: Question, by_person: bool) -> Part:
         # It is one statement, chosen to be told as it is.
         whole = collapse_spaces(hit.text)
         return Part(whole, whole, coverage(question.weights, whole))
-    stated = stated_runs(hit) or [sentences(hit.text)]
+    stated = stated_runs(_what_was_done(hit) if question.asks_what_was_done else hit)
+    stated = stated or stated_runs(hit) or [sentences(hit.text)]
     unlabelled = [[DIGEST_LABEL.sub("", sentence) for sentence in run] for run in stated]
+    if not question.asks_for_progress:
+        unlabelled = _without_reports(unlabelled)
     whole = [[s for s in run if _is_whole(s)] for run in unlabelled]
     runs = [run for run in whole if run] or [run for run in unlabelled if run]
     runs = runs or [[collapse_spaces(hit.text)]]
     best: tuple[float, list[str], int] = (-1.0, runs[0], 0)
     for run in runs:
         for n, sentence in enumerate(run):
-            factor = answer_factor(sentence, by_person) * _cause_factor(sentence, question)
+            factor = answer_factor(sentence, by_person, question)
+            factor *= _cause_factor(sentence, question)
             score = coverage(question.weights, sentence) * factor
             if score > best[0]:
                 best = score, run, n
     _, run, n = best
     covered = coverage(question.weights, " ".join(run[n : n + 1 + _is_short(run[n])]))
-    return Part(run[n], _quoted(run, n), covered)
+    states = question.asks_for_progress or not reports_progress(run[n])
+    return Part(run[n], _quoted(run, n), covered, states)
+
+
+def _what_was_done(hit: Hit) -> Hit:
+    """A digest without what was asked for in its session; any other record as it is."""
+    if hit.kind != "digest":
+        return hit
+    sections = [s for s in hit.text.split("\n\n") if not s.startswith(ASKED_SECTIONS)]
+    return replace(hit, text="\n\n".join(sections))
+
+
+def _without_reports(runs: Sequence[list[str]]) -> list[list[str]]:
+    """Runs of sentences without those that only report progress, if there are any others."""
+    said = [
+        [s for s in map(_without_outer_reports, run) if not reports_progress(s)] for run in runs
+    ]
+    return [run for run in said if run] or list(runs)
+
+
+def _without_outer_reports(sentence: str) -> str:
+    """A sentence that was made of a list ("A; B; C"), without the reports that it begins and ends
+    with, unless it is nothing else."""
+    items = sentence.split("; ")
+    while len(items) > 1 and reports_progress(items[0]):
+        items.pop(0)
+    while len(items) > 1 and reports_progress(items[-1]):
+        items.pop()
+    return "; ".join(items)
 
 
 def _cause_factor(sentence: str, question: Question) -> float:
@@ -113,20 +177,25 @@ def _cause_factor(sentence: str, question: Question) -> float:
     return _WEIGHTS.cause if asked else 1.0
 
 
-def answer_factor(sentence: str, by_person: bool) -> float:
+def answer_factor(sentence: str, by_person: bool, question: Question) -> float:
     """How much a sentence can answer: a question hardly, what a person says in asking for something
     less, a decision more."""
     if sentence.rstrip().endswith("?"):
         return _WEIGHTS.question
     if sentence.rstrip().endswith(":") or is_chatter(sentence):
         return _WEIGHTS.chatter
+    if not question.asks_for_progress and reports_progress(sentence):
+        return _WEIGHTS.report
     if states_decision(sentence):
         return _WEIGHTS.decision
+    if by_person and question.asks_what_was_done:
+        return _WEIGHTS.by_person_of_done
     return _WEIGHTS.by_person if by_person else 1.0
 
 
 def _is_whole(sentence: str) -> bool:
-    return len(sentence) >= _WEIGHTS.min_chars and not sentence.endswith("…")
+    is_cut = sentence.endswith("…") and len(sentence) < _WEIGHTS.long_chars
+    return len(sentence) >= _WEIGHTS.min_chars and not is_cut
 
 
 def _is_short(sentence: str) -> bool:

@@ -34,8 +34,9 @@ from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.recall.query.time_phrases import TimeRange
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.regex import regex
-from holdfast.research.answering.answer import AskRequest, compose
+from holdfast.research.answering.answer import compose
 from holdfast.research.answering.quoting import MAX_SENTENCE_CHARS, Quote
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.history.expertise import Expert, rank_experts
 from holdfast.research.history.question_kinds import (
     HistoryQuestion,
@@ -236,7 +237,9 @@ class HistoryAnswers:
     def _compose(
         self, quotes: Sequence[Quote], confidence: Confidence, notes: Sequence[str]
     ) -> Answer:
-        return compose(self._reader, self._request, quotes, confidence, notes, from_git=True)
+        return compose(
+            self._reader, self._request, quotes, confidence, notes, may_be_outdated=False
+        )
 
     def _answer_reverted(self, found: FoundCommits, limit: int) -> Answer:
         """Which commits were reverted and by which, and whether the reverts were reverted in
