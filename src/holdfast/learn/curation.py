@@ -245,8 +245,9 @@ class Curator:
         return self._undo(banks, lambda log: batch_entries(log, action, name))
 
     def undo_decision(self, entry: Curation) -> None:
-        """Undo one decision, whatever was decided since."""
-        self._undo([entry.bank], lambda log: [e for e in log if e.seq == entry.seq])
+        """Undo one decision, whatever was decided since, and whoever decided it."""
+        with self._writer.transaction():
+            self._append_undo(entry)
 
     def _undo(
         self, banks: Iterable[str], choose: Callable[[list[Curation]], list[Curation]]
@@ -255,10 +256,13 @@ class Curator:
             log = [e for bank in banks for e in undoable(self._writer.curation.log(bank))]
             chosen = choose(log)
             for e in chosen:
-                undo = Curation(0, e.bank, self._now(), Action.UNDO, str(e.seq), "", self._who)
-                self._writer.curation.append(undo)
-                self.apply(e.bank, [self._target_of_entry(e)])
+                self._append_undo(e)
             return chosen
+
+    def _append_undo(self, entry: Curation) -> None:
+        undo = Curation(0, entry.bank, self._now(), Action.UNDO, str(entry.seq), "", self._who)
+        self._writer.curation.append(undo)
+        self.apply(entry.bank, [self._target_of_entry(entry)])
 
     def _target_of_entry(self, entry: Curation) -> Target:
         parsed = parse_uri(entry.target)

@@ -171,10 +171,28 @@ def test_a_merge_that_a_person_undid_is_not_done_again(memory: Holdfast, tmp_pat
     given = ("git remote -v", REMOTE)
     read(memory, tmp_path, session(1, "/gone/one", given), session(2, "/gone/two", given))
     assert len(names(memory)) == 1
-    assert [entry.action for entry in memory.undo()] == [Action.MERGE]
+    (gone,) = {"one", "two"} - set(names(memory))
+    assert memory.merging.unmerge(gone).name == gone
     assert sorted(names(memory)) == ["one", "two"]
     assert read(memory, tmp_path, session(3, "/gone/two", given)).joined == []
     assert sorted(names(memory)) == ["one", "two"]
+
+
+def test_undo_takes_back_a_merge_that_a_person_made_and_none_that_was_automatic(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    given = ("git remote -v", REMOTE)
+    read(memory, tmp_path, session(3, "/gone/three"))
+    remembered = memory.remember("Carts are kept for a week.", bank="three")
+    read(memory, tmp_path, session(1, "/gone/one", given), session(2, "/gone/two", given))
+    assert len(names(memory)) == 2
+    (merged,) = set(names(memory)) - {"three"}
+    memory.merging.merge("three", merged)
+    assert [entry.action for entry in memory.undo()] == [Action.MERGE]
+    assert sorted(names(memory)) == sorted(["three", merged])
+    (undone,) = memory.undo()
+    assert undone.target == f"holdfast://memory/{remembered.id}"
+    assert memory.undo() == [] and len(names(memory)) == 2
 
 
 def test_a_new_session_in_a_merged_folder_goes_to_the_bank_it_was_merged_into(

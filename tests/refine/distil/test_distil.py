@@ -307,6 +307,9 @@ def test_the_prompt_of_a_role_is_no_persons_rule(prompt: str, kept: bool) -> Non
         ("It is out of scope for the importer to sort.", Place.CLOSING, Kind.FACT),
         ("Check what needs to be removed from the importer.", Place.PROMPT, Kind.PREFERENCE),
         ("Leave the importer for later.", Place.PROMPT, Kind.TODO),
+        ("We should rename it to publish.yml, which npm knows.", Place.PROMPT, Kind.DECISION),
+        ("Remove the importer, nobody needs it.", Place.PROMPT, Kind.DECISION),
+        ("We should never write to the ledger.", Place.PROMPT, Kind.RULE),
         ("Add `is_archive()` to the importer", Place.COMMIT, Kind.OUTCOME),
         ("The importer read rows twice because of the retry.", Place.COMMIT, Kind.LESSON),
     ],
@@ -315,6 +318,12 @@ def test_words_show_the_kind(text: str, place: Place, kind: Kind) -> None:
     is_person = place in (Place.PROMPT, Place.ANSWER)
     turn = said(Role.USER if is_person else Role.ASSISTANT, text)
     assert kind_of(statement(text), Utterance(turn, text, place, is_person), Kind.LESSON) is kind
+
+
+def test_a_person_decides_only_where_the_words_show_it() -> None:
+    text = "There is some progress: the first screenshot has the right number of rows."
+    utterance = Utterance(said(Role.USER, text), text, Place.PROMPT, True)
+    assert kind_of(statement(text), utterance, Kind.DECISION) is Kind.FACT
 
 
 def scored(text: str, score: float, number: int = 0, lead: str = "") -> Scored:

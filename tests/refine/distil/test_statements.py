@@ -88,3 +88,8 @@ def test_a_line_with_a_colon_leads_the_paragraph_below_it() -> None:
         "The wrapper read each row twice.",
         "The cause",
     )
+
+
+def test_what_introduces_code_does_not_lead_what_follows_it() -> None:
+    text = "Uninstall:\n```bash\nuv tool uninstall it\n```\n\nThe tool works from any directory."
+    assert [s.lead for s in find_statements(text) if s.text.startswith("The tool")] == [""]

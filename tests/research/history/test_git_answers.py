@@ -281,3 +281,12 @@ def test_answers_from_git_have_no_caveat_about_age(history: History) -> None:
         caveats = " ".join(ask(history, question).caveats)
         assert "since [1]" not in caveats and "days old" not in caveats, question
         assert "One source" not in caveats and "Several dates" not in caveats, question
+
+
+def test_a_commit_that_has_the_words_of_a_date_does_not_tell_what_was_done_on_it(
+    history: History,
+) -> None:
+    history.commit(ANN, "2025-06-01", "Keep 3 backups in March", "src/backups.py", 5)
+    history.memory.ingestion.ingest_git(history.top, "harbour")
+    assert "backups" in ask(history, "What was changed in src/backups.py?").answer
+    assert ask(history, "What was changed on 3 March?").abstained

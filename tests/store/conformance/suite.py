@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tests.store.conformance import (
     checks_access,
+    checks_clues,
     checks_concepts,
     checks_curation,
     checks_export,
@@ -43,6 +44,7 @@ __all__ = ["CHECKS", "MakeStore"]
 
 _MODULES = (
     checks_model_calls,
+    checks_clues,
     checks_concepts,
     checks_curation,
     checks_facts,

@@ -18,6 +18,7 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
+from holdfast.recall.query.query import find_time_range
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
 from holdfast.regex import regex
 from holdfast.research.answering import plugin_evidence
@@ -94,7 +95,6 @@ def steps(context: Context, search: Search, options: AskOptions) -> Iterator[Res
         anchors=False,  # the freshness of code is computed for citations only
         remotes=options.remotes,
         knowledge=options.kinds,
-        reads_closely=not options.quickly or options.budget is Budget.HIGH,
     )
     quickly = options.quickly and options.budget is not Budget.LOW
     recall = search.recall_by_words_first if quickly else search.recall_with_plan
@@ -174,6 +174,10 @@ class _HistoryAnswer:
 
         topic = read_history_question(request.question)
         if topic is None:
+            return None
+        time = find_time_range(reader, request.bank, request.question, request.time)
+        if time is not None and time.only_time:
+            # "What was done on 3 March?" asks for no commit about the third of March.
             return None
         return cls(reader, request, topic, limit)
 

@@ -15,6 +15,7 @@ from holdfast.app.core.context import Context
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn.bank_merge_log import BankMerge, is_bank_merge, merge_to_json, read_merge
 from holdfast.learn.curation import Curator
+from holdfast.learn.decision_state import MERGE_AUTHOR
 from holdfast.model.bank import Bank, Clue
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ledgers.lines import Source
@@ -27,9 +28,6 @@ from holdfast.sources.registry import agents
 from holdfast.sources.repository_clues import read_clues
 from holdfast.sources.source_files import source_snapshot
 from holdfast.store.records.clues import Searched
-
-# Who merges where nobody was asked.
-AUTOMATIC = "ingest"
 
 
 class BankMerging:
@@ -86,7 +84,7 @@ class BankMerging:
             one, other = banks[join.bank], banks[join.into]
             keys = [keys_of_one(self._context, a, b) for a, b in ((one, other), (other, one))]
             if join.is_clear and not any(keys):
-                self._merge(one, other, AUTOMATIC, join.reason)
+                self._merge(one, other, MERGE_AUTHOR, join.reason)
                 done.append(_bank_join(banks, join)._replace(merged=True))
         self._settle({join.into_id for join in done})
         return done
@@ -152,7 +150,7 @@ class BankMerging:
 
     def _append(self, bank: str, action: Action, target: str, text: str, who: str) -> Curation:
         context = self._context
-        actor = who if who == AUTOMATIC else context.actor(who)
+        actor = who if who == MERGE_AUTHOR else context.actor(who)
         return context.store.curation.append(
             Curation(0, bank, context.now(), action, target, text, actor)
         )

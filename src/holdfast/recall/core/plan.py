@@ -98,9 +98,6 @@ class RecallPlan(NamedTuple):
     knowledge: tuple[Kind, ...] = ()
     # Whether to ask team servers, too.
     remotes: bool = False
-    # Whether the reranker that ships reads the best candidates. Opening it takes longer than a
-    # command should take. One that the settings name always reads them.
-    reads_closely: bool = True
     weights: RankingWeights = DEFAULT_WEIGHTS
     thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
     rerank: RerankLimits = DEFAULT_RERANK

@@ -76,6 +76,10 @@ _CHOICE = regex(
     r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
     re.IGNORECASE,
 )
+# How a person settles what is done, once.
+_SETTLES = regex(
+    r"^\W*(?:(?:i think )?we (?:should|can|could|will)|let['’]?s)\b(?!.*\b(?:always|never)\b)", re.I
+)
 _WISH = regex(r"\b(?:prefer|like|want|please|rather)\b", re.IGNORECASE)
 # Kinds that are only given where the words show it.
 _SHOWN = frozenset((Kind.LESSON, Kind.TODO, Kind.RULE))
@@ -112,6 +116,8 @@ def is_left_open(statement: Statement) -> bool:
 
 
 def _said_by_person(text: str, guess: Kind) -> Kind:
+    if _SETTLES.match(text):
+        return Kind.DECISION
     if _BINDING.search(text):
         # An order for the moment shows how somebody likes things; it lays nothing down.
         return Kind.PREFERENCE if is_for_the_moment(text) else Kind.RULE
@@ -121,6 +127,10 @@ def _said_by_person(text: str, guess: Kind) -> Kind:
         return Kind.DECISION
     if _WISH.search(text):
         return Kind.PREFERENCE
+    if _DOES.match(text):
+        return Kind.DECISION
+    if guess is Kind.DECISION:
+        return Kind.FACT
     return Kind.PREFERENCE if guess in _SHOWN else guess
 
 

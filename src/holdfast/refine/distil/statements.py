@@ -70,6 +70,7 @@ def blocks(text: str) -> list[Block]:
     for line in text.split("\n"):
         if _FENCE.match(line):
             reader.close()
+            reader.after_list()
             in_code = not in_code
         elif not in_code:
             reader.add(_QUOTED.sub("", line))
@@ -111,6 +112,10 @@ class _BlockReader:
     def _open(self, line: str, is_item: bool, indent: int = 0) -> None:
         self.close()
         self._is_item, self._indent, self._lines = is_item, indent, [line]
+
+    def after_list(self) -> None:
+        """What introduces a list or a block of code does not introduce the paragraph after it."""
+        self._in_list = True
 
     def close(self) -> None:
         """The block that was read so far is complete. A paragraph that ends with a colon is the

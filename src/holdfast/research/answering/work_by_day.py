@@ -31,11 +31,14 @@ class DayLimits(NamedTuple):
     # Characters of a title and of an outcome.
     title: int = 120
     outcome: int = 240
+    # A title that goes on with so many characters of the outcome repeats it.
+    same_start: int = 20
     # Days that are named where not all of their sessions are listed.
     named_days: int = 3
 
 
 _LIMITS = DayLimits()
+_DASH = " — "
 # What is told of a session that completed nothing.
 _UNFINISHED = {
     Outcome.OPEN: "left open",
@@ -110,8 +113,11 @@ def _gist(reader: Reader, work: _Work) -> str:
     request = work.digest.request.partition(" (and ")[0]
     title = work.title if work.title and request.startswith(work.title) else request
     outcome = _outcome(reader, work.digest)
-    told = f"{truncate(title, _LIMITS.title)} — {outcome}" if outcome else request
-    return truncate(told, MAX_SENTENCE_CHARS)
+    if not outcome:
+        return truncate(request, MAX_SENTENCE_CHARS)
+    # A session that asked for little is called by its result, too.
+    title = title.partition(f"{_DASH}{outcome[: _LIMITS.same_start]}")[0]
+    return truncate(f"{truncate(title, _LIMITS.title)}{_DASH}{outcome}", MAX_SENTENCE_CHARS)
 
 
 def _outcome(reader: Reader, digest: Digest) -> str:

@@ -45,7 +45,8 @@ SELECT {_COLUMNS}, best.score FROM best JOIN passage USING (number) ORDER BY sco
 _PHRASE_TOKENS = (
     "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
     "AS m "
-    "CROSS JOIN LATERAL unnest(m.words) AS u WHERE {lexeme} ORDER BY m.number"
+    "CROSS JOIN LATERAL unnest(m.words) AS u "
+    "WHERE u.lexeme = ANY (%s::text[]) OR u.lexeme ^@ ANY (%s::text[]) ORDER BY m.number"
 )
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM matching_passages(%s::tsquery, %s) LIMIT %s) AS found"
 
@@ -92,17 +93,22 @@ class PostgresFullText:
         self, bank: str | None, phrases: Sequence[tokens.Phrase]
     ) -> tuple[list[int], list[str], list[float]]:
         """How often each passage has each phrase: numbers, phrases and weights."""
-        counted: list[tuple[int, str, float]] = []
+        if not phrases:
+            return [], [], []
+        by_first: dict[str, list[tokens.Phrase]] = {}
         for phrase in phrases:
-            if phrase.is_start:
-                lexeme, wanted = "u.lexeme ^@ %s", phrase.tokens[0]
-            else:
-                lexeme, wanted = "u.lexeme = ANY (%s)", sorted(set(phrase.tokens))
-            found = self._server.query(
-                _PHRASE_TOKENS.format(lexeme=lexeme), (*self._query_values(bank, [phrase]), wanted)
-            )
-            for number, own in groupby(found, key=itemgetter(0)):
-                hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
+            if not phrase.is_start:
+                by_first.setdefault(phrase.tokens[0], []).append(phrase)
+        starts = [phrase for phrase in phrases if phrase.is_start]
+        words = sorted({one for same in by_first.values() for it in same for one in it.tokens})
+        beginnings = sorted({phrase.tokens[0] for phrase in starts})
+        # One query for all of them: a question has a dozen.
+        values = (*self._query_values(bank, phrases), words, beginnings)
+        counted: list[tuple[int, str, float]] = []
+        for number, own in groupby(self._server.query(_PHRASE_TOKENS, values), key=itemgetter(0)):
+            hits = {lexeme: list(zip(at, how, strict=True)) for _, lexeme, at, how in own}
+            possible = [phrase for lexeme in hits for phrase in by_first.get(lexeme, ())]
+            for phrase in (*possible, *starts):
                 often = tokens.phrase_frequency(hits, phrase)
                 if often:
                     counted.append((number, phrase.name, often))

@@ -185,7 +185,8 @@ def _quoted(token: str) -> str:
 def phrase_frequency(hits: Hits, phrase: Phrase) -> float:
     """How often a phrase occurs, weighted by where."""
     if phrase.is_start:
-        found = [column for places in hits.values() for _, column in places]
+        words = [word for word in hits if word.startswith(phrase.tokens[0])]
+        found = [column for word in words for _, column in hits[word]]
         return sum(_WEIGHTS[column] for column in found if column in phrase.columns)
     first = [hit for hit in hits.get(phrase.tokens[0], ()) if hit[1] in phrase.columns]
     rest = [set(hits.get(token, ())) for token in phrase.tokens[1:]]

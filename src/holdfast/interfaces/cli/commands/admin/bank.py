@@ -16,9 +16,9 @@ HELP = """\
 What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
 
 `merge FROM INTO` makes one bank of two that are one project: everything of FROM, its decisions
-included, is in INTO from then on, and old links still open. `unmerge FROM` takes that back, and
-so does `holdfast undo`. `apart ONE OTHER` notes that two banks are different projects, so that
-`holdfast doctor` does not propose them again. Banks are named by name or id.
+included, is in INTO from then on, and old links still open. `unmerge FROM` takes that back.
+`apart ONE OTHER` notes that two banks are different projects, so that `holdfast doctor` does not
+propose them again. Banks are named by name or id.
 
 The disposition is three numbers from 1 to 5. Skepticism: how many sessions must say a thing
 before it is believed, and how little a single one counts. Literalism: whether only the very
