@@ -20,6 +20,8 @@ from holdfast.toml_table import TomlTable
 
 FILE_NAME = "config.toml"
 NO_MODEL = "none"
+# The reranker that comes with Holdfast, in every search.
+SHIPPED = "shipped"
 _MODEL_KEYS = (
     "summaries", "extraction", "reflection", "agent", "endpoint", "api_key_env", "tool_uses",
     "days", "input_tokens", "timeout_s",

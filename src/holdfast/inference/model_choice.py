@@ -13,7 +13,7 @@ from holdfast.inference import packaged
 from holdfast.inference.embedder import Embedder
 from holdfast.inference.reranker import Reranker
 from holdfast.inference.tokenizer import open_tokenizer, packaged_tokenizer
-from holdfast.settings import NO_MODEL, Settings
+from holdfast.settings import NO_MODEL, SHIPPED, Settings
 
 
 def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
@@ -30,10 +30,10 @@ def choose_embedder(settings: Settings, threads: int = 1) -> Embedder | None:
 
 
 def has_reranker(settings: Settings) -> bool:
-    """Whether the settings name a reranker, or leave it to the one that ships."""
-    if settings.rerank_model:
-        return settings.rerank_model != NO_MODEL
-    return packaged.RERANKER.is_file()
+    """Whether the settings allow a reranker: one that they name, or the one that ships."""
+    if settings.rerank_model in ("", SHIPPED):
+        return packaged.RERANKER.is_file()
+    return settings.rerank_model != NO_MODEL
 
 
 def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
@@ -42,7 +42,7 @@ def choose_reranker(settings: Settings, threads: int = 2) -> Reranker | None:
         return None
     from holdfast.inference.cross_encoder import CrossEncoder, packaged_reranker
 
-    if not settings.rerank_model:
+    if settings.rerank_model in ("", SHIPPED):
         return packaged_reranker(threads=threads)
     model = Path(settings.rerank_model).expanduser()
     own = model.with_name("tokenizer.json")

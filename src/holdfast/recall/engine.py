@@ -18,7 +18,7 @@ from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
-from holdfast.recall.core.plan import Fusion, RecallPlan
+from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
 from holdfast.recall.core.relevance import (
     answers,
     coverage,
@@ -209,9 +209,7 @@ def rank(
     recent = query.asks_for_recent_work
     for candidate in pool:
         boosts.apply_factors(candidate, query.text, query.time_range, recent, named, plan.weights)
-    # The cross-encoder that ships knows English; one that the settings name reads any language.
-    reads_closely = plan.reads_closely and language_of(query.text).is_english
-    if semantic is not None and semantic.has_reranker(reads_closely):
+    if semantic is not None and semantic.reranks(query.text, plan.budget is Budget.HIGH):
         reports.append(_cross_encode(query, pool, plan, semantic))
     check_branch(store, bank, plan.branch)
     demote_unmerged(store, list(pool), plan.branch, plan.weights)

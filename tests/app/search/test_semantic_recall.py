@@ -22,7 +22,7 @@ from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import recall
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
-from holdfast.settings import NO_MODEL, Settings
+from holdfast.settings import NO_MODEL, SHIPPED, Settings
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.command_line import runner
 from tests.support.embedders import BagOfWords
@@ -187,18 +187,19 @@ def test_a_configured_reranker_works_without_embeddings(tmp_path: Path) -> None:
             assert found.hits and "rerank" in found.hits[0].why
 
 
-def test_the_reranker_that_ships_reads_the_best_unless_the_plan_forbids_it(tmp_path: Path) -> None:
+def test_the_reranker_that_ships_reads_with_a_high_budget_or_if_it_is_asked_for(
+    tmp_path: Path,
+) -> None:
     with ingested(settings_of(tmp_path)) as memory:
         memory.ingestion.embed()
-        by_default = memory.recall("retry wrapper", bank="proj")
-        assert "rerank" in by_default.hits[0].why
-        plan = RecallPlan(reads_closely=False)
-        quick = memory.search.recall_with_plan("retry wrapper", "proj", plan)
+        high = memory.recall("retry wrapper", bank="proj", budget=Budget.HIGH)
+        assert "rerank" in high.hits[0].why
+        quick = memory.recall("retry wrapper", bank="proj")
         assert "rerank" not in [arm.name for arm in quick.strategies]
-    chosen = replace(settings_of(tmp_path), rerank_model=str(count_of_second(tmp_path / "p.onnx")))
-    with Holdfast(chosen, now=lambda: NOW, create=False) as asking:
-        found = asking.search.recall_with_plan("retry wrapper", "proj", plan)
-        assert "rerank" in found.hits[0].why, "whoever names one wants it in every search"
+    for model in (SHIPPED, str(count_of_second(tmp_path / "p.onnx"))):
+        chosen = replace(settings_of(tmp_path), rerank_model=model)
+        with Holdfast(chosen, now=lambda: NOW, create=False) as asking:
+            assert "rerank" in asking.recall("retry wrapper", bank="proj").hits[0].why
 
 
 def test_a_command_reranks_only_with_a_high_budget(

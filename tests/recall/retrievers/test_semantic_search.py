@@ -171,7 +171,7 @@ def test_without_an_embedder_nothing_is_found(store: SqliteStore, tmp_path: Path
     assert meaning.nearest(store, None, "buoy", 10) == RetrieverResult(())
     assert meaning.similarities(store, "buoy", [passage("x", "buoy")]) == {}
     assert meaning.soft_coverage({"buoy": 1.0}, [("buoy",), ("",)]) == [0.0, 0.0]
-    assert not meaning.has_reranker(shipped=True)
+    assert not meaning.reranks("buoy", thoroughly=True)
     assert meaning.rerank("buoy", ["buoy"], 0.0, 9) is None
 
 

@@ -18,7 +18,7 @@ from holdfast.inference.token_vectors import TokenVectors
 from holdfast.inference.tokenizer import packaged_tokenizer
 from holdfast.learn.existing_rules import Similarity
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
-from holdfast.settings import Settings
+from holdfast.settings import SHIPPED, Settings
 
 
 class _ModelCache:
@@ -104,6 +104,7 @@ def _open_models(settings: Settings) -> SemanticModels:
         reranker,
         english_only,
         reranker_is_chosen=bool(settings.rerank_model),
+        reranker_is_english=settings.rerank_model in ("", SHIPPED),
     )
 
 

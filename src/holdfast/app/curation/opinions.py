@@ -22,7 +22,7 @@ from holdfast.research.reflection import reflect
 from holdfast.settings import NO_MODEL
 
 # Reflection weighs evidence for and against, so it reads more than recall shows, repeats included.
-_EVIDENCE_PLAN = RecallPlan(limit=25, tokens=20_000, include_repeats=True, reads_closely=False)
+_EVIDENCE_PLAN = RecallPlan(limit=25, tokens=20_000, include_repeats=True)
 
 
 class Opinions:

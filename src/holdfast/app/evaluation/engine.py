@@ -21,9 +21,9 @@ from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
 from holdfast.inference import packaged
 from holdfast.model.query import Hit, RetrieverReport
-from holdfast.recall.core.plan import RecallPlan
+from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.ranking.hits import make_hit
-from holdfast.settings import NO_MODEL, Settings
+from holdfast.settings import NO_MODEL, SHIPPED, Settings
 
 _Q = TypeVar("_Q", Question, OwnQuestion)
 
@@ -69,10 +69,11 @@ class EngineModels(NamedTuple):
     reranker: str | None
 
 
-def engine_models(memory: Holdfast) -> EngineModels:
+def engine_models(memory: Holdfast, budget: Budget) -> EngineModels:
     models = memory.reader.vectors.models()
-    shipped = packaged.RERANKER_NAME if models else ""
-    reranker = memory.settings.rerank_model or shipped
+    reranker = memory.settings.rerank_model
+    if reranker == SHIPPED or (not reranker and models and budget is Budget.HIGH):
+        reranker = packaged.RERANKER_NAME
     return EngineModels(
         embedding=models[-1][0] if models else None,
         reranker=reranker if reranker not in ("", NO_MODEL) else None,

@@ -88,7 +88,7 @@ def evaluate(
         mean_of_categories=metrics.mean_of_groups({n: g.measures for n, g in categories.items()}),
         standard_error=error,
         latency_ms=engine.latency_of(rankings),
-        parts=engine.engine_models(memory),
+        parts=engine.engine_models(memory, plan.budget),
         budget=plan.budget.value,
         unknown_gold=unknown,
         failed_lines=failed_lines,

@@ -56,7 +56,7 @@ def replay(
         },
         chance={f"session_hit@{count}": mean_chance(questions, count) for count in (1, 5)},
         latency_ms=engine.latency_of(rankings),
-        parts=engine.engine_models(memory),
+        parts=engine.engine_models(memory, plan.budget),
         budget=plan.budget.value,
         notes=engine.report_notes(rankings, plan),
         cannot_claim=tuple(limits_of_own(len(questions), DEPTH)),

@@ -197,8 +197,7 @@ def _evaluate_own(memory: Holdfast, id: str | None) -> Any:
     questions = own.find_questions(memory.reader, id).questions
     if not questions:
         return None
-    some = sets.sample_evenly(questions, _MAX_QUESTIONS)
-    return replay.replay(memory, some, RecallPlan(reads_closely=False))
+    return replay.replay(memory, sets.sample_evenly(questions, _MAX_QUESTIONS), RecallPlan())
 
 
 def usage_json(report: UsageReport) -> dict[str, Any]:

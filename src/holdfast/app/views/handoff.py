@@ -19,7 +19,7 @@ from holdfast.sources.rule_locations import project_root
 
 # How much is recalled about a topic: more than an answer needs, because a hand-off is read instead
 # of the sessions. Raising it makes the page longer.
-_TOPIC_PLAN = RecallPlan(limit=40, tokens=40_000, include_repeats=True, reads_closely=False)
+_TOPIC_PLAN = RecallPlan(limit=40, tokens=40_000, include_repeats=True)
 # A shorter bare word is taken for a topic and never for the start of a session's id.
 _MIN_ID_LENGTH = 6
 

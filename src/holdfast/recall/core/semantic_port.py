@@ -16,9 +16,9 @@ from holdfast.store.protocol import Reader
 class SemanticSearch(Protocol):
     """Search by meaning instead of spelling."""
 
-    def has_reranker(self, shipped: bool) -> bool:
-        """Whether there is a cross-encoder: one that the settings name, or, if `shipped`, the one
-        that comes with Holdfast."""
+    def reranks(self, query: str, thoroughly: bool) -> bool:
+        """Whether a cross-encoder reads the best candidates: one that the settings ask for, or, if
+        `thoroughly`, the one that comes with Holdfast; which knows English only."""
         ...
 
     def understands(self, query: str) -> bool:

@@ -41,7 +41,8 @@ _MAX_QUERIES_CACHED = 32
 
 class SemanticModels(NamedTuple):
     """The models that are configured. `english_only` tells that the embedder knows no other
-    language; `reranker_is_chosen` that the settings name the reranker."""
+    language, `reranker_is_english` the same of the reranker, and `reranker_is_chosen` that the
+    settings ask for one."""
 
     embedder: Embedder | None
     tokenizer: Tokenizer | None
@@ -49,6 +50,7 @@ class SemanticModels(NamedTuple):
     reranker: Reranker | None
     english_only: bool = False
     reranker_is_chosen: bool = False
+    reranker_is_english: bool = False
 
 
 class ModelSemanticSearch:
@@ -60,9 +62,11 @@ class ModelSemanticSearch:
         self._matrices: dict[str, VectorMatrix] = {}
         self._queries: dict[str, Vectors] = {}
 
-    def has_reranker(self, shipped: bool) -> bool:
+    def reranks(self, query: str, thoroughly: bool) -> bool:
         parts = self._parts
-        return parts.reranker is not None and (shipped or parts.reranker_is_chosen)
+        if parts.reranker is None or not (thoroughly or parts.reranker_is_chosen):
+            return False
+        return not parts.reranker_is_english or language_of(query).is_english
 
     def understands(self, query: str) -> bool:
         return not self._parts.english_only or language_of(query).is_english

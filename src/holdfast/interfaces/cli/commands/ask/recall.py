@@ -109,7 +109,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
             agent=check_agent_name(arguments.agent),
             remotes=not arguments.local,
             knowledge=tuple(Kind(name) for name in arguments.kind),
-            reads_closely=arguments.budget == Budget.HIGH,
         )
         if arguments.budget:
             found = memory.search.recall_with_plan(query, arguments.bank, plan)
