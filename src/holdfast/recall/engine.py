@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from holdfast.function_words import language_of
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key

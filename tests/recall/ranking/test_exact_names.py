@@ -68,7 +68,11 @@ def test_what_no_longer_holds_is_not_put_first() -> None:
         ("what came of PROJ-123?", "PROJ-123"),
         ("error TS2304 in the build", "TS2304"),
         ("what did 3f2a91c change", "3f2a91c"),
-        ("does it take --no-verify-ssl?", "no-verify-ssl"),
+        ("does it take --no-verify-ssl?", "--no-verify-ssl"),
+        ("what is --format?", "--format"),
+        ("why US-5?", "US-5"),
+        ("who reads ./src/config.ts?", "./src/config.ts"),
+        ("what is EPIPE", "EPIPE"),
         ("what does `retry` do", "retry"),
     ],
 )

@@ -331,10 +331,11 @@ def exact_names(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in whole if name))[:MAX_NAMES]
 
 
-# Names that stand out by their marks: a call, a word as code, an error's code, an issue's key, a
-# hash.
+# Names that stand out by their marks: a call, a word as code, a flag, a relative path, an issue's
+# key, an error's code, a constant, a hash.
 _MARKED = regex(
-    r"\b([A-Za-z_]\w{2,})\(\)|`([\w./:@#-]{2,120})`|\b([A-Z]{1,10}-?\d{2,6})\b|"
+    r"\b([A-Za-z_]\w{2,})\(\)|`([\w./:@#-]{2,120})`|(?<!\S)(--[a-z][\w-]*\w)|"
+    r"(?<![\w.])(\.{1,2}/[\w./-]*\w)|\b([A-Z]{2,10}-\d{1,6}|[A-Z]{1,10}\d{2,6}|[A-Z]{5,})\b|"
     r"\b((?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})\b"
 )
 # Two plain words with a hyphen between them are mostly prose.
