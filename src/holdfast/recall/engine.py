@@ -219,6 +219,7 @@ def rank(
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
         reports.append(report)
+        candidates = put_exact_names_first(candidates, query.identifiers, query.names_only)
     plugin_runs = [run for run in external_runs if not external_hits.is_remote(run)]
     remote_runs = [run for run in external_runs if external_hits.is_remote(run)]
     return Ranking(
