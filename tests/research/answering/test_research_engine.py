@@ -214,10 +214,12 @@ def test_a_chain_replaces_an_answer_only_if_it_has_its_first_citation(tmp_path: 
         led = replace(found, hits=(replace(best, score=9.0), *rest))
 
         def ask(result: RecallResult) -> Answer:
+            def search(_: str) -> RecallResult:
+                return result
+
             request = AskRequest(None, ASKED, memory.now)
-            *_, done = investigate(
-                InvestigationInputs(memory.reader, request, lambda _: result, EFFORTS[Budget.MID])
-            )
+            inputs = InvestigationInputs(memory.reader, request, search, EFFORTS[Budget.MID])
+            *_, done = investigate(inputs)
             assert done.answer is not None
             return done.answer
 
