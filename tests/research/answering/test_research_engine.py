@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.app.answers.ask import AskOptions, steps
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Answer, Confidence, RecallResult
+from holdfast.model.query import Answer, Confidence, Layer, RecallResult
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.research.answering.engine import EFFORTS, InvestigationInputs, investigate
@@ -208,7 +208,8 @@ def test_a_chain_replaces_an_answer_only_if_it_has_its_first_citation(tmp_path: 
     bare = ("2026-03-03", "Who takes the harbour?", "Maria wrote of the harbour host; she runs it.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, bare, *OTHERS), start=1)]
     with open_with_sessions(tmp_path, *said) as memory:
-        found = memory.search.recall_with_plan(ASKED, "all", RecallPlan(limit=25))
+        plan = RecallPlan((Layer.TRANSCRIPTS,), limit=25)
+        found = memory.search.recall_with_plan(ASKED, "all", plan)
         best = next(hit for hit in found.hits if "harbour host" in hit.text)
         rest = [hit for hit in found.hits if hit.uri != best.uri]
         led = replace(found, hits=(replace(best, score=9.0), *rest))

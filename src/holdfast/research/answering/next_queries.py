@@ -35,10 +35,11 @@ class LeadLimits(NamedTuple):
     # Passages that one query returns.
     passages: int = 24
     # A name in more than this share of a bank's passages leads everywhere, so it is no bridge. In
-    # a small bank, where that share is next to nothing, this many passages are allowed; and no more
-    # for a plain word, which is a name only if hardly anything has it.
+    # a small bank, where that share is next to nothing, this many passages are allowed (two
+    # statements, each as a turn, in its exchange, in a digest and as a memory); and no more for a
+    # plain word, which is a name only if hardly anything has it.
     max_share: float = 0.03
-    min_allowed: int = 6
+    min_allowed: int = 8
     # How far from the time of a record its session is searched. Wider finds more of a long
     # session, and more that is unrelated.
     around: timedelta = timedelta(hours=36)

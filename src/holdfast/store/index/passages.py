@@ -96,9 +96,9 @@ class PassageReader:
         until: str = "",
     ) -> list[Match]:
         """Passages with any of the terms, best first, from `since` up to `until`. A term is a word
-        or a phrase, taken literally: nothing in it is an operator. Only a word with an
-        ellipsis after it means all words that begin like that (`word_forms.is_start`). Parts of words are found
-        as well (`word_forms.index_parts`)."""
+        or a phrase, taken literally: nothing in it is an operator. Only a word with an ellipsis
+        after it means all words that begin like that (`word_forms.is_start`). Parts of words are
+        found as well (`word_forms.index_parts`)."""
         return self._index.search(bank, terms, layers, limit, since, until)
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
