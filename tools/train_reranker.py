@@ -80,21 +80,18 @@ def prepare(arguments: argparse.Namespace) -> None:
             pools.append([low + one for one in pool])
             bounds.append((low, len(passages)))
         print(f"{name}: {len(asked)} questions, {len(group['P'])} passages", flush=True)
-    tokens = {
-        "passage": [tokenizer.pieces(text, PASSAGE_TOKENS) for text in passages],
-        "query": [tokenizer.pieces(query[0], QUERY_TOKENS) for query in queries],
-    }
+    passage_tokens = [tokenizer.pieces(text, PASSAGE_TOKENS) for text in passages]
+    query_tokens = [tokenizer.pieces(query[0], QUERY_TOKENS) for query in queries]
     np.savez_compressed(
         arguments.out,
         positives=_padded([query[1] for query in queries], MAX_POSITIVES),
         pool=_padded(pools, BY_WORDS),
         bounds=np.array(bounds, np.int32),
         weights=_draw_weights([query[3] for query in queries]),
-        **{
-            f"{kind}_tokens": np.array([*chain.from_iterable(some)], np.uint16)
-            for kind, some in tokens.items()
-        },
-        **{f"{kind}_ends": np.cumsum([len(x) for x in some]) for kind, some in tokens.items()},
+        passage_tokens=np.array([*chain.from_iterable(passage_tokens)], np.uint16),
+        passage_ends=np.cumsum([len(tokens) for tokens in passage_tokens]),
+        query_tokens=np.array([*chain.from_iterable(query_tokens)], np.uint16),
+        query_ends=np.cumsum([len(tokens) for tokens in query_tokens]),
     )
     print(f"{len(queries)} questions, {len(passages)} passages", flush=True)
 

@@ -66,8 +66,8 @@ def _keys(*methods: Callable[..., Any]) -> frozenset[str]:
     return frozenset(f"{_PART_OF_CLASS[part]}.{method}" for part, method in names)
 
 
-# Of no bank: totals, the cost ledger, whose caps hold for all callers together, and catching up with
-# the full-text index, which changes no words.
+# Of no bank: totals, the cost ledger, whose caps hold for all callers together, and catching up
+# with the full-text index, which changes no words.
 _UNRESTRICTED = _keys(
     PassageWriter.add_missing_parts,
     VectorReader.models,

@@ -216,7 +216,7 @@ def test_nothing_of_a_merged_bank_is_left_behind(memory: Holdfast, tmp_path: Pat
     memory.merging.merge("feature", "shop")
     with closing(sqlite3.connect(memory.settings.database)) as connection:
         tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
-        left = []
+        left: list[str] = []
         for table in tables:
             columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
             if "bank" in columns:
