@@ -194,5 +194,7 @@ def sent_to_model(lab: Lab) -> list[str]:
         tools = sorted(tool["name"] for tool in request["tools"])
         said = json.dumps([tools, request["messages"]])
         said = said.replace(lab.project.parent.name, "lab")
+        # Claude Code leaves the state of git out where git takes too long.
+        said = re.sub(r"# gitStatus.*?(?=\\n# |\\n*</system-reminder>)", "", said)
         told.append(re.sub(r"toolu_\w+|[0-9a-f-]{36}", "id", said))
     return told

@@ -115,8 +115,9 @@ def test_an_evaluation_does_not_touch_the_memory_and_leaves_no_temporary_home(
 
 
 def test_parts_that_did_not_take_part_in_the_ranking_are_reported(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("HOLDFAST_RERANKER")  # it would win over the file
     (tmp_path / "config.toml").write_text('[rerank]\nmodel = "/nonexistent.onnx"\n')
     found = read_json(tmp_path, "eval", str(folder), "--limit-questions", "2")
     assert found["settings"]["reranker"] == "/nonexistent.onnx"

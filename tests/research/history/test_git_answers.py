@@ -167,7 +167,8 @@ def test_a_reason_that_only_the_session_states_is_found_through_the_commit(tmp_p
         memory.ingestion.ingest_git(made.top, "harbour")
         assert memory.reader.git.authorship(memory.context.bank_id() or "", commit=sha)
         answer = memory.ask("Why did we switch the pager to syslog?")
-    assert "vendor" in answer.answer and answer.citations[0].uri.startswith("holdfast://commit/")
+    cited = [citation.uri for citation in answer.citations]
+    assert "vendor" in answer.answer and any("holdfast://commit/" in uri for uri in cited)
 
 
 @pytest.mark.parametrize(

@@ -123,4 +123,4 @@ def _result(exchanges: Sequence[Exchange]) -> str:
             worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
             if worth > highest:
                 best, highest = sentence, worth
-    return truncate(plain(best), _MAX_RESULT_CHARS)
+    return truncate(" ".join(best.split()), _MAX_RESULT_CHARS)
