@@ -16,6 +16,8 @@ _WORDS, _PARTS = "passage_fts", "passage_fts_parts"
 # Weights of the columns scope, body and context: a term in the passage itself counts fully, one in
 # the turn before it less, and the words of the scope not at all.
 _RANK = "bm25(0.0, 1.0, 0.4)"
+# What a word that is only a part of a name counts ("gradient" in `GradientLast`).
+_PART_SHARE = 0.5
 
 
 class SqliteFullText:
@@ -39,7 +41,7 @@ class SqliteFullText:
         within = f"AND +rowid IN (SELECT number FROM passage WHERE {span}) " if times else ""
         columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
         found: dict[int, Match] = {}
-        for table, match in _expressions(bank, terms, layers):
+        for table, share, match in _expressions(bank, terms, layers):
             ranked = self._db.all(
                 f"SELECT passage.number, -ranked.rank, {columns} FROM "
                 f"(SELECT rowid, rank FROM {table} WHERE {table} MATCH ? AND rank MATCH ? "
@@ -50,8 +52,10 @@ class SqliteFullText:
             for row in ranked:
                 number, score = row[:2]
                 known = found.get(number)
-                passage = known.passage if known else rows.passage_of(row[2:])
-                found[number] = Match(passage, score + (known.score if known else 0.0))
+                if known is None:
+                    found[number] = Match(rows.passage_of(row[2:]), share * score)
+                elif share == 1.0:
+                    found[number] = known._replace(score=known.score + score)
         best = sorted(found, key=lambda number: (-found[number].score, number))[:limit]
         return [found[number] for number in best]
 
@@ -63,7 +67,7 @@ class SqliteFullText:
                     f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)",
                     (match, most),
                 )
-                for table, match in _expressions(bank, [term], ())
+                for table, _, match in _expressions(bank, [term], ())
             ]
             counted.append(max((row[0] for row in counts if row), default=0))
         return counted
@@ -109,9 +113,10 @@ class SqliteFullText:
 
 def _expressions(
     bank: str | None, terms: Sequence[str], layers: Sequence[str]
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, float, str]]:
     """The full-text expressions: any of the terms, within the bank and the layers, in the index of
-    words and in that of their parts."""
+    words and in that of their parts; and what a match counts. Below 1 it counts only where nothing
+    else matches: a passage with the word itself is no better for a name that has it as a part."""
     clean = [rows.text(term).replace("\x00", " ") for term in terms]
     clean = [term for term in clean if any(c.isalnum() for c in term)]
     scope: list[str] = []
@@ -120,12 +125,14 @@ def _expressions(
     if layers:
         scope.append(f"scope : ({' OR '.join(rows.layer_word(layer) for layer in layers)})")
     whole = [_quoted(term) for term in clean if not is_piece(term)]
-    parts = [_quoted(phrase_parts(term)) for term in clean]
+    pieces = [_quoted(phrase_parts(term)) for term in clean if is_piece(term)]
     return [
-        (table, " AND ".join([*scope, f"{{body context}} : ({' OR '.join(quoted)})"]))
-        for table, quoted in ((_WORDS, whole), (_PARTS, parts))
+        (table, share, " AND ".join([*scope, f"{{body context}} : ({' OR '.join(quoted)})"]))
+        for table, share, quoted in (
+            (_WORDS, 1.0, whole), (_PARTS, 1.0, pieces), (_PARTS, _PART_SHARE, whole),
+        )
         if quoted
-    ]
+    ]  # fmt: skip
 
 
 def _quoted(term: str) -> str:
