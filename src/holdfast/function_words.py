@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 ENGLISH = "en"

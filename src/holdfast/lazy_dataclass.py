@@ -3,23 +3,49 @@
 Defining one frozen dataclass takes about a millisecond, nearly all of it to generate and compile
 methods. A question defines some forty of them and uses a few. So a class becomes a dataclass when
 its first record is made, or when its fields are read. To type checkers and to users they are
-dataclasses of the standard library.
+dataclasses of the standard library, whose module is imported only where a record is compared,
+printed or asked for its fields: it takes as long to import as ten modules of ours.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+_FIELDS = "__dataclass_fields__"
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+    from dataclasses import replace as replace
 else:
     _METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
-    _FIELDS = "__dataclass_fields__"
     _FOR_COMPARING: dict[str, bool] = {"init": False, "frozen": True}
     _FIELDS_ONLY: dict[str, bool] = {"init": False, "repr": False, "eq": False}
     _NOT_COPIED = ("__dict__", "__weakref__")
+    _MISSING = object()
+
+    class _LazyField:
+        """The arguments of `dataclasses.field`."""
+
+        def __init__(self, options: dict[str, Any]) -> None:
+            self.options = options
+            self.default = options.get("default", _MISSING)
+            self.factory = options.get("default_factory", _MISSING)
+
+    def field(**options: Any) -> Any:
+        """`dataclasses.field`, for the classes of this module."""
+        return _LazyField(options)
+
+    def replace(record: Any, /, **changes: Any) -> Any:
+        """`dataclasses.replace`, for records of any dataclass."""
+        cls = type(record)
+        if "__lazy_dataclass__" not in vars(cls):
+            import dataclasses
+
+            return dataclasses.replace(record, **changes)
+        return cls(**{name: getattr(record, name) for name in cls.__slots__} | changes)
 
     def dataclass(*, frozen: bool, slots: bool) -> Callable[[type], type]:
         """`dataclasses.dataclass` for a class without bases, frozen and with slots."""
@@ -37,11 +63,18 @@ else:
         )
         space.update((name, _lazy_method(bare, name)) for name in _METHODS)
         space[_FIELDS] = _LazyFields(bare)
+        space["__lazy_dataclass__"] = True
         return type(cls.__name__, (), space)
 
     def _complete(cls: type, bare: dict[str, Any], options: dict[str, bool]) -> None:
         """Replace lazy methods and fields by those of a real dataclass."""
-        real = dataclasses.dataclass(**options)(type(cls.__name__, (), dict(bare)))
+        import dataclasses
+
+        space = {
+            name: dataclasses.field(**value.options) if isinstance(value, _LazyField) else value
+            for name, value in bare.items()
+        }
+        real = dataclasses.dataclass(**options)(type(cls.__name__, (), space))
         for name in (*(() if options is _FIELDS_ONLY else _METHODS[1:]), _FIELDS):
             setattr(cls, name, vars(real)[name])
 
@@ -62,15 +95,14 @@ else:
         defaults: dict[str, Any] = {}
         parameters, statements = ["self"], ["pass"]
         for name in bare["__annotations__"]:
-            default, value = bare.get(name, dataclasses.MISSING), name
-            if isinstance(default, dataclasses.Field):
-                factory, default = default.default_factory, default.default
-                if factory is not dataclasses.MISSING:
-                    # As a default, the factory marks that no value was given.
-                    default = factory
-                    value = f"_defaults[{name!r}]() if {name} is _defaults[{name!r}] else {name}"
+            default, factory = _default_of(bare.get(name, _MISSING))
+            value = name
+            if factory is not _MISSING:
+                # As a default, the factory marks that no value was given.
+                default = factory
+                value = f"_defaults[{name!r}]() if {name} is _defaults[{name!r}] else {name}"
             defaults[name] = default
-            has_default = default is not dataclasses.MISSING
+            has_default = default is not _MISSING
             parameters.append(f"{name}=_defaults[{name!r}]" if has_default else name)
             statements.append(f"_set(self, {name!r}, {value})")
         space: dict[str, Any] = {"_set": object.__setattr__, "_defaults": defaults}
@@ -78,6 +110,18 @@ else:
         exec(code, space)
         space["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         return space["__init__"]
+
+    def _default_of(value: Any) -> tuple[Any, Any]:
+        """The default and the factory of a field, by what its class says; `_MISSING` for none."""
+        if isinstance(value, _LazyField):
+            return value.default, value.factory
+        # Where nobody has imported `dataclasses`, nothing can be a field of it.
+        standard = sys.modules.get("dataclasses")
+        if standard is None or not isinstance(value, standard.Field):
+            return value, _MISSING
+        none = standard.MISSING
+        default, factory = value.default, value.default_factory
+        return _MISSING if default is none else default, _MISSING if factory is none else factory
 
     class _LazyFields:
         """The fields of a class, made when they are first read."""
@@ -90,10 +134,14 @@ else:
             return vars(cls)[_FIELDS]
 
     def _refuse_to_set(self: object, name: str, value: object) -> None:
-        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def _refuse_to_delete(self: object, name: str) -> None:
-        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        from dataclasses import FrozenInstanceError
+
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _get_state(self: Any) -> list[Any]:
         return [getattr(self, name) for name in self.__slots__]
@@ -108,3 +156,20 @@ else:
         "__getstate__": _get_state,
         "__setstate__": _set_state,
     }
+
+
+def field_names(cls: type) -> tuple[str, ...] | None:
+    """The names of the fields of a dataclass, of this module or of the standard library; None for
+    any other class."""
+    if "__lazy_dataclass__" in vars(cls):
+        return getattr(cls, "__slots__", ())
+    if not hasattr(cls, _FIELDS):
+        return None
+    from dataclasses import fields
+
+    return tuple(one.name for one in fields(cls))
+
+
+def field_values(record: object) -> tuple[Any, ...]:
+    """The values of all fields of a dataclass' record, in their order."""
+    return tuple(getattr(record, name) for name in field_names(type(record)) or ())

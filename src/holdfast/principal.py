@@ -7,7 +7,8 @@ every request is carried out as the principal of its API key.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class Level(StrEnum):

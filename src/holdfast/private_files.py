@@ -23,3 +23,12 @@ def write_private(path: Path, data: bytes, sync: bool = False) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """A value that differs between two files that had the same path; None if there is no file."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

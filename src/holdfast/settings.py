@@ -10,11 +10,10 @@ import os
 import re
 from binascii import crc32
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 
 from holdfast.errors import SettingsError
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, field
 from holdfast.principal import Principal
 from holdfast.toml_table import TomlTable
 

@@ -4,9 +4,9 @@ most texts from two dozen patterns."""
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from holdfast.capture.secrets import KEY_FORMATS, SecretRule
+from holdfast.lazy_named_tuple import NamedTuple
 
 # Every key format has a run of at least this many of these characters.
 _MIN_RUN = 15

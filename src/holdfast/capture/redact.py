@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from holdfast.capture.key_runs import (
     PRIVATE_KEY_BODY,
@@ -28,6 +27,7 @@ from holdfast.capture.secrets import (
     has_secret_sign,
     redaction_mark,
 )
+from holdfast.lazy_named_tuple import NamedTuple
 
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
 _MARK_START = "[redacted:"

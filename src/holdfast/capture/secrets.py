@@ -31,7 +31,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+
+from holdfast.lazy_named_tuple import NamedTuple
 
 # The replacement of a match; None leaves it as it is.
 Replace = Callable[[re.Match[str]], str | None]

@@ -88,7 +88,7 @@ def is_installed(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
 def apply_install(home: Path, changes: Sequence[Change]) -> None:
     """Make the changes of `plan_install`; each file is backed up first."""
     record = InstallRecord(home, OTHER_AGENTS)
-    for file, after, _ in changes:
+    for file, after, *_ in changes:
         if record.is_untouched(file.path, file.raw):
             record.update(file.path, after)
         else:
@@ -99,7 +99,7 @@ def apply_install(home: Path, changes: Sequence[Change]) -> None:
 def apply_uninstall(home: Path, changes: Sequence[Change]) -> None:
     """Make the changes of `plan_uninstall`."""
     record = InstallRecord(home, OTHER_AGENTS)
-    for file, after, _ in changes:
+    for file, after, *_ in changes:
         save(file, after)
         record.forget(file.path, restored=after == record.before(file.path))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.trust import Freshness
 
 # Later commits of a file are counted up to here. More say nothing new to a reader, and each one

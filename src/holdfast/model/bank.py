@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple
 
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, field
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from holdfast.lazy_dataclass import replace
 from holdfast.model.forge import Remark, Thread
 from holdfast.model.knowledge import Memory
 from holdfast.model.records import Turn

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.trust import Trust
 
 

@@ -8,9 +8,9 @@ blamed on. Records are linked by the roles that one entity has in both.
 from __future__ import annotations
 
 from enum import IntFlag, StrEnum
-from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class EntityKind(StrEnum):

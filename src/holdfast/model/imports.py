@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.records import ExchangeType
 from holdfast.model.trust import Trust
 
 
@@ -28,6 +28,17 @@ class ImportedRecord:
     labels: tuple[str, ...] = ()
     trust: Trust = Trust.IMPORT
     taken: str = ""
+
+    @property
+    def type(self) -> str:
+        """The type of an exchange that one of its labels names, or else its kind."""
+        types = {type.value for type in ExchangeType}
+        return next((label for label in self.labels if label in types), self.kind)
+
+    @property
+    def moment(self) -> str:
+        """When it was written or, where that is not known, when it was imported."""
+        return self.time or self.taken
 
 
 class ImportBatch(NamedTuple):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple
 
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, field
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.trust import Status, Trust
 
 
@@ -41,6 +40,10 @@ class Kind(StrEnum):
     FACT = "fact"
     OUTCOME = "outcome"
     TODO = "todo"
+
+
+# How the key of a memory begins that is the recap of a conversation.
+RECAP_KEY = "recap:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ Occurrences with the same key are one memory. A *stance* is one judgement that s
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.trust import Status, Trust
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple
 
-from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_dataclass import dataclass, field
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import EndedSentence, Kind
 from holdfast.model.trust import Freshness, Status, Trust
 
@@ -83,6 +82,14 @@ class RecordFilter(NamedTuple):
     type: str = ""
     since: str = ""
     until: str = ""
+
+
+def matches_path(path: str, file: str) -> bool:
+    """Whether a filter's `file` matches a path: itself, its end, or a folder that contains it."""
+    path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
+    if file.endswith("/"):
+        return path.startswith(file)
+    return bool(file) and (path == file or path.endswith("/" + file))
 
 
 class SourceLocation(NamedTuple):

@@ -7,9 +7,9 @@ so that they sort as text; "" means that the source gave none.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.trust import Status, Trust
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, cast
+
+from holdfast.lazy_dataclass import field_names
 
 
 def to_jsonable(value: object) -> Any:
     """The value as dicts, lists and scalars; an enum becomes its value, a record a dict."""
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_jsonable(getattr(value, field.name)) for field in fields(value)}
+    names = field_names(type(value))
+    if names is not None:
+        return {name: to_jsonable(getattr(value, name)) for name in names}
     if isinstance(value, tuple) and hasattr(cast(Any, value), "_asdict"):
         return to_jsonable(cast(Any, value)._asdict())
     if isinstance(value, dict):

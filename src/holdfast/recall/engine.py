@@ -11,8 +11,8 @@ import heapq
 import math
 from collections.abc import Callable, Collection, Sequence
 from time import monotonic
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key

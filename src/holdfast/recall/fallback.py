@@ -15,12 +15,12 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
 
 import orjson
 
 from holdfast.capture.redact import Redactor
 from holdfast.language import STOPWORDS, content_stems, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit, Layer, SourceLocation
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri

@@ -6,9 +6,9 @@ The journal file itself is in `session_journal`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
+from holdfast.lazy_dataclass import replace
 from holdfast.model.query import Answer, Citation, Confidence, Layer, ModelCost
 from holdfast.model.research import ResearchEvent
 from holdfast.model.to_json import to_jsonable

@@ -16,9 +16,10 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from holdfast.errors import InputError, NotFoundError
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.locks import is_locked, lock_file
 from holdfast.model.research import FINAL_STAGES
 from holdfast.regex import regex

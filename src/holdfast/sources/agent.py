@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.bank import Clue
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.sources.draft import DraftSession, FileInfo, ParsedLine

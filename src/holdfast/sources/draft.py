@@ -7,8 +7,8 @@ tuples, because every line of every transcript makes one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import FailureReason, LineOutcome, SkipReason
 from holdfast.model.records import Role, ToolCall
 from holdfast.model.trust import Trust

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import BinaryIO, Literal, Protocol
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 # Bytes of a line that is held whole. Longer ones hold screenshots or whole files.

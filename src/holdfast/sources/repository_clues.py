@@ -12,10 +12,10 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import NamedTuple
 
 import orjson
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.bank import Clue, ClueKind
 from holdfast.model.ids import content_id
 from holdfast.regex import regex

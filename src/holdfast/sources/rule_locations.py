@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from holdfast.lazy_named_tuple import NamedTuple
 
 MEMORY_FILE = ".claude/memory.md"
 RULES_FOLDER = ".claude/rules"

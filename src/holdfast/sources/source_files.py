@@ -9,8 +9,9 @@ import os
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, Literal
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.sources.agent import LineLayout
 from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.lines import Openable

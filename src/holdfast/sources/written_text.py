@@ -6,8 +6,7 @@ more of it is kept.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 

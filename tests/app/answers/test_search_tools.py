@@ -150,9 +150,83 @@ def test_ids_of_imported_records_are_resolved_by_their_scheme(
             ("claude-mem://session/m-1", later),
         ):
             found = search.call("get_context_timeline", {"anchor": anchor})
-            assert found["anchor"] == time and found["items"]
+            (at,) = (item for item in found["items"] if item.get("anchor"))
+            assert at["uri"] == found["anchor"] and at["time"] == time
+            assert len(found["items"]) > 1
         with pytest.raises(NotFoundError):
             search.call("get_context_timeline", {"anchor": "claude-mem://observation/13"})
+
+
+# What claude-mem's own tools return for these arguments; the names are those of its records.
+IMPORTED_ANSWERS = [
+    ("search_observations", {"query": "sails of the yawl"}, "observation/1"),
+    ("search_observations", {"query": "sails of the yawl", "type": "decision"}, "observation/1"),
+    ("search_observations", {"query": "sails", "files": "rig/sails.py"}, "observation/1"),
+    ("search_observations", {"query": "sails", "concepts": "trade-off"}, "observation/1"),
+    ("search_sessions", {"query": "best sailmaker"}, "session/1"),
+    ("search_user_prompts", {"query": "Which cloth for the sails"}, "prompt/1"),
+    ("find_by_concept", {"concept": "trade-off"}, "observation/1"),
+    ("find_by_file", {"filePath": "sails.py"}, "observation/1"),
+    ("find_by_file", {"filePath": "rig/"}, "observation/1"),
+    ("find_by_type", {"type": ["discovery", "refactor"]}, "observation/2"),
+    ("get_recent_context", {"limit": 5}, "session/1"),
+    ("get_context_timeline", {"anchor": "2026-03-01"}, "observation/1"),
+    ("get_timeline_by_query", {"query": "sails of the yawl"}, "observation/1"),
+]
+
+
+@pytest.mark.parametrize(("tool", "given", "name"), IMPORTED_ANSWERS)
+def test_every_tool_finds_the_imported_records_that_it_would_find_in_claude_mem(
+    settings: Settings, tmp_path: Path, tool: str, given: dict[str, object], name: str
+) -> None:
+    with open_memory(settings) as memory:
+        memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
+    properties = next(one for one in SEARCH_TOOLS if one.name == tool).properties
+    everything = ALL if "days" in properties else {}
+    with SearchTools.open(settings, "all") as search:
+        result = search.call(tool, {**given, **everything})
+    found = {item["origin"]: item for item in result["items"] if "origin" in item}
+    item = found[f"claude-mem://{name}"]
+    assert item["kind"] == "imported" and item["program"] == "claude-mem"
+    # The title alone of each is shorter than what it costs to read.
+    assert item["tokens"] > len(item["title"]) // 4 + (name != "prompt/1")
+
+
+def test_imported_observations_are_read_in_full_with_their_subtitle_and_facts(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with open_memory(settings) as memory:
+        memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
+    asked = {"type": "decision", "format": "full", **ALL}
+    with SearchTools.open(settings, "all") as search:
+        (item,) = (i for i in search.call("find_by_type", asked)["items"] if "origin" in i)
+        (recent,) = (
+            i for i in search.call("get_recent_context", {"limit": 5})["items"] if "origin" in i
+        )
+    assert item["subtitle"] == "Cotton rots within a season." and item["type"] == "decision"
+    for said in ("Hemp sails for the yawl", "hemp cloth", "Bergen", "trade-off", "rig/sails.py"):
+        assert said in item["text"]
+    assert "Bergen has the best sailmaker" in recent["text"]
+    assert [one["origin"] for one in recent["observations"]] == ["claude-mem://observation/1"]
+
+
+@pytest.mark.model
+def test_a_concept_also_finds_what_means_it_in_other_words(
+    settings: Settings, tmp_path: Path
+) -> None:
+    script = Script("44444444-0000-4000-8000-000000000001", cwd=str(tmp_path / "proj"))
+    script.user("People keep forgetting their credentials. Let's go with links that are mailed.")
+    script.assistant("Signing in works by a mailed link now. Nobody needs a password any more.")
+    with open_memory(settings) as memory:
+        memory.ingest(memory.ingestion.find([script.write(tmp_path / "more")]))
+        memory.ingestion.embed()
+    with SearchTools.open(settings, "all") as search:
+        meant = search.call("find_by_concept", {"concept": "login without passwords", **ALL})
+        assert any("credentials" in item["title"] for item in meant["items"])
+        named = search.call("find_by_concept", {"concept": "courier", **ALL})
+        assert "courier" in named["items"][0]["title"]
+        missing = search.call("find_by_concept", {"concept": "espresso quaternion", **ALL})
+        assert missing["items"] == []
 
 
 @pytest.mark.parametrize(

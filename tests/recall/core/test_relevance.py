@@ -90,7 +90,8 @@ def test_preceding_context_raises_coverage_and_is_counted_separately() -> None:
 
 
 def measured(text: str, cosine: float, names: str = "", passages: int = 5000) -> Candidate:
-    candidate = Candidate(Passage("b", "turn", "1", "s", "", text), cosine=cosine)
+    candidate = Candidate(Passage("b", "turn", "1", "s", "", text))
+    candidate.cosine = cosine
     weights = {stem("drop"): 1.0, stem("kafka"): 1.0}
     thresholds = DEFAULT_THRESHOLDS.for_bank(passages)
     measure_relevance(candidate, Wanted(weights, thresholds, frozenset(map(stem, names.split()))))

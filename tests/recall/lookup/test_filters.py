@@ -8,8 +8,10 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.recall.lookup.filters import make_filter, matches_path
+from holdfast.model.query import matches_path
+from holdfast.recall.lookup.filters import make_filter
 from holdfast.settings import Settings
+from tests.support.foreign_exports import claude_mem
 from tests.support.transcripts import Script, bug_hunt
 
 
@@ -59,6 +61,23 @@ def test_commits_are_found_by_file_too(memory: Holdfast) -> None:
     assert kinds == {"exchange", "commit"}
     titles = [one.title for one in memory.browse.find(file="importer.py", bank="all").findings]
     assert "Import rows" in titles and len(titles) == 2
+
+
+def test_imported_records_are_found_by_file_concept_and_type(tmp_path: Path) -> None:
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
+        memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
+        for given in (
+            ("sails.py",),
+            ("rig",),
+            ("", "trade-offs"),
+            ("", "", "decision", "2026-03-01", "2026-03-01"),
+        ):
+            (found,) = memory.browse.find(*given, bank="yawl").findings
+            assert (found.kind, found.type, found.session) == ("imported", "decision", "m-1")
+            assert found.title == "Hemp sails for the yawl" and "rig/sails.py" in found.files
+            assert memory.browse.find(*given, bank="ketch").findings == ()
+        memory.forget(found.uri)
+        assert memory.browse.find(file="sails.py", bank="yawl").findings == ()
 
 
 def test_filters_combine(memory: Holdfast) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.model.curation import CurationState
 from holdfast.model.imports import ImportBatch, ImportedRecord
-from holdfast.model.query import Passage
+from holdfast.model.query import Passage, RecordFilter
 from holdfast.model.trust import Trust
 from holdfast.store.across_tables.erasure import Erasure
 from tests.store.conformance.samples import BANK, NOON, OTHER, MakeStore, expect, prepared
@@ -42,6 +42,34 @@ def check_imported_records_are_returned_unchanged(make_store: MakeStore) -> None
         expect(store.imports.by_origin(OTHER, name), [], "the same in another bank")
         expect(store.imports.in_session(BANK, "s1"), [_ONE, _TWO], "what is of a session")
         expect(store.imports.by_ids(BANK, ["k2", "k9"]), [_TWO], "some of them")
+
+
+def check_imported_records_are_filtered_by_file_concept_type_and_time(
+    make_store: MakeStore,
+) -> None:
+    labelled = replace(_TWO, files=("hull/ketch.py",), labels=("bugfix", "trade-off"))
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.imports.put_batch(_FIRST)
+            store.imports.put("i1", [_ONE, labelled])
+        for filter, found in (
+            (RecordFilter("yawl.py"), [_ONE]),
+            (RecordFilter("hull/"), [labelled]),
+            (RecordFilter("hull"), []),
+            (RecordFilter("awl.py"), []),
+            (RecordFilter(type="bugfix"), [labelled]),
+            (RecordFilter(concept="trade-offs"), [labelled]),
+            (RecordFilter(concept="?"), []),
+            (RecordFilter(since=_LATER), [_ONE]),
+            (RecordFilter(until=_LATER), [labelled]),
+            (RecordFilter("yawl.py", type="bugfix"), []),
+            (RecordFilter(since=NOON), [_ONE, labelled]),
+        ):
+            expect(store.imports.filter(BANK, filter), found, f"what passes {filter}")
+        expect(store.imports.filter(None, RecordFilter(since=NOON), 1), [_ONE], "the latest")
+        expect(store.imports.filter(OTHER, RecordFilter(since=NOON)), [], "that of another bank")
+        expect(store.imports.latest(BANK, "observation", 1), [_ONE], "the latest of a kind")
+        expect(store.imports.latest(BANK, "prompt", 1), [], "those of another kind")
 
 
 def check_the_latest_import_of_a_record_counts_until_it_is_undone(

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.search.code_freshness import changed_code_notes
 from holdfast.app.search.recall import Search
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
 from holdfast.model.research import ResearchEvent

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
@@ -23,6 +22,7 @@ from holdfast.app.search.recall import Search
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import CancelledError, HoldfastError, InputError, require_words
 from holdfast.language import collapse_spaces
+from holdfast.lazy_dataclass import replace
 from holdfast.model.ids import content_id
 from holdfast.model.query import Answer
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage

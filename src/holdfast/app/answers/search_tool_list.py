@@ -102,7 +102,8 @@ SEARCH_TOOLS = (
     Tool(
         "find_by_concept",
         "Find by concept",
-        "Observations about a concept, by their keywords, the latest first.",
+        "Observations about a concept: those that have it among their keywords, the latest first, "
+        "then those that mean it in other words.",
         {"concept": {"type": "string"}, **_COMMON},
         ("concept",),
     ),

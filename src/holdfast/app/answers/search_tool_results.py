@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import ended_lines
 from holdfast.language import cut, truncate
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.kinds import knowledge_kind, record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
@@ -15,7 +16,7 @@ from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
 from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.ranking.hits import estimate_tokens
-from holdfast.refine.core.passages import turn_text
+from holdfast.refine.core.passages import imported_text, turn_text
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -40,12 +41,17 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     session = getattr(record, "session", "")
     host = reader.sessions.get(record.bank, session) if session else None
     entry |= {"session": host.host} if host else {}
+    if isinstance(record, ImportedRecord):
+        entry |= {"origin": record.origin, "program": record.program}
+        entry |= {"session": session} if session else {}
     trust = getattr(record, "trust", None)
     entry |= {"trust": trust.value} if trust is not None else {}
     status = getattr(record, "status", Status.OBSERVED)
     entry |= {"status": status.value} if status is not Status.OBSERVED else {}
     ended = RecordEndings(reader).of(record, f"{title}\n\n{text}" if full else title)
     entry |= {"ended": ended_lines(time, ended)} if ended else {}
+    subtitle = _subtitle(record, title) if full else ""
+    entry |= {"subtitle": truncate(subtitle, _MAX_TITLE_CHARS)} if subtitle else {}
     return entry | ({"text": text} if full else {})
 
 
@@ -77,6 +83,13 @@ def record_text(record: Record) -> str:
             return "\n".join(part for part in (record.problem, record.content) if part)
         case Rule():
             return f"{record.heading}\n{record.text}"
+        case ImportedRecord():
+            about = (
+                ("Labels", [label for label in record.labels if label != record.type]),
+                ("Files", record.files),
+            )
+            lines = [f"{name}: {', '.join(texts)}" for name, texts in about if texts]
+            return "\n".join((imported_text(record), *lines))
         case _:
             title, _ = describe_record(record)
             body = getattr(record, "body", "")
@@ -92,6 +105,15 @@ def _digest_lines(digest: Digest) -> list[str]:
     return [*lines, f"Topics: {', '.join(digest.topics)}"] if digest.topics else lines
 
 
+def _subtitle(record: Record, title: str) -> str:
+    """What an exchange came to, or how the text of an imported record begins, in one line."""
+    if not isinstance(record, Exchange | ImportedRecord):
+        return ""
+    text = record.summary if isinstance(record, Exchange) else record.text
+    line = text.strip().partition("\n")[0]
+    return "" if line == title else line
+
+
 def _type(record: Record) -> str:
     match record:
         case Exchange():
@@ -104,5 +126,7 @@ def _type(record: Record) -> str:
             return record.kind.value
         case Turn():
             return record.role.value
+        case ImportedRecord():
+            return record.type
         case _:
             return record_kind(record)

@@ -25,14 +25,15 @@ from holdfast.app.answers.tool import Object, fit
 from holdfast.app.core.context import relative_to_project
 from holdfast.app.core.foreign_uris import resolve_uri
 from holdfast.errors import InputError
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Kind
-from holdfast.model.query import Layer, Passage, RecordFilter
+from holdfast.model.query import Layer, Passage, RecordFilter, matches_path
 from holdfast.model.records import Digest, Exchange
 from holdfast.model.team import Commit
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
-from holdfast.recall.lookup.filters import matches_path
+from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import KINDS, read_anchor, timeline
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.regex import regex
@@ -52,6 +53,10 @@ _MAX_FILE_SESSION_CHARS = 5_000
 _MAX_NUMBER_CHARS = 12
 _IMPORTED_NUMBER = regex(r"(S?)(\d+)")
 _IMPORTED_SCHEME = "claude-mem://"
+# Kinds of imported records that are no observations.
+_SUMMARY, _PROMPT = "summary", "prompt"
+_NO_OBSERVATIONS = (_SUMMARY, _PROMPT)
+_Filtered = Exchange | Commit | ImportedRecord
 RecordTest = Callable[[Passage, Record], bool]
 
 
@@ -75,14 +80,16 @@ class SearchTools(ReadOnlyMemory):
         return {
             "search_observations": self._observations,
             "search_sessions": lambda given: self._search(
-                given, Layer.SUMMARIES, lambda passage, record: isinstance(record, Digest)
+                given, (Layer.SUMMARIES, Layer.OBSERVATIONS), _is_session
             ),
             "search_user_prompts": lambda given: self._search(
-                given, Layer.TRANSCRIPTS, lambda passage, record: passage.role == "user"
+                given, (Layer.TRANSCRIPTS, Layer.OBSERVATIONS), _is_prompt
             ),
-            "find_by_concept": lambda given: self._find(given, concept=given["concept"]),
+            "find_by_concept": self._by_concept,
             "find_by_file": self._by_file,
-            "find_by_type": lambda given: self._find(given, types=_as_list(given["type"])),
+            "find_by_type": lambda given: self._find(
+                given, [RecordFilter(type=type) for type in _as_list(given["type"])]
+            ),
             "get_recent_context": self._recent,
             "get_context_timeline": self._timeline,
             "get_timeline_by_query": self._timeline_by_query,
@@ -93,27 +100,33 @@ class SearchTools(ReadOnlyMemory):
         concepts = [word.lower() for word in _as_list(given.get("concepts"))]
 
         def wanted(passage: Passage, record: Record) -> bool:
+            if isinstance(record, ImportedRecord) and record.kind in _NO_OBSERVATIONS:
+                return False
             if not (types or files or concepts):
                 return True
-            if not isinstance(record, Exchange):
+            if isinstance(record, ImportedRecord):
+                touched, keywords, type = record.files, record.labels, record.type
+            elif isinstance(record, Exchange):
+                touched = (*record.files_modified, *record.files_read)
+                keywords, type = record.keywords, record.type.value
+            else:
                 return False
-            touched = (*record.files_modified, *record.files_read)
-            known = " ".join(record.keywords).lower()
+            known = " ".join(keywords).lower()
             return (
-                (not types or record.type.value in types)
+                (not types or type in types)
                 and (
                     not files or any(matches_path(path, file) for path in touched for file in files)
                 )
                 and (not concepts or any(word in known for word in concepts))
             )
 
-        return self._search(given, Layer.OBSERVATIONS, wanted)
+        return self._search(given, (Layer.OBSERVATIONS,), wanted)
 
-    def _search(self, given: Object, layer: Layer, wanted: RecordTest) -> Object:
+    def _search(self, given: Object, layers: tuple[Layer, ...], wanted: RecordTest) -> Object:
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
         kinds = read_kinds([given["kind"]] if "kind" in given else [])
-        found = self._ranked(bank, given["query"], (layer,), wanted, kinds)
+        found = self._ranked(bank, given["query"], layers, wanted, kinds)
         inside = [(p, record) for p, record in found if span.contains(p.time)]
         order = given.get("orderBy", "relevance")
         if order != "relevance":
@@ -142,7 +155,8 @@ class SearchTools(ReadOnlyMemory):
         return chosen
 
     def _by_file(self, given: Object) -> Object:
-        result = self._find(given, file=relative_to_project(self._banks, given["filePath"]))
+        file = relative_to_project(self._banks, given["filePath"]).strip()
+        result = self._find(given, [RecordFilter(file)])
         sessions: dict[str, Object] = {}
         for bank, session in result.pop("touched"):
             digest = self._reader.sessions.digest(bank, session)
@@ -150,22 +164,42 @@ class SearchTools(ReadOnlyMemory):
                 sessions.setdefault(session, index_entry(self._reader, digest))
         return result | {"sessions": fit(sessions.values(), _MAX_FILE_SESSION_CHARS)[0]}
 
-    def _find(
-        self, given: Object, concept: str = "", file: str = "", types: Sequence[str] = ("",)
-    ) -> Object:
-        """The exchanges and commits that match, latest first."""
+    def _by_concept(self, given: Object) -> Object:
+        """Those whose keywords name the concept, then those that are about it in other words."""
+        concept = given["concept"]
+        return self._find(given, [RecordFilter(concept=concept.strip())], concept)
+
+    def _find(self, given: Object, filters: Sequence[RecordFilter], meaning: str = "") -> Object:
+        """The exchanges, imported records and commits that match, latest first; then the exchanges
+        and imported records that a search for `meaning` finds."""
         bank = self.bank(given.get("project", ""))
         span = self._span(given)
-        filters = [RecordFilter(file.strip(), concept.strip(), type) for type in types]
-        found = [r for f in filters for r in self._reader.records.filter(bank, f, _MAX_FILTERED)]
+        found: list[_Filtered] = []
+        for filter in filters:
+            found += self._reader.records.filter(bank, filter, _MAX_FILTERED)
+            found += self._reader.imports.filter(bank, filter, _MAX_FILTERED)
         whole = sorted(found, key=_start_time, reverse=True)
+        whole += self._by_meaning(bank, meaning, whole) if meaning.strip() else []
         inside = [record for record in whole if span.contains(_start_time(record))]
         if given.get("orderBy") == "date_asc":
             inside.reverse()
         result = self._page(given, bank, inside, span, len(whole) - len(inside))
-        if file:
+        if filters[0].file:
             result["touched"] = [(r.bank, r.session) for r in inside if isinstance(r, Exchange)]
         return result
+
+    def _by_meaning(
+        self, bank: str | None, meaning: str, known: Sequence[_Filtered]
+    ) -> list[_Filtered]:
+        """The exchanges and imported observations that a search finds beside the known ones."""
+        names = {(record.bank, record.id) for record in known}
+        ranked = self._ranked(bank, meaning, (Layer.OBSERVATIONS,), _is_labelled)
+        return [
+            record
+            for _, record in ranked
+            if isinstance(record, Exchange | ImportedRecord)
+            and (record.bank, record.id) not in names
+        ]
 
     def _page(
         self, given: Object, bank: str | None, records: Sequence[Record], span: _TimeSpan, left: int
@@ -186,18 +220,34 @@ class SearchTools(ReadOnlyMemory):
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
+        limit = given.get("limit", DEFAULT_SESSIONS)
+        summaries: list[Record] = [
+            digest
+            for passage in self._reader.passages.recent(bank, "digest", limit)
+            for digest in self._reader.records.find(passage.bank, "digest", passage.id, 1)
+        ]
+        summaries += self._reader.imports.latest(bank, _SUMMARY, limit)
+        summaries.sort(key=lambda record: describe_record(record)[1], reverse=True)
         sessions: list[Object] = []
-        for passage in self._reader.passages.recent(
-            bank, "digest", given.get("limit", DEFAULT_SESSIONS)
-        ):
-            for digest in self._reader.records.find(passage.bank, "digest", passage.id, 1):
-                entry = index_entry(self._reader, digest, True)
-                exchanges = self._reader.sessions.exchanges(passage.bank, passage.session)
-                entry["observations"] = [
-                    index_entry(self._reader, one) for one in exchanges[-_MAX_SESSION_EXCHANGES:]
-                ]
-                sessions.append(entry)
+        for record in summaries[:limit]:
+            entry = index_entry(self._reader, record, True)
+            done = self._done_in_session(record)
+            entry["observations"] = [index_entry(self._reader, one) for one in done]
+            sessions.append(entry)
         return _fitted(sessions) | self._notes(bank)
+
+    def _done_in_session(self, summary: Record) -> Sequence[Record]:
+        """The latest exchanges of a digest's session, or observations of an imported summary's."""
+        if isinstance(summary, Digest):
+            exchanges = self._reader.sessions.exchanges(summary.bank, summary.session)
+            return exchanges[-_MAX_SESSION_EXCHANGES:]
+        if not isinstance(summary, ImportedRecord) or not summary.session:
+            return ()
+        found = self._reader.imports.in_session(summary.bank, summary.session)
+        done = [one for one in found if one.kind not in _NO_OBSERVATIONS]
+        return [one for one in done if one.program == summary.program][:_MAX_SESSION_EXCHANGES][
+            ::-1
+        ]
 
     def _timeline(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -250,8 +300,26 @@ def _as_list(value: Any) -> list[str]:
     return [] if not value else [value] if isinstance(value, str) else list(value)
 
 
-def _start_time(record: Exchange | Commit) -> str:
-    return record.started if isinstance(record, Exchange) else record.time
+def _start_time(record: _Filtered) -> str:
+    return describe_record(record)[1]
+
+
+def _is_session(passage: Passage, record: Record) -> bool:
+    return isinstance(record, Digest) or (
+        isinstance(record, ImportedRecord) and record.kind == _SUMMARY
+    )
+
+
+def _is_prompt(passage: Passage, record: Record) -> bool:
+    if isinstance(record, ImportedRecord):
+        return record.kind == _PROMPT
+    return passage.role == "user"
+
+
+def _is_labelled(passage: Passage, record: Record) -> bool:
+    return isinstance(record, Exchange) or (
+        isinstance(record, ImportedRecord) and record.kind not in _NO_OBSERVATIONS
+    )
 
 
 def _anchor_uri(anchor: Any) -> str:

@@ -85,15 +85,6 @@ def database_identity(database: Path) -> DatabaseIdentity:
     return file_identity(database), schema_cookie(database)
 
 
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """A value that differs between two files that had the same path; None if there is no file."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def check_postgres(settings: Settings) -> None:
     """Raise `SettingsError` unless `store` names a PostgreSQL server and psycopg is installed."""
     if not settings.store.startswith(("postgresql://", "postgres://")):

@@ -10,13 +10,13 @@ import os
 import pwd
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.app.core.backends import open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
+from holdfast.lazy_dataclass import replace
 from holdfast.model.bank import Bank
 from holdfast.principal import Principal
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint

@@ -118,10 +118,11 @@ def _fixed_by_setup(context: DoctorContext, name: str, grade: Grade, sentence: s
         python, usual = install.find_interpreter(), host.default_home()
         installed = [files for files in all_files if files.scope in scopes]
         for files in installed:
+            tools = install.allowed_tools(home, files)
             # Uninstalling first removes duplicate entries.
             plan = install.plan_uninstall(home, [files], False, usual)
             install.apply_install(home, plan.changes, usual)
-            plan = install.plan_install(home, files, python, usual)
+            plan = install.plan_install(home, files, python, usual, allowed_tools=tools)
             install.apply_install(home, plan.changes, usual)
         return f"Set up again in {len(installed)} place{'s' * (len(installed) != 1)}."
 

@@ -99,7 +99,8 @@ class Browse:
         bank: str | None = None,
         limit: int = 20,
     ) -> Found:
-        """The exchanges that match every given filter, latest first; by file also commits."""
+        """The exchanges and imported records that match every given filter, latest first; by file
+        also commits and pull requests."""
         filter = make_filter(file, concept, type, since, until)
         filter = filter._replace(file=relative_to_project(self._context.banks, filter.file))
         id = self._context.bank_id(bank)

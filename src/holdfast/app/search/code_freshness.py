@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from holdfast.app.core.context import current_folder
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import replace
 from holdfast.model.anchors import CodeAnchor, FileFreshness
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.kinds import record_kind

@@ -7,12 +7,11 @@ described alike everywhere. It imports next to nothing, because `holdfast recall
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from holdfast.language import cut
 from holdfast.model.knowledge import EndedSentence
-from holdfast.model.query import Citation, Hit
+from holdfast.model.query import Citation, Hit, Layer
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status
 
@@ -33,13 +32,16 @@ _REMARKS = (
 )  # fmt: skip
 # Programs rely on these two, so JSON in full always has them.
 _ALWAYS_SHOWN = ("status", "freshness")
-_USUAL = {field.name: field.default for field in fields(Hit)}
+# A hit about which nothing is unusual.
+_USUAL = Hit("", "", Layer.TRANSCRIPTS, 0.0, "", "", "", "")
 
 
 def remarks(hit: Hit) -> Json:
     """What is unusual about a hit, by the name of the field."""
     values = {name: getattr(hit, name) for name in _REMARKS}
-    return {name: to_jsonable(value) for name, value in values.items() if value != _USUAL[name]}
+    return {
+        name: to_jsonable(value) for name, value in values.items() if value != getattr(_USUAL, name)
+    }
 
 
 def full_json(hit: Hit, bank: str = "") -> Json:

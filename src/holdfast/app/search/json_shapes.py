@@ -7,10 +7,10 @@ It imports next to nothing, because `holdfast recall` imports it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.app.search.hit_view import Json, ended_lines, full_json
+from holdfast.lazy_dataclass import replace
 from holdfast.model.kinds import knowledge_kind, record_kind
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import parse_uri, uri

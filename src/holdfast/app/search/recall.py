@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import ALL_BANKS, Context, current_folder
 from holdfast.errors import HoldfastError
+from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.parallel import Retriever

@@ -69,11 +69,28 @@ def load_queue(memory: Holdfast) -> ReviewQueue:
     )
 
 
-def count_waiting(memory: Holdfast) -> int:
-    """How many entries the queue has, without reading any rule file."""
+class WaitingCounts(NamedTuple):
+    """How much waits: rules that were proposed, by people's words or by agents, facts that were
+    contradicted, and texts of agents."""
+
+    rules: int = 0
+    facts: int = 0
+    agents: int = 0
+
+
+def waiting_counts(memory: Holdfast) -> WaitingCounts:
+    """How many entries the queue has of each kind, without reading any rule file."""
     reader = memory.reader
-    rules = sum(len(reader.rules.proposals(bank.id)) for bank in reader.banks.all())
-    return rules + len(memory.browse.reviews(ALL_BANKS)) + sum(1 for _ in _agent_memories(reader))
+    return WaitingCounts(
+        sum(len(reader.rules.proposals(bank.id)) for bank in reader.banks.all()),
+        len(memory.browse.reviews(ALL_BANKS)),
+        sum(1 for _ in _agent_memories(reader)),
+    )
+
+
+def count_waiting(memory: Holdfast) -> int:
+    """How many entries the queue has."""
+    return sum(waiting_counts(memory))
 
 
 def is_from_agent(candidate: Candidate) -> bool:

@@ -51,11 +51,13 @@ class ConfigFile(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The change of one file; `after` is None where it is deleted."""
+    """The change of one file; `after` is None where it is deleted. `allowed` are the permission
+    rules that it adds."""
 
     file: ConfigFile
     after: bytes | None
     lock: bool = False
+    allowed: tuple[str, ...] = ()
 
     @property
     def diff(self) -> str:

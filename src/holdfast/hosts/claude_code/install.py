@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import make_inbox
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code import config_file, settings_entries
+from holdfast.hosts.claude_code import config_file, permissions, settings_entries
 from holdfast.hosts.claude_code.config_file import Change, ConfigFile, InstallPlan
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.claude_code.json_text import read
@@ -124,22 +124,29 @@ def plan_install(
     python: Interpreter,
     default_home: Path,
     with_plugin: bool = False,
+    allowed_tools: Sequence[str] = (),
 ) -> InstallPlan:
     """The changes that install Holdfast. With the plugin our own entries are removed instead,
-    because both together would report every event twice."""
+    because both together would report every event twice. Claude Code may use `allowed_tools` of our
+    server without asking."""
     plan = InstallPlan()
     hooks, servers = config_file.load(files.hooks_file), config_file.load(files.servers_file)
+    rules = permissions.tool_rules(allowed_tools, with_plugin)
+    outdated = permissions.tool_rules(_recorded_tools(home, files), not with_plugin)
     if with_plugin:
-        _change(plan, hooks, settings_entries.remove_hooks(hooks.text, home))
+        without_hooks = settings_entries.remove_hooks(hooks.text, home)
+        _change_hooks(plan, hooks, permissions.remove_rules(without_hooks, outdated), rules)
         if files.project in settings_entries.projects_with_server(servers.text, home, default_home):
             without_server = settings_entries.remove_server(servers.text, files.project)
             _change(plan, servers, without_server, lock=True)
         return plan
-    _change(plan, hooks, settings_entries.add_hooks(hooks.text, home))
+    is_name_taken = settings_entries.is_name_taken(servers.text, files.project)
+    with_hooks = permissions.remove_rules(settings_entries.add_hooks(hooks.text, home), outdated)
+    _change_hooks(plan, hooks, with_hooks, () if is_name_taken else rules)
     entry = settings_entries.server_entry(python.path, python.flags, home, home == default_home)
     with_server = settings_entries.add_server(servers.text, files.project, entry)
     _change(plan, servers, with_server, lock=True)
-    if settings_entries.is_name_taken(servers.text, files.project):
+    if is_name_taken:
         plan.notes.append(
             f"{files.servers_file} has a server called {settings_entries.SERVER!r} that is not "
             "ours; it was left alone, so Claude cannot ask this memory."
@@ -147,6 +154,26 @@ def plan_install(
     for other in settings_entries.other_homes(hooks.text, home):
         plan.notes.append(f"Hooks of another Holdfast, at {other}, stay there as well.")
     return plan
+
+
+def _change_hooks(plan: InstallPlan, file: ConfigFile, text: str, rules: Sequence[str]) -> None:
+    added = permissions.add_rules(text, rules)
+    if added.text != file.text:
+        plan.changes.append(Change(file, file.encode(added.text), allowed=added.rules))
+
+
+def allowed_tools(home: Path, files: SettingsFiles) -> list[str]:
+    """The tools that setup allowed in a scope, and that are still allowed there."""
+    text = config_file.load(files.hooks_file).text
+    return [
+        permissions.tool_of(rule)
+        for rule in InstallRecord(home).allowed(files.hooks_file)
+        if permissions.is_allowed(text, rule)
+    ]
+
+
+def _recorded_tools(home: Path, files: SettingsFiles) -> list[str]:
+    return list(map(permissions.tool_of, InstallRecord(home).allowed(files.hooks_file)))
 
 
 def _change(plan: InstallPlan, file: ConfigFile, text: str, lock: bool = False) -> None:
@@ -163,6 +190,9 @@ def apply_install(home: Path, changes: Sequence[Change], default_home: Path) -> 
             record.update(path, change.after)
         else:
             record.add(path, _without_us(home, change.file, default_home), change.after)
+        text = change.file.decode(change.after)
+        kept = [rule for rule in record.allowed(path) if permissions.is_allowed(text, rule)]
+        record.set_allowed(path, dict.fromkeys([*kept, *change.allowed]))
         config_file.save(change.file, change.after, change.lock)
 
 
@@ -170,6 +200,7 @@ def _without_us(home: Path, file: ConfigFile, default_home: Path) -> bytes | Non
     if file.raw is None:
         return None
     text = settings_entries.remove_hooks(file.text, home)
+    text = permissions.remove_rules(text, InstallRecord(home).allowed(file.path))
     for project in settings_entries.projects_with_server(text, home, default_home):
         text = settings_entries.remove_server(text, project)
     return file.raw if text == file.text else file.encode(text)
@@ -194,6 +225,7 @@ def plan_uninstall(
         text = file.text
         if everything or path in hooks_files:
             text = settings_entries.remove_hooks(text, home)
+            text = permissions.remove_rules(text, record.allowed(path))
         for project in settings_entries.projects_with_server(text, home, default):
             if everything or (path, project) in servers:
                 text = settings_entries.remove_server(text, project)

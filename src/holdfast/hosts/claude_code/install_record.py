@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -22,10 +23,12 @@ OTHER_AGENTS = "agents.json"
 
 
 class Entry(NamedTuple):
-    """`before` names a file beside the record, "" where there was no file; `after` is a hash."""
+    """`before` names a file beside the record, "" where there was no file; `after` is a hash;
+    `allowed` are the permission rules that we added."""
 
     before: str
     after: str
+    allowed: tuple[str, ...] = ()
 
 
 def fingerprint(raw: bytes | None) -> str:
@@ -45,7 +48,12 @@ class InstallRecord:
         try:
             content: Any = json.loads(self._path.read_bytes())
             files = cast(dict[str, Any], content["files"]) if content["v"] == _VERSION else {}
-            return {path: Entry(str(e["before"]), str(e["after"])) for path, e in files.items()}
+            return {
+                path: Entry(
+                    str(e["before"]), str(e["after"]), tuple(map(str, e.get("allowed", ())))
+                )
+                for path, e in files.items()
+            }
         except (OSError, ValueError, KeyError, TypeError):
             # Our entries can be recognised without a record, too.
             return {}
@@ -72,6 +80,11 @@ class InstallRecord:
         entry = self.files.get(str(path))
         return entry is not None and not entry.before
 
+    def allowed(self, path: Path) -> tuple[str, ...]:
+        """The permission rules that we added to a file."""
+        entry = self.files.get(str(path))
+        return entry.allowed if entry else ()
+
     def add(self, path: Path, before: bytes | None, after: bytes | None) -> None:
         """Back up a file, and record what we write."""
         name = ""
@@ -79,7 +92,12 @@ class InstallRecord:
             now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             name = f"{path.name.lstrip('.')}.{now}.{fingerprint(before)[:8]}"
             self._save(self.folder / name, before)
-        self.files[str(path)] = Entry(name, fingerprint(after))
+        self.files[str(path)] = Entry(name, fingerprint(after), self.allowed(path))
+        self._write()
+
+    def set_allowed(self, path: Path, rules: Iterable[str]) -> None:
+        """Record which permission rules in a file are ours."""
+        self.files[str(path)] = self.files[str(path)]._replace(allowed=tuple(rules))
         self._write()
 
     def update(self, path: Path, after: bytes | None) -> None:

@@ -21,6 +21,8 @@ from holdfast.sources.json_fields import mapping
 
 NAME = "holdfast"
 ID = f"{NAME}@{NAME}"
+# The name of our server in the plugin's `.mcp.json`.
+PLUGIN_SERVER = "memory"
 # `claude plugin` may update its marketplaces over the network.
 _TIMEOUT_S = 120
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import require_words
+from holdfast.errors import SettingsError, require_words
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.language import truncate
+from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget
 from holdfast.recall.query.iso_dates import read_iso_span
-from holdfast.settings import Settings
+from holdfast.settings import NO_MODEL, Settings
 
 
 def some_path(text: str) -> Path:
@@ -107,6 +107,12 @@ _OPTIONS = {
         action="store_true",
         help="ask no server, though `holdfast remote` names one: nothing leaves this machine",
     ),
+    "model": _option(
+        "--model",
+        metavar="NAME",
+        default="",
+        help="ask this model of the service that the settings name, instead of theirs",
+    ),
     "providers": _option(
         "--providers",
         action="store_true",
@@ -161,6 +167,19 @@ def with_plugins(settings: Settings, arguments: Arguments) -> Settings:
     """The settings with the folders of `--plugin-dir` added."""
     folders = (*settings.providers.plugin_dirs, *arguments.plugin_dir)
     return replace(settings, providers=replace(settings.providers, plugin_dirs=folders))
+
+
+def with_model(settings: Settings, arguments: Arguments, *tasks: str) -> Settings:
+    """The settings with the model of `--model` for these tasks (`models.agent` and so on)."""
+    name: str = arguments.model.strip()
+    if not name:
+        return settings
+    if settings.models.use == NO_MODEL:
+        raise SettingsError(
+            f"--model asks for {truncate(name, 40)}, but the settings name no model service.",
+            "Set models.use in config.toml; docs/models.md lists the services.",
+        )
+    return replace(settings, models=replace(settings.models, **dict.fromkeys(tasks, name)))
 
 
 def words(parts: list[str], what: str, remedy: str = "Say what to look for.") -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.screen import Screen
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 # The messages of argparse that are rewritten.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -30,8 +31,17 @@ class Tick(NamedTuple):
     text: str
 
 
+class Column(NamedTuple):
+    """The whole height above a period, which can be a link."""
+
+    period: str
+    x: float
+    width: float
+    tooltip: str
+
+
 class Plot(NamedTuple):
-    """Bars by day, in pieces by name. `cap` is the height of the line for the daily limit, below 0
+    """Bars by period, in pieces by name. `cap` is the height of the line for the daily limit, below 0
     if it is far above all bars and not drawn."""
 
     width: float
@@ -42,6 +52,7 @@ class Plot(NamedTuple):
     amounts: tuple[Tick, ...]
     names: tuple[str, ...]
     cap: float
+    columns: tuple[Column, ...] = ()
 
 
 def by_day(
@@ -51,33 +62,82 @@ def by_day(
     spell: Callable[[float], str],
     cap: float = 0.0,
 ) -> Plot:
-    """A plot of the `count` days up to `last`; `amounts` are by day and name."""
+    """A plot of the `count` days up to `last`; `amounts` are by day and name. A plot of more than a
+    fortnight labels one day a week."""
     days = [f"{date.fromisoformat(last) - timedelta(days=n)}" for n in reversed(range(count))]
-    names = sorted({name for _, name in amounts})
-    whole = [sum(amounts.get((day, name), 0.0) for name in names) for day in days]
+    every = 7 if count > 14 else 1
+    labels = [short_day(day) if (count - 1 - n) % every == 0 else "" for n, day in enumerate(days)]
+    return bars(amounts, list(zip(days, labels, strict=True)), spell, cap)
+
+
+def by_week(
+    amounts: Mapping[tuple[str, str], float], last: str, count: int, spell: Callable[[float], str]
+) -> Plot:
+    """A plot of the `count` weeks up to that of the day `last`; `amounts` are by day and name."""
+    end = monday(last)
+    weeks = [f"{date.fromisoformat(end) - timedelta(weeks=n)}" for n in reversed(range(count))]
+    summed: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for (day, name), amount in amounts.items():
+        summed[monday(day), name] += amount
+    return bars(summed, [(week, short_day(week)) for week in weeks], spell)
+
+
+def monday(day: str) -> str:
+    """The first day of a day's week."""
+    found = date.fromisoformat(day)
+    return f"{found - timedelta(days=found.weekday())}"
+
+
+def short_day(day: str) -> str:
+    """2 Sep."""
+    return f"{int(day[8:10])} {date.fromisoformat(day[:10]):%b}"
+
+
+def bars(
+    amounts: Mapping[tuple[str, str], float],
+    periods: Sequence[tuple[str, str]],
+    spell: Callable[[float], str],
+    cap: float = 0.0,
+) -> Plot:
+    """A plot of some periods, each with its label; `amounts` are by period and name."""
+    shown = {period for period, _ in periods}
+    names = sorted({name for period, name in amounts if period in shown})
+    whole = [sum(amounts.get((period, name), 0.0) for name in names) for period, _ in periods]
     top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, 1e-9)
-    base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT) / count
-    room = base - _TOP
+    base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT) / len(periods)
+    room, gap = base - _TOP, min(6.0, step * 0.1)
     pieces: list[Piece] = []
-    for number, day in enumerate(days):
+    for number, (period, _) in enumerate(periods):
         y = base
         for colour, name in enumerate(names):
-            amount = amounts.get((day, name), 0.0)
+            amount = amounts.get((period, name), 0.0)
             if amount:
                 high = max(1.0, room * amount / top)
                 y -= high
-                x = round(_LEFT + number * step + 1, 1)
-                box = (x, round(y, 1), round(step - 2, 1), round(high, 1))
-                pieces.append(Piece(*box, colour % COLOURS, f"{day}: {name}, {spell(amount)}"))
+                x = round(_LEFT + number * step + gap, 1)
+                box = (x, round(y, 1), round(step - 2 * gap, 1), round(high, 1))
+                pieces.append(Piece(*box, colour % COLOURS, f"{period}: {name}, {spell(amount)}"))
     ticks = [
-        Tick(round(_LEFT + (n + 0.5) * step, 1), f"{int(day[8:])}.{int(day[5:7])}.")
-        for n, day in enumerate(days)
-        if (count - 1 - n) % 7 == 0
+        Tick(round(_LEFT + (n + 0.5) * step, 1), label)
+        for n, (_, label) in enumerate(periods)
+        if label
+    ]
+    columns = [
+        Column(period, round(_LEFT + n * step, 1), round(step, 1), f"{period}: {spell(amount)}")
+        for n, ((period, _), amount) in enumerate(zip(periods, whole, strict=True))
     ]
     grid = [Tick(round(base - room * share, 1), spell(top * share)) for share in (0, 0.5, 1)]
     cap_at = round(base - room * cap / top, 1) if 0 < cap <= top else -1.0
     return Plot(
-        _WIDTH, _HEIGHT, base, tuple(pieces), tuple(ticks), tuple(grid), tuple(names), cap_at
+        _WIDTH,
+        _HEIGHT,
+        base,
+        tuple(pieces),
+        tuple(ticks),
+        tuple(grid),
+        tuple(names),
+        cap_at,
+        tuple(columns),
     )
 
 

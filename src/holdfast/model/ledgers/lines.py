@@ -7,9 +7,9 @@ its turns. So the balance is exact at every moment, however a run ended.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from holdfast.lazy_dataclass import dataclass
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class LineOutcome(StrEnum):

@@ -4,9 +4,8 @@ ranking step gave them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import EndedSentence
 from holdfast.model.query import Passage
 
@@ -22,27 +21,51 @@ class ScoredPassage(NamedTuple):
     shared_by: str = ""
 
 
-@dataclass(slots=True, eq=False)
 class Candidate:
-    """A passage in the running. Each is itself alone, however alike another is."""
+    """A passage in the running. Each is itself alone, however alike another is.
 
-    passage: Passage
-    # By retriever: its rank there (from 1), and its score scaled to 0..1.
-    ranks: dict[str, int] = field(default_factory=dict[str, int])
-    scores: dict[str, float] = field(default_factory=dict[str, float])
-    # What else changed the score, as factors and summands by name; shown to the user as `why`.
-    notes: dict[str, float] = field(default_factory=dict[str, float])
-    score: float = 0.0
-    # The product of all factors in `score`: who said it, when, whether it still holds.
-    factor: float = 1.0
-    # The share of the query's weight in the text with its context, and in the text alone.
-    coverage: float = 0.0
-    coverage_alone: float = 0.0
-    # The cosine of passage and query vectors; 0 if there is none.
-    cosine: float = 0.0
-    shared_by: str = ""
-    # Its sentences that no longer hold; None before anybody has looked.
-    ended: tuple[EndedSentence, ...] | None = None
+    `ranks` and `scores` are by retriever: its rank there (from 1), and its score scaled to 0..1.
+    `ended` are its sentences that no longer hold; None before anybody has looked.
+    """
+
+    __slots__ = (
+        "cosine",
+        "coverage",
+        "coverage_alone",
+        "ended",
+        "factor",
+        "notes",
+        "passage",
+        "ranks",
+        "score",
+        "scores",
+        "shared_by",
+    )
+
+    def __init__(
+        self,
+        passage: Passage,
+        ranks: dict[str, int] | None = None,
+        scores: dict[str, float] | None = None,
+        score: float = 0.0,
+        shared_by: str = "",
+        ended: tuple[EndedSentence, ...] | None = None,
+    ) -> None:
+        self.passage = passage
+        self.ranks: dict[str, int] = {} if ranks is None else ranks
+        self.scores: dict[str, float] = {} if scores is None else scores
+        # What else changed the score, as factors and summands by name; shown to the user as `why`.
+        self.notes: dict[str, float] = {}
+        self.score = score
+        # The product of all factors in `score`: who said it, when, whether it still holds.
+        self.factor = 1.0
+        # The share of the query's weight in the text with its context, and in the text alone.
+        self.coverage = 0.0
+        self.coverage_alone = 0.0
+        # The cosine of passage and query vectors; 0 if there is none.
+        self.cosine = 0.0
+        self.shared_by = shared_by
+        self.ended = ended
 
     @property
     def key(self) -> PassageKey:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from math import ceil
-from typing import NamedTuple
 
 from holdfast.language import (
     IRREGULAR_WORDS,
@@ -21,6 +20,7 @@ from holdfast.language import (
     sentences,
     stem,
 )
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import EndedSentence, EndedStatement
 from holdfast.store.protocol import Reader
 

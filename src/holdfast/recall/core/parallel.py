@@ -8,9 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 from holdfast.errors import HoldfastError
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RetrieverReport
 from holdfast.recall.core.candidates import ScoredPassage
 from holdfast.store.protocol import Reader, ReadStore

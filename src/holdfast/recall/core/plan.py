@@ -20,8 +20,8 @@ To add a filter or another option of recall:
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.tuning import (

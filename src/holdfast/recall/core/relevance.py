@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from holdfast.language import IRREGULAR_WORDS, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.tuning import AbstentionThresholds
 from holdfast.store.protocol import Reader

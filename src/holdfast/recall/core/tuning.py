@@ -9,7 +9,8 @@ best by these values, and each is served well. Where a comment names no measurem
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class AbstentionThresholds(NamedTuple):

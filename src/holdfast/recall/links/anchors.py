@@ -8,8 +8,8 @@ only for what history cannot know: a file is missing, or has uncommitted changes
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.anchors import MAX_COUNTED_COMMITS, CodeAnchor, FileFreshness
 from holdfast.model.knowledge import Concept, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.records import Digest, Exchange, Session
 from holdfast.model.team import Commit, FileChange

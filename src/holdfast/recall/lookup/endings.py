@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import cast
 
+from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import EndedSentence, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.to_json import to_jsonable

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.errors import InputError
 from holdfast.model.forge import Pull
+from holdfast.model.imports import ImportedRecord
 from holdfast.model.kinds import record_kind
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
@@ -16,11 +17,14 @@ from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.store.protocol import Reader
 
+_Work = Exchange | Commit | Pull | ImportedRecord
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An exchange, a commit or a pull request that matches a filter. `type` is the type of the
-    exchange, "commit", or the state of the pull request; `files` are those it changed, `files_read`
+    """An exchange, a commit, a pull request or an imported record that matches a filter. `type` is
+    the type of the exchange, "commit", the state of the pull request, or what the other program
+    called it; `files` are those it changed (of an imported record, those it names), `files_read`
     those an exchange only read."""
 
     uri: str
@@ -63,7 +67,8 @@ def make_filter(
 
 
 def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int = 20) -> Found:
-    """The exchanges that match a filter, and for a file also commits and pull requests."""
+    """The exchanges and imported records that match a filter, and for a file also commits and pull
+    requests."""
     records = _passing(reader, bank, filter, limit + 1)
     if not records and filter.file and not filter.file.endswith("/"):
         filter = filter._replace(file=f"{filter.file}/")
@@ -72,14 +77,12 @@ def find_work(reader: Reader, bank: str | None, filter: RecordFilter, limit: int
     return Found(bank or "", filter, findings, len(records) > limit)
 
 
-def _passing(
-    reader: Reader, bank: str | None, filter: RecordFilter, limit: int
-) -> list[Exchange | Commit | Pull]:
-    records: list[Exchange | Commit | Pull] = [*reader.records.filter(bank, filter, limit)]
+def _passing(reader: Reader, bank: str | None, filter: RecordFilter, limit: int) -> list[_Work]:
+    records: list[_Work] = [*reader.records.filter(bank, filter, limit)]
+    records += reader.imports.filter(bank, filter, limit)
     if filter.file and not (filter.concept or filter.type):
         records += reader.forge.pulls_touching(bank, filter, limit)
-        records.sort(key=_time, reverse=True)
-    return records
+    return sorted(records, key=_time, reverse=True)
 
 
 def commits_touching(
@@ -95,19 +98,11 @@ def commits_touching(
     return [], filter.file
 
 
-def matches_path(path: str, file: str) -> bool:
-    """Whether a filter's `file` matches a path: itself, its end, or a folder that contains it."""
-    path, file = (text.replace("\\", "/").removeprefix("./") for text in (path, file))
-    if file.endswith("/"):
-        return path.startswith(file)
-    return bool(file) and (path == file or path.endswith("/" + file))
-
-
-def _time(record: Exchange | Commit | Pull) -> str:
+def _time(record: _Work) -> str:
     return describe_record(record)[1]
 
 
-def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
+def _finding(reader: Reader, record: _Work) -> Finding:
     kind, (title, time) = record_kind(record), describe_record(record)
     name = uri(kind, record.id)
     if isinstance(record, Exchange):
@@ -116,6 +111,9 @@ def _finding(reader: Reader, record: Exchange | Commit | Pull) -> Finding:
         files, read = record.files_modified, record.files_read
         ended = RecordEndings(reader).label(record, title)
         return Finding(name, kind, time, type, title, files, read, host, record.bank, ended)
+    if isinstance(record, ImportedRecord):
+        files, host = record.files, record.session
+        return Finding(name, kind, time, record.type, title, files, (), host, record.bank)
     type = record.state.value if isinstance(record, Pull) else "commit"
     ended = RecordEndings(reader).label(record, title)
     return Finding(name, kind, time, type, title, record.files, (), "", record.bank, ended)

@@ -27,13 +27,14 @@ from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
 # The kinds shown by default; turns would show every single step.
-KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue")
+KINDS = ("digest", "exchange", "commit", "memory", "pull", "issue", "imported")
 ALL_KINDS = (*KINDS, "turn", "fact", "remark")
 MAX_UNDATED = 1000
 TITLE_LIMIT = 200
 _END = TimelinePosition("~")
 _ForgeRecord = Pull | Issue | Remark
-_Timed = Turn | Exchange | Digest | Commit | Memory | Concept | Fact | Claim | _ForgeRecord
+_Known = Memory | Concept | Fact | Claim
+_Timed = Turn | Exchange | Digest | Commit | _Known | _ForgeRecord | ImportedRecord
 _SortKey = tuple[str, str, int, str, str]
 
 
@@ -41,7 +42,7 @@ _SortKey = tuple[str, str, int, str, str]
 class Event:
     """One record on a timeline. `note` is the type of an exchange, the outcome of a digest's
     session, the author of a commit or a remark, the state of a pull request or an issue, the
-    speaker of a turn, or who gave a memory."""
+    speaker of a turn, who gave a memory, or what an imported record was and in which program."""
 
     uri: str
     kind: str
@@ -95,8 +96,6 @@ def timeline(
         )
     elif isinstance(anchor, SharedRecord):
         anchor = TimelinePosition(anchor.time or anchor.shared)
-    elif isinstance(anchor, ImportedRecord):
-        anchor = TimelinePosition(anchor.time or anchor.taken)
     elif isinstance(anchor, Rule | Pattern):
         anchor = TimelinePosition(_time_of(anchor))
     wanted = tuple(kinds) or KINDS
@@ -166,7 +165,7 @@ def _sort_key(moment: TimelinePosition) -> _SortKey:
 
 def _time_of(record: _Timed | Session | Rule | Pattern) -> str:
     """The time by which a record is ordered: when it began."""
-    time = describe_record(record)[1]
+    time = record.moment if isinstance(record, ImportedRecord) else describe_record(record)[1]
     if not time and not isinstance(record, Memory | Concept | Fact):
         name = uri(record_kind(record), record.id)
         raise InputError(
@@ -181,7 +180,9 @@ def _event(reader: Reader, record: _Timed, anchor: bool, endings: RecordEndings)
     if isinstance(record, Remark):
         title = title or record.state
     host = ""
-    if not isinstance(record, Commit | Memory | Concept | Fact | _ForgeRecord):
+    if isinstance(record, ImportedRecord):
+        host = record.session
+    elif not isinstance(record, Commit | Memory | Concept | Fact | _ForgeRecord):
         session = reader.sessions.get(record.bank, record.session)
         host = session.host if session else record.session
     return Event(
@@ -207,6 +208,16 @@ def _note(record: _Timed) -> str:
             return record.author
         case Pull() | Issue():
             return f"{record.state.value}, {record.author}"
+        case ImportedRecord():
+            return f"{record.type}, {record.program}"
+        case Turn():
+            return (record.speaker if record.tool is None else "") or record.role.value
+        case _:
+            return _note_of_known(record)
+
+
+def _note_of_known(record: _Known) -> str:
+    match record:
         case Memory():
             return record.who
         case Concept():
@@ -215,5 +226,3 @@ def _note(record: _Timed) -> str:
             return f"{record.kind.value}, {record.status.value}"
         case Claim():
             return record.kind.value
-        case Turn():
-            return (record.speaker if record.tool is None else "") or record.role.value

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import Action, Curation
 from holdfast.model.fact_history import fact_as_of
 from holdfast.model.forge import Issue, Pull, Remark

@@ -8,7 +8,8 @@ end. Nothing here reads the clock, and all results lie in the years 1970 to 2199
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+
+from holdfast.lazy_named_tuple import NamedTuple
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
 DAY = timedelta(days=1)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.recall.query.calendar_spans import (
     CALENDAR,
     DAY,

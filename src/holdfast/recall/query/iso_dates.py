@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from holdfast.errors import InputError
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 from holdfast.times import format_time
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from holdfast.function_words import language_of
 from holdfast.language import STOPWORDS, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds

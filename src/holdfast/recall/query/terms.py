@@ -4,10 +4,10 @@ hundred kilobytes of text are safe."""
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 from holdfast.function_words import language_of, without_asking
 from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 from holdfast.word_forms import search_words, without_elision, word_start
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple
 
 from holdfast.function_words import ENGLISH, language_of
 from holdfast.language import STOPWORDS, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.recall.query.calendar_spans import (
     FIRST_YEAR,
     LAST_YEAR,

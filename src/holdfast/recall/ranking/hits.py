@@ -4,9 +4,9 @@ repeats a better one), with their source on disk and the reasons for their rank.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from holdfast.language import words
+from holdfast.lazy_dataclass import replace
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.kinds import knowledge_kind
 from holdfast.model.knowledge import Fact, Kind, Memory, Rule

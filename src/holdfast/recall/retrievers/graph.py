@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, file_word, fold_name
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.graph import MentionRole
 from holdfast.model.query import LAYER_BY_KIND, Layer, Passage
 from holdfast.recall.core.candidates import ScoredPassage

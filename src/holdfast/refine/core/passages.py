@@ -147,7 +147,7 @@ def imported_passage(imported: ImportedRecord) -> Passage:
     """The passage of an imported record. Context: program, kind, labels, files."""
     i = imported
     about = f"{i.program} {i.kind} {' '.join(i.labels)} {' '.join(i.files)}"
-    return make_passage("imported", i, i.time or i.taken, imported_text(i), about)
+    return make_passage("imported", i, i.moment, imported_text(i), about)
 
 
 def imported_text(imported: ImportedRecord) -> str:

@@ -16,11 +16,12 @@ from holdfast.model.ids import content_id
 from holdfast.model.knowledge import ClaimKind, Memory, Validity
 from holdfast.model.opinions import MemoryOccurrence, SessionOccurrence, Stance
 from holdfast.model.query import Passage
-from holdfast.model.records import Exchange, Session, Turn
-from holdfast.model.trust import PEOPLE, Status, least_trusted
+from holdfast.model.records import Exchange, Role, Session, Turn
+from holdfast.model.trust import PEOPLE, Status, Trust, least_trusted
 from holdfast.refine.core.memory_calls import without_retold
 from holdfast.refine.core.passages import memory_passage
 from holdfast.refine.memories.model_extracted import ExtractedMemories
+from holdfast.refine.memories.recaps import retain_recaps
 from holdfast.refine.memories.retention_rules import (
     MATTER,
     changed_together,
@@ -33,7 +34,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 8
+VERSION = 9
 # Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
 _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this
@@ -88,6 +89,7 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
     found: list[MemoryOccurrence] = []
     stances: list[Stance] = []
     said_in: list[tuple[Exchange, list[Turn]]] = []
+    recaps: list[MemoryOccurrence] = []
     whole = writer.turns.summaries(session.bank, session.id)
     for exchange in exchanges:
         turns = writer.turns.of_session(
@@ -119,12 +121,26 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
             if claim.by_person and claim.kind in (ClaimKind.RULING, ClaimKind.DECISION)
         ]
         known = [*laid_down, *(one.what for one in found)]
-        found += retain_statements(session, exchanges, said_in, whole, known)
+        summed_up = [] if session.parent else retain_recaps(exchanges, _own_words(said_in))
+        retold = {name for one in summed_up for name in one.evidence if "/turn/" in name}
+        stated = retain_statements(session, exchanges, said_in, whole, known)
+        recaps = summed_up
+        found += [one for one in stated if retold.isdisjoint(one.evidence)]
     if exchanges and not session.parent:
         found += changed_together(exchanges)
-    found = distinct(found)
+    found = [*recaps, *distinct(found)]
     stances.sort(key=lambda s: (s.time, s.session, s.seq, s.uri, s.target, s.aspect))
     return sorted({one.key: one for one in reversed(found)}.values()), stances
+
+
+def _own_words(said_in: Sequence[tuple[Exchange, Sequence[Turn]]]) -> list[Turn]:
+    """The turns of exchanges, without what an agent says after it has read text from outside."""
+    return [
+        turn
+        for exchange, own in said_in
+        for turn in own
+        if turn.role is Role.USER or exchange.trust is not Trust.EXTERNAL
+    ]
 
 
 def _is_asked_by_person(session: Session, first: Turn) -> bool:

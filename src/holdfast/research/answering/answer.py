@@ -7,9 +7,7 @@ threshold the answer abstains and names the nearest misses. `confidence` says ho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from holdfast.language import (
     content_stems,
@@ -18,6 +16,8 @@ from holdfast.language import (
     stem,
     truncate,
 )
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import (
     Answer,

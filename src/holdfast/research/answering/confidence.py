@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, causal_relations, stem
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Confidence, Hit
 from holdfast.model.records import Turn

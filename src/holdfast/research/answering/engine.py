@@ -9,11 +9,12 @@ it never lowers what an answer needs. Each step is yielded as an event; the last
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from holdfast.language import stem
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Answer, Confidence, Hit, RecallResult
 from holdfast.model.research import ResearchEffort, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import Budget

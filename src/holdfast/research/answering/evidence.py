@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from holdfast.language import content_stems, shared_fraction
+from holdfast.lazy_dataclass import replace
 from holdfast.model.query import Hit, RecallResult
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import parse_uri

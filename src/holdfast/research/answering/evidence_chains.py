@@ -10,9 +10,9 @@ not answered with the importer, however much else agrees.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, sentences, stem, truncate, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import stems_in, weight_share
 from holdfast.recall.core.statements import states

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from holdfast.language import STOPWORDS, code_names, stem, words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.forge import Remark
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.model.uris import parse_uri, uri

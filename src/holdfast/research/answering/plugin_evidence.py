@@ -7,9 +7,9 @@ nothing, it makes an answer of low confidence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from holdfast.language import collapse_spaces, cut, sentences, stem, truncate
+from holdfast.lazy_dataclass import replace
 from holdfast.model.query import (
     Answer,
     Citation,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from holdfast.language import (
     causal_relations,
@@ -15,6 +14,7 @@ from holdfast.language import (
     sentences,
     truncate,
 )
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.core.statements import reports_progress, statements

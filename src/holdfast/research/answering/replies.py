@@ -7,9 +7,9 @@ why, and what was done about it, is in the reply that closes the exchange, often
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from holdfast.language import causal_relations, content_stems, sentences, states_decision
+from holdfast.lazy_dataclass import replace
 from holdfast.model.query import Hit
 from holdfast.model.records import Digest, Exchange
 from holdfast.recall.core.candidates import Candidate

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Kind
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage
 from holdfast.recall.core.candidates import Pool

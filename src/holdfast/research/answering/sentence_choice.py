@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from holdfast.language import (
     causal_relations,
@@ -20,6 +18,8 @@ from holdfast.language import (
     sentences,
     states_decision,
 )
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.core.statements import ASKED_SECTIONS, reports_progress, stated_runs

@@ -7,9 +7,9 @@ sessions instead of quoting what is nearest to its words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from holdfast.language import counted, sentences, truncate
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.model.records import Digest, Outcome
 from holdfast.recall.core.statements import reports_progress, states

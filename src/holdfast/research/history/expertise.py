@@ -17,11 +17,11 @@ from math import log2
 from typing import NamedTuple
 
 from holdfast.model.forge import RemarkKind
-from holdfast.model.query import RecordFilter
+from holdfast.model.query import RecordFilter, matches_path
 from holdfast.model.team import Commit
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.filters import commits_touching, matches_path
+from holdfast.recall.lookup.filters import commits_touching
 from holdfast.recall.query.terms import read_terms
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import NamedTuple
 
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import Action, Curation
 from holdfast.model.knowledge import Claim
 from holdfast.model.query import Passage

@@ -11,8 +11,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.curation import Action
 from holdfast.model.uris import uri
 from holdfast.store.across_tables.parts import WriterParts

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.corrections import corrected_commit, corrected_memory
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.graph import Entity

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RecordFilter
 from holdfast.store.sql import labels
 from holdfast.store.sql.database import Database

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from holdfast.lazy_dataclass import replace
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Memory

@@ -3,8 +3,7 @@ and prompts that derived rows were made with."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import insert, upsert
 

@@ -4,8 +4,9 @@ again, or that has the text of another one, needs no second embedding."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from holdfast.language import words
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Concept, ConceptEvent
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import (
     Claim,
     ClaimKind,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.graph import Entity, EntityKind, MentionRole, Node, ProvenAlias, SpellingSource
 from holdfast.model.query import Passage
 from holdfast.store.sql import rows

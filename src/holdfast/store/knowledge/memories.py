@@ -8,10 +8,10 @@ sessions is removed too, until it is made again from the occurrences that are le
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
+from holdfast.lazy_dataclass import replace
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.knowledge import Kind, Memory, Network, Validity
+from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, Validity
 from holdfast.model.opinions import (
     MemoryOccurrence,
     SessionOccurrence,
@@ -164,6 +164,17 @@ class MemoryReader:
         )
         memories = self._corrected_memories(bank, [memory_of(row) for row in found])
         return with_closings(self._db, bank, memories)
+
+    def recaps(self, bank: str, limit: int = 100) -> list[Memory]:
+        """The recaps of conversations, the latest first, without those that do not hold."""
+        found = self._db.all(
+            "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
+            "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND key LIKE ? "
+            f"AND {NOT_HIDDEN.format('retained_memory')} AND {NOT_CLOSED} "
+            "ORDER BY time DESC, id LIMIT ?",
+            (bank, f"{RECAP_KEY}%", limit),
+        )
+        return self._corrected_memories(bank, [memory_of(row) for row in found])
 
     def counts_by_kind(self, bank: str) -> dict[str, int]:
         """How many memories of each kind were retained from sessions; those without a kind and

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from holdfast.lazy_dataclass import replace
 from holdfast.model.opinions import (
     Opinion,
     OpinionRevision,

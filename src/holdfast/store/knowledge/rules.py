@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+from holdfast.lazy_dataclass import field_names, field_values
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
@@ -46,16 +47,16 @@ class Statement(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-RULE = ", ".join(field.name for field in fields(Rule))
-PATTERN = ", ".join(field.name for field in fields(Pattern))
-PROPOSAL = ", ".join(field.name for field in fields(Proposal))
+RULE = ", ".join(field_names(Rule) or ())
+PATTERN = ", ".join(field_names(Pattern) or ())
+PROPOSAL = ", ".join(field_names(Proposal) or ())
 _LISTS = ("paths", "sources", "authors", "evidence", "against", "files")
 _REFUSED_PROPOSAL = "seq, target, text, why, time, who, evidence"
 
 
 def row_of(record: Rule | Pattern | Proposal) -> rows.Row:
     """`RULE`, `PATTERN` or `PROPOSAL`."""
-    values: rows.Row = astuple(record)
+    values: rows.Row = field_values(record)
     return tuple(rows.as_list(cast(rows.Row, v)) if isinstance(v, tuple) else v for v in values)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.model_calls import (
     CallOutcome,
     ModelCall,

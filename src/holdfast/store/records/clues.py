@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.bank import Clue, ClueKind, StoredClue
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import insert_missing

@@ -8,8 +8,8 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from holdfast.lazy_dataclass import replace
 from holdfast.model.curation import Action, Curation, CurationState
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.sql import rows

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.index.progress import StageProgress
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import placeholders_for

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.corrections import corrected_remark, corrected_thread
 from holdfast.model.forge import ForgeAccount, Issue, Pull, Remark, RemarkKind, Thread, ThreadState
 from holdfast.model.query import Passage, RecordFilter

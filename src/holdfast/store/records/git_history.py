@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.model.team import Commit, FileChange
 from holdfast.store.index.passages import PassageWriter

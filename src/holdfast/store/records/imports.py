@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from itertools import islice
 from typing import Any
 
+from holdfast.lazy_dataclass import field_values
 from holdfast.model.imports import ImportBatch, ImportedRecord
-from holdfast.model.query import Passage
+from holdfast.model.query import Passage, RecordFilter, matches_path
 from holdfast.model.trust import Trust
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.index.progress import StageProgress
+from holdfast.store.sql import labels
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, placeholders, placeholders_for
 
@@ -33,10 +35,9 @@ def imported_of(row: tuple[Any, ...]) -> ImportedRecord:
 
 
 def _row_of(record: ImportedRecord) -> tuple[Any, ...]:
-    whole: tuple[Any, ...] = astuple(record)
     return tuple(
         json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
-        for value in whole
+        for value in field_values(record)
     )
 
 
@@ -45,6 +46,19 @@ def import_batch_of(row: tuple[Any, ...]) -> ImportBatch:
     bank, id, program, place, time, kinds, skipped, failed, redacted = row
     counts = (json.loads(kinds), json.loads(skipped), json.loads(failed))
     return ImportBatch(bank, id, program, place, time, *counts, redacted)
+
+
+def _passes(record: ImportedRecord, filter: RecordFilter) -> bool:
+    concept = {*(labels.keyword_stems(filter.concept) or [""])} if filter.concept else set[str]()
+    in_time = (not filter.since or record.time >= filter.since) and (
+        not filter.until or "" < record.time < filter.until
+    )
+    return (
+        in_time
+        and (not filter.file or any(matches_path(path, filter.file) for path in record.files))
+        and (not filter.type or record.type == filter.type)
+        and concept <= {*labels.stems(" ".join(record.labels))}
+    )
 
 
 FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
@@ -83,6 +97,38 @@ class ImportReader:
             (*values, session),
         )
         return [imported_of(row) for row in found]
+
+    def latest(self, bank: str | None, kind: str, limit: int) -> list[ImportedRecord]:
+        """The latest shown records that were of a kind in the program they come from."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} AND kind = ? "
+            "ORDER BY time DESC, bank, id LIMIT ?",
+            (*values, kind, limit),
+        )
+        return [imported_of(row) for row in found]
+
+    def filter(
+        self, bank: str | None, filter: RecordFilter, limit: int = 20
+    ) -> list[ImportedRecord]:
+        """The shown records that match a filter, the latest first. The type of an exchange and
+        the words of a concept are looked for in their labels."""
+        where, values = self._db.in_bank(bank)
+        position = self._db.dialect.position
+        searched = (
+            ("files", filter.file.replace("\\", "/").rstrip("/").rpartition("/")[2]),
+            ("labels", filter.type),
+        )
+        # Only narrows what is read: both columns are JSON, and a name may be part of another.
+        wanted = [(column, json.dumps(text, ensure_ascii=False)[1:-1]) for column, text in searched]
+        where += "".join(f" AND {position}({column}, ?) > 0" for column, text in wanted if text)
+        found = self._db.all(
+            f"SELECT {IMPORTED} FROM visible_imported_record WHERE {where} "
+            "ORDER BY time DESC, id, bank",
+            (*values, *(text for _, text in wanted if text)),
+        )
+        passing = (one for one in map(imported_of, found) if _passes(one, filter))
+        return list(islice(passing, limit))
 
     def batches(self, bank: str | None = None) -> list[ImportBatch]:
         """Every import, undone or not, the oldest first."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import placeholders
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.records import Digest, Exchange, Outcome, Role, Session
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
@@ -60,6 +60,14 @@ class SessionExtent(NamedTuple):
     turns: int
     first: int
     last: int
+
+
+class DayCount(NamedTuple):
+    """How many sessions of a bank ended on a day."""
+
+    bank: str
+    day: str
+    sessions: int
 
 
 class StaleSession(NamedTuple):
@@ -175,6 +183,19 @@ class SessionReader:
             (*values, limit, offset),
         )
         return [SessionListing(session_of(row[:-5]), *row[-5:]) for row in found]
+
+    def by_day(self, bank: str | None, since: str, until: str = "") -> list[DayCount]:
+        """How many sessions of people, not of subagents, ended on each day from a time on, and
+        before another if one is given."""
+        where, values = self._db.in_bank(bank)
+        end = ("AND ended < ? ", [until]) if until else ("", [])
+        found = self._db.all(
+            "SELECT bank, substr(ended, 1, 10) AS day, count(*) FROM visible_session "
+            f"WHERE {where} AND parent = '' AND ended >= ? {end[0]}"
+            "GROUP BY bank, substr(ended, 1, 10) ORDER BY day, bank",
+            (*values, since, *end[1]),
+        )
+        return [DayCount(*row) for row in found]
 
     def facets(self, bank: str | None) -> SessionFacets:
         """The agents and branches of the sessions."""

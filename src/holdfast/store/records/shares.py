@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.lazy_dataclass import field_values
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Passage
 from holdfast.model.team import SHARED_SCOPES, Scope, SharedRecord
 from holdfast.model.trust import Trust
@@ -46,10 +47,9 @@ def shared_of(row: tuple[Any, ...]) -> SharedRecord:
 
 
 def _row_of(shared: SharedRecord) -> tuple[Any, ...]:
-    whole: tuple[Any, ...] = astuple(shared)
     return tuple(
         json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
-        for value in whole
+        for value in field_values(shared)
     )
 
 

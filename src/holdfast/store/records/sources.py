@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database

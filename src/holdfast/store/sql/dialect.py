@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class Dialect(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.database import Database
 
 # Each counts rows that have no right to be there, or that are missing.

@@ -123,7 +123,7 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
             if isinstance(record, Concept)
             else ""
         )
-    for root in _stems(text):
+    for root in stems(text):
         yield "concept", root, ""
     for file in files:
         path = _path(file)
@@ -132,14 +132,15 @@ def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:
 
 def keyword_stems(text: str) -> list[str]:
     """The stems of some words; stop words only where there are no others."""
-    return _stems(_without_stopwords(text)) or _stems(text)
+    return stems(_without_stopwords(text)) or stems(text)
 
 
 def _without_stopwords(text: str) -> str:
     return " ".join(word for word in words(text) if word not in STOPWORDS)
 
 
-def _stems(text: str) -> list[str]:
+def stems(text: str) -> list[str]:
+    """The stem of each word, once."""
     return list(dict.fromkeys(stem(word) for word in words(text)))
 
 
@@ -173,7 +174,7 @@ def _conditions(filter: RecordFilter) -> list[_Condition]:
         conditions.append(_named(_path(filter.file)))
     if filter.concept:
         same = "label.kind = 'concept' AND label.text = ?"
-        conditions += [(same, (root,)) for root in _stems(filter.concept) or ("",)]
+        conditions += [(same, (root,)) for root in stems(filter.concept) or ("",)]
     if filter.type:
         conditions.append(("label.kind = 'type' AND label.text = ?", (filter.type,)))
     return conditions or [("label.kind = 'type'", ())]

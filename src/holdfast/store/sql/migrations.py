@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from holdfast.errors import NewerSchemaError, StoreError
+from holdfast.lazy_named_tuple import NamedTuple
 
 
 class Migration(NamedTuple):

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from itertools import islice
 from typing import Any, TypeVar
 
 import strawberry
-from graphql import GraphQLError, GraphQLResolveInfo, GraphQLSyntaxError, parse
+from graphql import (
+    DocumentNode,
+    GraphQLError,
+    GraphQLResolveInfo,
+    get_operation_ast,
+    parse,
+    specified_rules,
+)
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
+from strawberry.schema.schema import validate_document
 from strawberry.types import ExecutionContext
 from strawberry.types.base import StrawberryObjectDefinition, StrawberryType
 
@@ -70,6 +80,10 @@ from holdfast.recall.lookup.endings import RecordEndings
 
 T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
+# The slowest text that the parser takes is validated in a second and a half of processor time.
+_CHECK_TIMEOUT_S = 10.0
+# Texts are checked beside requests; more threads would only take the processor from them.
+_CHECKS = ThreadPoolExecutor(1, "graphql")
 
 
 @strawberry.type
@@ -339,8 +353,9 @@ def _read_enum(among: type[EnumT], name: str) -> EnumT:
         raise InputError(str(error), f"One of: {', '.join(among)}.") from error
 
 
-class _PermissionCheck(SchemaExtension):
-    """Checks every mutation, under whatever alias or fragment it is called."""
+class _FieldCheck(SchemaExtension):
+    """Checks the arguments of every field, and the permission for every mutation, under whatever
+    alias or fragment it is called."""
 
     def resolve(
         self,
@@ -355,7 +370,24 @@ class _PermissionCheck(SchemaExtension):
             permissions.check(
                 permissions.MUTATIONS.get(info.field_name, permissions.UNLISTED), principal()
             )
+        for name, value in kwargs.items():
+            limits.check_argument(name, value)
         return _next(root, info, *args, **kwargs)
+
+
+class _CheckedDocument(SchemaExtension):
+    """Gives the execution the document that was parsed and validated before."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Set the document."""
+        context: Context = self.execution_context.context
+        self.execution_context.graphql_document = context.document
+        yield
+
+    def on_validate(self) -> Iterator[None]:
+        """Set that it has no errors."""
+        self.execution_context.pre_execution_errors = []
+        yield
 
 
 class _Names(NameConverter):
@@ -375,25 +407,52 @@ class _Schema(strawberry.Schema):
 
 
 SCHEMA = _Schema(
-    Query, Mutation, config=StrawberryConfig(name_converter=_Names()), extensions=[_PermissionCheck]
+    Query,
+    Mutation,
+    config=StrawberryConfig(name_converter=_Names()),
+    extensions=[_FieldCheck, _CheckedDocument],
 )
 
 
 async def answer(
     pool: MemoryPool, query: str, variables: dict[str, Any] | None, operation: str | None
 ) -> dict[str, Any]:
-    """The response to a GraphQL request."""
+    """The response to a GraphQL request. The query is checked in a thread, since no check of a text
+    may keep the server from answering others; one that takes too long is refused."""
+    checking = asyncio.get_running_loop().run_in_executor(_CHECKS, _check, query, operation)
     try:
-        limits.check(parse(query, no_location=True, max_tokens=limits.MAX_TOKENS))
-    except (GraphQLSyntaxError, HoldfastError, RecursionError) as error:
-        return {"data": None, "errors": [_error_json(error)]}
-    result = await SCHEMA.execute(
-        query, variables, context_value=Context(pool), operation_name=operation
-    )
+        document = await asyncio.wait_for(checking, _CHECK_TIMEOUT_S)
+    except TimeoutError:
+        too_long = InputError("Reading this query takes too long.", "Ask for less at once.")
+        return _refused(too_long)
+    except (GraphQLError, HoldfastError, RecursionError) as error:
+        return _refused(error)
+    if isinstance(document, list):
+        return _refused(*document)
+    context = Context(pool, document)
+    result = await SCHEMA.execute(query, variables, context_value=context, operation_name=operation)
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
         response["errors"] = [_error_json(error) for error in result.errors]
     return response
+
+
+def _check(query: str, operation: str | None) -> DocumentNode | list[GraphQLError]:
+    """The parsed query if it is valid and within the limits; else what is not valid in it."""
+    document = parse(query, no_location=True, max_tokens=limits.MAX_TOKENS)
+    schema = SCHEMA._schema  # pyright: ignore[reportPrivateUsage] - what Strawberry validates with
+    errors = validate_document(schema, document, tuple(specified_rules))
+    if errors:
+        return errors
+    if get_operation_ast(document, operation) is None:
+        named = f"no operation {operation!r}" if operation else "not one operation"
+        raise InputError(f"This query has {named}.", "Name one of its operations.")
+    limits.check(document)
+    return document
+
+
+def _refused(*errors: Exception) -> dict[str, Any]:
+    return {"data": None, "errors": [_error_json(error) for error in errors]}
 
 
 def _error_json(error: Exception) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from types import GenericAlias, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import strawberry
+from graphql import DocumentNode
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
@@ -42,7 +43,9 @@ class Context:
     """What every resolver gets: access to the memory pool. One request runs only a few tasks at a
     time, however many fields it has."""
 
-    def __init__(self, pool: MemoryPool) -> None:
+    def __init__(self, pool: MemoryPool, document: DocumentNode) -> None:
+        # What is asked, parsed and checked.
+        self.document = document
         self._pool = pool
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
 

@@ -17,7 +17,7 @@ from holdfast.refine.by_model.cost_estimate import CostEstimate
 from holdfast.refine.by_model.summarise import SummaryReport
 from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output.prompts import PROMPT_VERSION as PROMPTS
-from holdfast.settings import NO_MODEL
+from holdfast.settings import NO_MODEL, load_settings
 from holdfast.spend.prices import PRICES_AS_OF
 
 HELP = """\
@@ -47,11 +47,12 @@ def configure(parser: Parser) -> None:
     parser.flag("--stale", "also what older rules and prompts made")
     parser.flag("--rules-only", "with --stale: do not ask a model")
     parser.flag("--dry-run", "only say what would be done")
-    options.add(parser, "yes", "json")
+    options.add(parser, "model", "yes", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
-    with open_memory(create=not arguments.dry_run) as memory:
+    settings = options.with_model(load_settings(), arguments, "summaries")
+    with open_memory(settings, create=not arguments.dry_run) as memory:
         older = count_outdated(memory)
         if arguments.dry_run:
             plan = rebuild.plan_model_calls(memory) if _wants_model(older, arguments) else None

@@ -63,13 +63,14 @@ def configure(parser: Parser) -> None:
         "--stream",
         "tell each step as it is taken: beside the answer, or with --json as lines of JSON",
     )
-    options.add(parser, "layer", "as_of", "kind", "providers", "plugin_dir", "local")
+    options.add(parser, "model", "layer", "as_of", "kind", "providers", "plugin_dir", "local")
     options.add(parser, "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     question = options.words(arguments.question, "question")
-    with open_memory(options.with_plugins(load_settings(), arguments), create=False) as memory:
+    settings = options.with_plugins(load_settings(), arguments)
+    with open_memory(options.with_model(settings, arguments, "agent"), create=False) as memory:
         ask_options = AskOptions(
             question,
             arguments.bank,

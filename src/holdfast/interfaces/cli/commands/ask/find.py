@@ -12,14 +12,14 @@ from holdfast.interfaces.cli.output.records import print_reference
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
-from holdfast.model.query import RecordFilter
+from holdfast.model.query import RecordFilter, matches_path
 from holdfast.model.records import ExchangeType
-from holdfast.recall.lookup.filters import Finding, Found, matches_path
+from holdfast.recall.lookup.filters import Finding, Found
 
 HELP = """\
 Find work by what is known of it: exchanges that read or changed a file, that are about
-a concept, or of a type; by file also commits and pulls. Filters combine, the latest
-come first. At least one filter is needed.
+a concept, or of a type, and imported records; by file also commits and pulls. Filters
+combine, the latest come first. At least one filter is needed.
 
 A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
 (src/ui/; without the slash too, where no file has that name). A concept is a word of

@@ -6,6 +6,7 @@ from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.settings import load_settings
 
 HELP = """\
 What a bank makes of a question: it recalls, weighs the evidence through its disposition, and
@@ -28,12 +29,13 @@ EXAMPLES = """\
 def configure(parser: Parser) -> None:
     parser.add_argument("query", nargs="+", metavar="QUERY", help="what to think about")
     parser.flag("--no-store", "store no opinions")
-    options.add(parser, "bank", "json")
+    options.add(parser, "model", "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     query = options.words(arguments.query, "question")
-    with open_memory(create=False) as memory:
+    settings = options.with_model(load_settings(), arguments, "reflection")
+    with open_memory(settings, create=False) as memory:
         reflection = memory.reflect(query, arguments.bank, store=not arguments.no_store)
     if arguments.json:
         return screen.json(reflection)

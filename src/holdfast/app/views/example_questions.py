@@ -1,0 +1,140 @@
+"""Questions that a memory can answer, made of its own records, for people who do not know yet what
+to ask. No model is used and nothing is searched: statements and names are read from the store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from holdfast.language import words
+from holdfast.model.graph import EntityKind
+from holdfast.model.knowledge import Kind, Memory
+from holdfast.regex import regex
+from holdfast.store.protocol import Reader
+
+MAX_QUESTIONS = 3
+# Statements of each kind, names and banks that are read; these bound the time.
+_STATEMENTS = 40
+_NAMES = 40
+_BANKS = 4
+# A name that a bank mentions once may have nothing said about it.
+_MIN_MENTIONS = 2
+# Sets of banks whose questions are kept.
+_MAX_CACHED = 200
+# Shorter ones are about "it", longer ones are not read at a glance.
+_MIN_TOPIC, _MAX_TOPIC = 8, 80
+
+# Statements that answer a question which they name themselves.
+_CAUSE = regex(r"\b(?:root )?cause of (the [^.:;,()“”]+?)(?: is\b| was\b|:)", re.IGNORECASE)
+_CHOSE = regex(r"\bwe chose ([^.:;,()“”]+?),? because\b", re.IGNORECASE)
+_STOPPED = regex(r"\bwe no longer ([^.:;,()“”]+?)(?=[.:;,]|$)", re.IGNORECASE)
+_FAILED = regex(r"^`[^`]+` failed with “([^”…]+)”; it passed after")
+_STATED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (_CAUSE, "What was the cause of {}?"),
+    (_CHOSE, "Why did we choose {}?"),
+    (_STOPPED, "Do we still {}?"),
+    (_FAILED, "What fixed “{}”?"),
+)
+# Questions about a name that a statement of some kind mentions.
+_NAMED = (
+    (Kind.DECISION, "What was decided about {}?"),
+    (Kind.LESSON, "What was the problem with {}?"),
+)
+# One or two words without figures; not `#9` or `DOM-3`, which only their authors ask for.
+_ASKABLE = regex(r"[^\W\d_](?:[^\W\d]|[.-])*[^\W\d_](?: [^\W\d_]{3,})?")
+
+
+def example_questions(reader: Reader, now: str, most: int = MAX_QUESTIONS) -> list[str]:
+    """Some questions, no two of the same form, the last one for a time; none for an empty memory.
+    Statements of the banks with the latest sessions come first."""
+    time = _about_time(reader, now)
+    banks = list(dict.fromkeys(s.bank for s in reader.sessions.latest(None, 200)))[:_BANKS]
+    said = {
+        (bank, kind): reader.memories.retained(bank, "", _STATEMENTS, kind.value)
+        for kind in (Kind.DECISION, Kind.LESSON, Kind.FACT)
+        for bank in banks
+    }
+    every = [memory for memories in said.values() for memory in memories]
+    found: list[str] = []
+    for question in (*_stated(every), *_named(reader, banks, lambda b, k: said[b, k])):
+        if len(found) >= most - len(time):
+            break
+        found.append(question)
+    return found + time
+
+
+def _stated(said: Sequence[Memory]) -> Iterator[str]:
+    """Of each form the question that the latest such statement answers."""
+    latest = sorted(said, key=lambda memory: memory.when, reverse=True)
+    for pattern, form in _STATED:
+        for memory in latest:
+            match = pattern.search(memory.what)
+            topic = match.group(1).strip() if match else ""
+            if _MIN_TOPIC <= len(topic) <= _MAX_TOPIC:
+                yield form.format(topic)
+                break
+
+
+def _named(
+    reader: Reader, banks: Sequence[str], said: Callable[[str, Kind], Sequence[Memory]]
+) -> Iterator[str]:
+    """Of each form a question about a name that is mentioned often and has such a statement."""
+    names = {bank: _names(reader, bank) for bank in banks}
+    used: set[str] = set()
+    for kind, form in _NAMED:
+        for bank in banks:
+            texts = [f" {' '.join(words(memory.what))} " for memory in said(bank, kind)]
+            name = next((n for n in names[bank] if n not in used and _is_in(n, texts)), "")
+            if name:
+                used.add(name)
+                yield form.format(name)
+                break
+
+
+def _is_in(name: str, texts: Sequence[str]) -> bool:
+    key = f" {' '.join(words(name))} "
+    return any(key in text for text in texts)
+
+
+def _names(reader: Reader, bank: str) -> list[str]:
+    """The names that are mentioned most, without people and files."""
+    return [
+        one.name
+        for one in reader.graph.entities(bank, _NAMES)
+        if one.kind in (EntityKind.CONCEPT, EntityKind.COMPONENT)
+        and one.mentions >= _MIN_MENTIONS
+        and _ASKABLE.fullmatch(one.name)
+    ]
+
+
+def _about_time(reader: Reader, now: str) -> list[str]:
+    """A question for the time of the latest session."""
+    last = reader.sessions.last_end()
+    if not last:
+        return []
+    ended, today = datetime.fromisoformat(last), datetime.fromisoformat(now)
+    days = (today.date() - ended.date()).days
+    if days <= today.weekday():
+        return ["What was done this week?"]
+    if days <= today.weekday() + 7:
+        return ["What was done last week?"]
+    return [f"What was done in {ended:%B %Y}?"]
+
+
+class QuestionCache:
+    """The questions of a server, by the banks that somebody sees. They are made again when anything
+    was written, so that nothing is asked for that was forgotten, and on another day."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, ...] | None, tuple[tuple[str, str], list[str]]] = {}
+
+    def get(self, reader: Reader, banks: tuple[str, ...] | None, now: str) -> list[str]:
+        """The questions for somebody who sees these banks; all if None."""
+        state = (reader.generation(), now[:10])
+        known = self._made.get(banks)
+        if known is None or known[0] != state:
+            if len(self._made) >= _MAX_CACHED:
+                self._made.clear()
+            known = self._made[banks] = (state, example_questions(reader, now))
+        return known[1]

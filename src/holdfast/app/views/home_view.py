@@ -1,0 +1,76 @@
+"""What the first page shows: the latest sessions and which of them are new, what waits for a
+decision, whether capture works, and how much was done in the last weeks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from holdfast.app.core.context import ALL_BANKS
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.health import Verdict, current_folder, gather_health, judge_capture
+from holdfast.app.views.review_queue import WaitingCounts, waiting_counts
+from holdfast.model.bank import Bank
+from holdfast.store.records.sessions import SessionFilter, SessionListing
+
+WEEKS = 12
+_LATEST_SESSIONS = 8
+# Bars have six colours; the banks with the fewest sessions share the last one.
+_MAX_BANKS = 5
+OTHER_BANKS = "other banks"
+
+
+class HomeView(NamedTuple):
+    """The first page. `since` is when its reader was last here, "" if never, and `new` how many
+    sessions ended after that. `verdict` is None for somebody who may not see the health of the
+    server. `activity` counts sessions by day and by the name of their bank."""
+
+    banks: tuple[Bank, ...]
+    since: str
+    new: int
+    sessions: tuple[SessionListing, ...]
+    waiting: WaitingCounts
+    verdict: Verdict | None
+    activity: dict[tuple[str, str], int]
+
+
+def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = True) -> HomeView:
+    """Read what the first page shows."""
+    reader = memory.reader
+    counts = reader.sessions.by_day(None, since) if since else []
+    return HomeView(
+        banks=tuple(reader.banks.all()),
+        since=since,
+        new=sum(one.sessions for one in counts),
+        sessions=tuple(reader.sessions.page(SessionFilter(), _LATEST_SESSIONS)),
+        waiting=waiting_counts(memory),
+        verdict=_verdict(memory) if with_verdict else None,
+        activity=activity(memory, _first_day(now)),
+    )
+
+
+def activity(memory: Holdfast, since: str, until: str = "") -> dict[tuple[str, str], int]:
+    """How many sessions ended by day and by the name of their bank; banks with few are added up."""
+    names = {bank.id: bank.name for bank in memory.reader.banks.all()}
+    counts = memory.reader.sessions.by_day(None, since, until)
+    by_bank: Counter[str] = Counter()
+    for one in counts:
+        by_bank[names.get(one.bank, one.bank)] += one.sessions
+    named = {name for name, _ in by_bank.most_common(_MAX_BANKS if len(by_bank) > 6 else 6)}
+    found: Counter[tuple[str, str]] = Counter()
+    for one in counts:
+        name = names.get(one.bank, one.bank)
+        found[one.day, name if name in named else OTHER_BANKS] += one.sessions
+    return dict(found)
+
+
+def _verdict(memory: Holdfast) -> Verdict:
+    health = gather_health(memory, current_folder())
+    return judge_capture(health, memory.inventory.balance(ALL_BANKS).pending)
+
+
+def _first_day(now: str) -> str:
+    """The Monday of the first week that is shown."""
+    today = datetime.fromisoformat(now).date()
+    return f"{today - timedelta(days=today.weekday(), weeks=WEEKS - 1)}"

@@ -1,0 +1,54 @@
+"""When somebody last looked at the pages: one file in the home, which leaves this machine as little
+as the memory does."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from holdfast.private_files import write_private
+
+# A look after a shorter break belongs to the same visit: going back to the first page does not end
+# what is new there.
+_SAME_VISIT = timedelta(minutes=30)
+# Looks within this time are not written one by one.
+_WRITE_AFTER = timedelta(minutes=1)
+
+
+def note_visit(home: Path, who: str, now: str) -> str:
+    """Note that somebody looks now; return when their last visit before this one ended, "" if there
+    was none. `who` is the id of a key, "" for the owner. If the file cannot be written, the visit
+    is not noted."""
+    path = home / "visits.json"
+    visits = _read(path)
+    entry = visits.get(who)
+    before, last = entry if _is_entry(entry) else ("", "")
+    moment = datetime.fromisoformat(now)
+    passed = moment - datetime.fromisoformat(last) if last else _SAME_VISIT
+    if last and passed >= _SAME_VISIT:
+        before = last
+    if not last or passed >= _WRITE_AFTER or passed < timedelta(0):
+        with suppress(OSError):
+            write_private(path, json.dumps({**visits, who: [before, now]}).encode())
+    return before
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The visits by who made them; none if the file is not there or not ours."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_entry(entry: object) -> bool:
+    if not isinstance(entry, list) or len(entry) != 2:  # pyright: ignore[reportUnknownArgumentType]
+        return False
+    try:
+        return all(one == "" or datetime.fromisoformat(one).tzinfo is not None for one in entry)
+    except (TypeError, ValueError):
+        return False

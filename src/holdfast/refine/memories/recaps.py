@@ -1,0 +1,443 @@
+"""Finds the recaps of a session: what a conversation came to, as one side or the other summed it
+up.
+
+A decision grows: somebody complains, ways are proposed and rejected, exceptions turn up. Near the
+end somebody says all of it at once, in whatever words. So a recap is found by what it is rather
+than by a phrase: it repeats what several earlier messages of both sides brought up, above all
+their numbers and names, it states rather than asks, little is said about the matter after it, and
+what follows it is a yes or the work. What was said before a person objected is no recap of
+anything. Exceptions that a person adds afterwards belong to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from holdfast.language import (
+    STOPWORDS,
+    code_names,
+    collapse_spaces,
+    describes_failure,
+    sentences,
+    stem,
+    words,
+)
+from holdfast.model.ids import content_id
+from holdfast.model.knowledge import RECAP_KEY, Kind, Network
+from holdfast.model.opinions import MemoryOccurrence
+from holdfast.model.records import Exchange, Role, Turn
+from holdfast.model.uris import uri
+from holdfast.recall.core.statements import is_request
+from holdfast.refine.core import signals
+from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.regex import regex
+
+
+class RecapLimits(NamedTuple):
+    """Numbers of the rules, chosen on the tuning half of `bench/data/recaps`."""
+
+    # Characters of a recap: a shorter one sums nothing up, a longer one is a document.
+    min_chars: int = 90
+    max_chars: int = 850
+    # Characters of a message that is read, and of one that counts as typed by a person.
+    max_message: int = 6000
+    max_typed: int = 1500
+    # Messages before it that may be what it sums up, and after it that tell whether it stood.
+    before: int = 26
+    after: int = 8
+    # Tools that an agent may have called since a person spoke: after more it reports.
+    max_calls: int = 2
+    # Earlier messages that it must repeat something new of, and how many of a person, this one
+    # included.
+    min_sources: int = 2
+    min_said_by_person: int = 2
+    # The score that it needs after work, and where people and agents only talked.
+    min_score: float = 2.0
+    min_score_in_talk: float = 1.6
+    # Two recaps of a session that share so much of the shorter one's words are of one matter.
+    same_matter: float = 0.3
+    # Of two of one matter the later is kept if it scores at least this share of the other.
+    later_share: float = 0.8
+    # Characters of what is added after it, and of one addition at least.
+    max_added: int = 420
+    min_added: int = 45
+    # Characters of the message that opened the matter, by which a recap is found, too.
+    max_opening: int = 400
+
+
+LIMITS = RecapLimits()
+
+# How people announce that they sum up. One sign among others: most recaps have none of these.
+_CUE = regex(
+    r"\b(?:to (?:write|sum|put) (?:it|this|that|all)? ?(?:down|up|together)|write it (?:down|so)|"
+    r"writing (?:it|this) down|summing up|to summari[sz]e|in summary|in short|let me (?:restate|"
+    r"recap|repeat|sum|write|play)|restat\w+|recap\w*|for the record|here(?:'s| is) (?:what|how|"
+    r"where)|so (?:it'?s|that'?s|final|the (?:rule|plan|deal|policy|behaviou?r))|then it(?:'s| "
+    r"is)|then (?:i have it|this is|the (?:rule|plan|deal|policy))|final (?:answer|word|version|"
+    r"state|rule|form)|the (?:rule|plan|policy|deal|decision|behaviou?r|spec|contract) (?:is|now|"
+    r"then|of)|what i(?:'ll|'m| will| am) (?:build|do|implement|send|ship|writ)\w*|"
+    r"as i understand|agreed(?: then)?:|settled|decision:|decided:|that's the whole|once more|"
+    r"all together|end state|new state|i (?:have|note|noted) it (?:like|down)|"
+    r"we(?:'re| are) (?:doing|going with)|going with)\b",
+    re.IGNORECASE,
+)
+_OPENS_RESTATING = regex(
+    r"^\W*(?:(?:ok(?:ay)?|right|good|fine|alright|yes|yep|great|perfect|sure|deal|done)\W+)*"
+    r"(?:so|then|thus|hence|therefore|now)\b|^\W*(?:ok(?:ay)?|right|decide[d]?|final(?:ly)?|"
+    r"agreed|summary|spec|rules?|plan|policy|conclusion|resolution|verdict)\b[^.?!]{0,40}:",
+    re.IGNORECASE,
+)
+# Words of rules: what binds, what is left out, what stays.
+_RULE_WORD = regex(
+    r"\b(?:never|always|only|alone|unless|except|apart from|instead|still|stays?|remains?|keeps?|"
+    r"kept|counts?|each|every|until|while|without|no longer|not|nothing|nobody|none|must|may|gets?|"
+    r"goes|means|becomes?|otherwise|else|at most|at least|up to|after|before|if|when|where|beats|"
+    r"wins|any|all|both|first|per|default|excluded|allowed|refused|ignored?|straight|regardless)\b",
+    re.IGNORECASE,
+)
+# What proposes rather than settles.
+_PROPOSES = regex(
+    r"\b(?:could|would|might|maybe|perhaps|alternatively|i'?d|we'?d|how about|what about|"
+    r"what if|suggest\w*|propos\w*|option|i think|i guess|or we)\b",
+    re.IGNORECASE,
+)
+# How a person answers what is not to be.
+_OBJECTS = regex(
+    r"^\W*(?:no+\b(?! (?:worries|problem|objection))|nope|nah|wait|hm+|but\b|not (?:quite|really|"
+    r"for|so|that)|wrong|don'?t|doesn'?t|that(?:'s| is) (?:not|wrong)|too\b|terrible|absolutely "
+    r"not|half of|and then what|people|they|nobody|then )",
+    re.IGNORECASE,
+)
+_ASSENTS = regex(
+    r"^\W*(?:(?:yes|yep|yeah|yup|ok(?:ay)?|sure|right|exactly|good|great|perfect|fine|super|"
+    r"agreed|correct|deal|sounds|looks|lgtm|ship|do it|go\b|build|nice|cool|thanks?|thank you|"
+    r"very good|love|like it|clear|understood|noted|got it|will do|on it|it matches|implementing|"
+    r"starting|started|added|building|that's it|that is it|makes sense|works for|approved|"
+    r"flash|start|merge|push|go ahead|please do|wonderful|awesome|excellent)\b|👍|✅|\+1)",
+    re.IGNORECASE,
+)
+# A report of work: what was done, not what shall be.
+_REPORTS = regex(
+    r"^\W*(?:done|all done|fixed|implemented|committed|pushed|merged|completed?|i(?:'ve| have) |"
+    r"all \w+(?: \w+){0,3} (?:are|is) (?:complete|done)|all (?:tests|checks)|tests? pass|"
+    r"verified|confirmed|checked|dispatched|here(?:'s| is) (?:what (?:i|was) (?:did|done|changed|found)|"
+    r"a summary of (?:the )?changes)|summary of (?:the )?changes|everything (?:is|works)|let me "
+    r"(?:check|look|read|see|find|run|search|explore|start|examine|verify)|i'?ll (?:check|look|read|"
+    r"start by|search|explore|run|examine)|now (?:let|i)|looking at)\b|[✓✔✅]",
+    re.IGNORECASE,
+)
+_ADDS = regex(
+    r"\b(?:one more|oh|ah|also|and (?:before|another|for|if|the)|before i forget|except|"
+    r"exception|wait|forgot|unless|never|always|only|apart from|no longer|must|not to|still|"
+    r"in that case|for those|as well|too)\b",
+    re.IGNORECASE,
+)
+# An order for now, or what was taken back at once: it adds nothing to a rule.
+_FOR_NOW = regex(
+    r"\b(?:(?:can|could|would|will) you|please (?:check|look|find|fix|run|show)|forget it|never ?"
+    r"mind|scratch that|when can|how long|thanks?|by the way|btw)\b",
+    re.IGNORECASE,
+)
+_ITEM = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)]|[a-z]\))\s+", re.MULTILINE)
+_CLAUSE = regex(r"[.;:,\n](?:\s|$)|\s[-–—]\s|\s->\s|\s=\s")
+_NUMBER = regex(r"\d")
+_CODE_BLOCK = regex(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$", re.DOTALL | re.MULTILINE)
+_PARAGRAPHS = regex(r"\n\s*\n")
+
+
+class Recap(NamedTuple):
+    """A recap: its words, the turn that states it, what was added to it afterwards with the turn
+    that states that last, and the turn that opened the matter."""
+
+    text: str
+    turn: Turn
+    added: tuple[tuple[str, Turn], ...]
+    opening: Turn
+    score: float
+
+    @property
+    def whole(self) -> str:
+        """The recap with what was added after it."""
+        if not self.added:
+            return self.text
+        return f"{self.text} Later in the same conversation: " + " ".join(
+            text for text, _ in self.added
+        )
+
+
+class _Message(NamedTuple):
+    """A message of a person or an agent. `calls` are the tools that the agent has called since a
+    person spoke last, `calls_so_far` those of the session, `worked` whether it changed files since a
+    person spoke."""
+
+    turn: Turn
+    text: str
+    is_person: bool
+    stems: frozenset[str]
+    calls: int
+    calls_so_far: int
+    worked: bool
+
+
+class _Candidate(NamedTuple):
+    """A part of a message that may be a recap."""
+
+    place: int
+    text: str
+    stems: frozenset[str]
+    score: float
+
+
+def find_recaps(turns: Sequence[Turn]) -> list[Recap]:
+    """The recaps of a session, in the order they were said."""
+    messages = list(_messages(turns))
+    if sum(message.is_person for message in messages) < 2:
+        return []
+    found = [
+        candidate
+        for place, message in enumerate(messages)
+        for candidate in _candidates(messages, place, message)
+        if candidate.score >= _least(messages, place)
+    ]
+    return [_recap(messages, one) for one in sorted(_distinct(found), key=lambda c: c.place)]
+
+
+def retain_recaps(exchanges: Sequence[Exchange], turns: Sequence[Turn]) -> list[MemoryOccurrence]:
+    """The recaps of a session as memories, each found also by the words that opened the matter."""
+    found: list[MemoryOccurrence] = []
+    for recap in find_recaps(turns):
+        own = (x for x in exchanges if x.first_seq <= recap.turn.seq <= x.last_seq)
+        exchange = next(own, None)
+        if exchange is None:
+            continue
+        stated = (recap.turn, *(turn for _, turn in recap.added))
+        about = collapse_spaces(recap.opening.text[: LIMITS.max_opening])
+        names = split_identifiers(recap.whole)
+        found.append(
+            MemoryOccurrence(
+                f"{RECAP_KEY}{content_id(recap.turn.id, recap.text)}",
+                recap.turn.seq,
+                recap.turn.time,
+                Network.WORLD,
+                recap.whole,
+                recap.turn.trust,
+                who="user" if recap.turn.role is Role.USER else "",
+                context=f"{about} {date_words(recap.turn.time)} decision {names}",
+                evidence=(
+                    uri("exchange", exchange.id),
+                    *(uri("turn", turn.id) for turn in stated),
+                ),
+                kind=Kind.DECISION,
+            )
+        )
+    return found
+
+
+def _is_talk(messages: Sequence[_Message], place: int) -> bool:
+    """Whether nothing but talk led to a message: no tool was called in between."""
+    first = messages[max(0, place - LIMITS.before)]
+    return first.calls_so_far == messages[place].calls_so_far
+
+
+def _least(messages: Sequence[_Message], place: int) -> float:
+    return LIMITS.min_score_in_talk if _is_talk(messages, place) else LIMITS.min_score
+
+
+def _messages(turns: Sequence[Turn]) -> Iterator[_Message]:
+    calls, so_far, worked = 0, 0, False
+    for turn in turns:
+        if turn.tool is not None:
+            calls, so_far = calls + 1, so_far + 1
+            worked = worked or turn.tool.name in signals.EDIT_TOOLS
+            continue
+        is_person = turn.role is Role.USER and not turn.speaker
+        if turn.role not in (Role.USER, Role.ASSISTANT) or not turn.text.strip():
+            continue
+        if signals.is_interruption(turn):
+            continue
+        calls, worked = (0, False) if is_person else (calls, worked)
+        text = _CODE_BLOCK.sub("\n", turn.text[: LIMITS.max_message])
+        yield _Message(turn, text, is_person, _stems(text), calls, so_far, worked)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The words of a text that say something, its numbers and its names of code."""
+    said = (stem(word) for word in words(text) if word not in STOPWORDS)
+    roots = {root for root in said if len(root) > 2 or root.isdigit()}
+    return frozenset(roots | {name.lower() for name in code_names(text, 40)})
+
+
+def _candidates(
+    messages: Sequence[_Message], place: int, message: _Message
+) -> Iterator[_Candidate]:
+    if place < 2 or message.worked or message.calls > LIMITS.max_calls:
+        return
+    if message.is_person and len(message.text) > LIMITS.max_typed:
+        return
+    for part in _parts(message.text):
+        text = _trimmed(part)
+        if LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars:
+            stems = _stems(text)
+            score = _score(messages, place, text, stems)
+            yield _Candidate(place, text, stems, score)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The whole text if it is short; else its paragraphs, a list with the line above it."""
+    if len(text) <= LIMITS.max_chars:
+        yield text
+        return
+    open_part = ""
+    for paragraph in _PARAGRAPHS.split(text):
+        is_list = _ITEM.match(paragraph) is not None
+        follows = open_part and (is_list or open_part.rstrip().endswith(":"))
+        if follows and len(open_part) + len(paragraph) <= LIMITS.max_chars:
+            open_part = f"{open_part}\n{paragraph}"
+            continue
+        if open_part:
+            yield open_part
+        open_part = paragraph
+    if open_part:
+        yield open_part
+
+
+def _trimmed(text: str) -> str:
+    """A text without the questions that it ends with."""
+    text = text.strip()
+    if _ITEM.search(text) is not None:
+        return text
+    said = sentences(text)
+    while len(said) > 1 and said[-1].rstrip().endswith("?"):
+        at = text.rfind(said.pop())
+        if at <= 0:
+            return text
+        text = text[:at].rstrip()
+    return text
+
+
+def _score(
+    messages: Sequence[_Message], place: int, text: str, stems: frozenset[str]
+) -> float:
+    """How much a part of a message is like a recap; 0 where it cannot be one."""
+    message = messages[place]
+    before = messages[max(0, place - LIMITS.before) : place]
+    of_person, of_agent = _sources(before, stems)
+    sources = of_person + of_agent
+    if sources < LIMITS.min_sources or not (of_person and of_agent) or _REPORTS.search(text):
+        return 0.0
+    if of_person + message.is_person < LIMITS.min_said_by_person:
+        return 0.0
+    has_cue = _CUE.search(text) is not None or _OPENS_RESTATING.match(text) is not None
+    if not has_cue and not _is_received(messages, place, text):
+        return 0.0
+    said = sentences(text) or [text]
+    asked = sum(one.rstrip().endswith("?") for one in said) / len(said)
+    seen = frozenset[str]().union(*(one.stems for one in before))
+    restated = stems & seen
+    values = {one for one in restated if _NUMBER.search(one) or not one.isalpha()}
+    clauses = len(_CLAUSE.findall(text)) + 2 * len(_ITEM.findall(text))
+    rules = len(_RULE_WORD.findall(text))
+    score = min(sources, 7) / 7
+    score += 0.6 * min(len(values), 6) / 6
+    score += 0.8 * len(restated) / max(len(stems), 1)
+    score += 0.5 * min(clauses, 8) / 8
+    score += 0.6 * min(rules, 8) / 8
+    score += 0.5 * (_CUE.search(text) is not None)
+    score += 0.35 * (_OPENS_RESTATING.match(text) is not None)
+    score -= 0.7 * asked
+    score -= 0.25 * min(len(_PROPOSES.findall(text)), 3)
+    return score + _reception(messages, place, stems)
+
+
+def _sources(before: Sequence[_Message], stems: frozenset[str]) -> tuple[int, int]:
+    """How many earlier messages of people and of agents brought up something that is repeated."""
+    known: set[str] = set()
+    counts = {True: 0, False: 0}
+    for message in before:
+        new = (message.stems - known) & stems
+        known |= message.stems
+        if len(new) > (1 if len(message.stems) > 12 else 0):
+            counts[message.is_person] += 1
+    return counts[True], counts[False]
+
+
+def _is_received(messages: Sequence[_Message], place: int, text: str) -> bool:
+    """Whether what is not announced as a recap is taken for one: a person says yes to an agent's,
+    or says nothing more; a person's own is neither a request nor a report of something broken."""
+    message = messages[place]
+    if message.is_person:
+        said = sentences(text)
+        return not any(map(is_request, said)) and not any(map(describes_failure, said))
+    reply = next((m for m in messages[place + 1 :] if m.is_person), None)
+    if reply is None or _ASSENTS.match(reply.text):
+        return True
+    return _is_talk(messages, place) and not _OBJECTS.match(reply.text)
+
+
+def _reception(messages: Sequence[_Message], place: int, stems: frozenset[str]) -> float:
+    """What comes after it: a yes or nothing speaks for it, an objection or more debate against."""
+    message = messages[place]
+    after = messages[place + 1 : place + 1 + LIMITS.after]
+    value = 0.0
+    reply = next((m for m in after if m.is_person is not message.is_person), None)
+    if reply is None:
+        value += 0.2
+    elif _ASSENTS.match(reply.text):
+        value += 0.5
+    elif not message.is_person and _OBJECTS.match(reply.text):
+        value -= 0.9
+    debated = sum(len(m.stems & stems) >= 3 for m in after)
+    return value - 0.12 * debated
+
+
+def _distinct(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """The best candidate of each matter; of nearly equal ones the last."""
+    kept: list[_Candidate] = []
+    for one in sorted(found, key=lambda c: -c.score):
+        same = next((k for k, other in enumerate(kept) if _same_matter(one, other)), None)
+        if same is None:
+            kept.append(one)
+        elif one.place > kept[same].place and one.score >= LIMITS.later_share * kept[same].score:
+            kept[same] = one
+    return kept
+
+
+def _same_matter(one: _Candidate, other: _Candidate) -> bool:
+    fewer = min(len(one.stems), len(other.stems)) or 1
+    shared = len(one.stems & other.stems) / fewer
+    return shared >= LIMITS.same_matter or abs(one.place - other.place) <= 4
+
+
+def _recap(messages: Sequence[_Message], one: _Candidate) -> Recap:
+    opening = messages[max(0, one.place - LIMITS.before)]
+    added = tuple(_additions(messages[one.place + 1 : one.place + 1 + LIMITS.after], one))
+    turn = messages[one.place].turn
+    return Recap(collapse_spaces(one.text), turn, added, opening.turn, round(one.score, 3))
+
+
+def _additions(after: Sequence[_Message], one: _Candidate) -> Iterator[tuple[str, Turn]]:
+    """What a person lays down after the recap, or an agent says and a person agrees to: sentences
+    that add something to it."""
+    room = LIMITS.max_added
+    for place, message in enumerate(after):
+        if message.worked:
+            return
+        reply = next((m for m in after[place + 1 :] if m.is_person), None)
+        is_agreed = reply is not None and _ASSENTS.match(reply.text) is not None
+        if not (message.is_person or is_agreed) or len(message.text) > LIMITS.max_added:
+            continue
+        text = " ".join(_stated(sentences(message.text)))
+        if not LIMITS.min_added <= len(text) <= room or not _ADDS.search(text):
+            continue
+        room -= len(text)
+        yield text, message.turn
+
+
+def _stated(said: Iterable[str]) -> Iterator[str]:
+    for sentence in said:
+        short = len(sentence) < 16 and _ASSENTS.match(sentence)
+        asks = sentence.rstrip().endswith("?") or is_request(sentence)
+        if not short and not asks and not _FOR_NOW.search(sentence):
+            yield sentence

@@ -1,0 +1,210 @@
+"""Queries that are made to hold up the server: each is refused, and others are answered meanwhile.
+All are bounded in number, size and time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from graphql import parse
+
+from holdfast.errors import InputError
+from holdfast.interfaces.http.graphql import limits
+from tests.support.http.server import HttpResponse, Server, make_home, serving
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of its own: what gets through would hold up other tests, too."""
+    folder: Path = tmp_path_factory.mktemp("attacked")
+    with serving(make_home(folder), folder) as made:
+        yield made
+
+
+def post(server: Server, body: object) -> HttpResponse:
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    return server.ask("/graphql", headers, json.dumps(body).encode(), "POST")
+
+
+def errors(server: Server, query: str, variables: object = None) -> list[dict[str, Any]]:
+    got = post(server, {"query": query, "variables": variables})
+    assert got.status == 200, got
+    return json.loads(got.text).get("errors", [])
+
+
+def nested_fragments(width: int, levels: int, kind: str = "Bank", inner: str = "name") -> str:
+    """Fragments that each spread the next one `width` times: width ** levels fields in all."""
+    chain = [
+        f"fragment f{n} on {kind} {{ {f'...f{n + 1} ' * width}}}" for n in range(1, levels + 1)
+    ]
+    return " ".join((*chain, f"fragment f{levels + 1} on {kind} {{ {inner} }}"))
+
+
+def aliases(count: int, field: str) -> str:
+    return " ".join(f"a{n}: {field}" for n in range(count))
+
+
+NESTED = f"{{ banks {{ ...f1 }} }} {nested_fragments(20, 8)}"
+ANSWER = 'searchMemory(question: "Why not cron?") { answer }'
+SEARCH = 'search(query: "cron") { bank }'
+TOO_MANY_SEARCHES = {
+    "aliases of answers": f"mutation {{ {aliases(99, ANSWER)} }}",
+    "three aliases of answers": f"mutation {{ {aliases(3, ANSWER)} }}",
+    "three aliases of searches": f"{{ {aliases(3, SEARCH)} }}",
+    "inline fragments": f"{{ {' '.join(f'... {{ s{n}: {SEARCH} }}' for n in range(3))} }}",
+    "two fragments": f"{{ ...a ...b }} fragment a on Query {{ {aliases(2, SEARCH)} }}"
+    f" fragment b on Query {{ b: {SEARCH} }}",
+    "an operation that is not run": "query a { banks { id } } "
+    f"query b {{ {aliases(3, SEARCH)} }}",
+}
+
+
+def test_a_query_of_nested_fragments_is_refused_and_the_server_goes_on(attacked: Server) -> None:
+    assert len(NESTED) < 1_500
+    told = errors(attacked, NESTED)
+    assert told[0]["extensions"]["code"] == "bad_input" and "far too many" in told[0]["message"]
+    assert attacked.ask("/api/v1/banks").status == 200
+
+
+def test_nested_fragments_are_counted_in_the_time_it_takes_to_read_them() -> None:
+    """The ratio of processor time is bounded, however many fields the fragments stand for."""
+    small = parse(f"{{ banks {{ ...f1 }} }} {nested_fragments(2, 2)}")
+    large = parse(f"{{ banks {{ ...f1 }} }} {nested_fragments(20, 80)}")
+
+    begun = process_time()
+    for _ in range(200):
+        limits.check(small)
+    control_s = process_time() - begun
+    begun = process_time()
+    for _ in range(200):
+        with pytest.raises(InputError, match="far too many"):
+            limits.check(large)
+    # It has 270 times as many spreads to read.
+    assert process_time() - begun < 270 * 10 * control_s
+
+
+def test_every_spread_of_a_fragment_counts() -> None:
+    fragment = "fragment f on Bank { id name created }"
+    limits.check(parse(f"{{ banks {{ {'...f ' * 90} }} }} {fragment}"))
+    with pytest.raises(InputError, match="about"):
+        limits.check(parse(f"{{ banks {{ {'...f ' * 110} }} }} {fragment}"))
+    nothing = "fragment e on Bank { ... @skip(if: true) { id } }"
+    with pytest.raises(InputError, match="about"):
+        limits.check(parse(f"{{ banks {{ {'...e ' * 410} }} }} {nothing}"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ ...f } fragment f on Query { ...f }",
+        "{ ...f } fragment f on Query { ...g } fragment g on Query { banks { name } ...f }",
+        "{ banks { ...f } } fragment f on Bank { sessions { items { ...g } } } "
+        "fragment g on Session { exchanges { items { ...f } } }",
+        f"{{ ...f1 }} {nested_fragments(1, 400, 'Query', 'banks { id }')} ".replace(
+            "f401 on Query { banks { id } }", "f401 on Query { ...f1 }"
+        ),
+    ],
+)
+def test_cyclic_fragments_are_refused(attacked: Server, query: str) -> None:
+    assert errors(attacked, query)
+    assert attacked.ask("/api/v1/banks").status == 200
+
+
+@pytest.mark.parametrize("name", TOO_MANY_SEARCHES)
+def test_a_request_searches_at_most_twice(attacked: Server, name: str) -> None:
+    before = attacked.ask("/api/v1/research").text
+    told = errors(attacked, TOO_MANY_SEARCHES[name])
+    # Which of two operations is meant was not said, which is refused before anything is counted.
+    words = "operation" if "operation" in name else "searches"
+    assert words in told[0]["message"], told
+    assert attacked.ask("/api/v1/research").text == before
+
+
+def test_an_operation_that_is_not_run_may_not_search_more_either(attacked: Server) -> None:
+    query = TOO_MANY_SEARCHES["an operation that is not run"]
+    got = json.loads(post(attacked, {"query": query, "operationName": "a"}).text)
+    assert "searches" in got["errors"][0]["message"]
+
+
+def test_two_searches_in_one_request_are_answered(attacked: Server) -> None:
+    got = json.loads(post(attacked, {"query": f"{{ {aliases(2, SEARCH)} }}"}).text)
+    assert "errors" not in got and set(got["data"]) == {"a0", "a1"}
+
+
+@pytest.mark.parametrize(
+    ("query", "variables"),
+    [
+        (f"{{ search(query: {'[' * 900}{']' * 900}) {{ bank }} }}", None),
+        (f'{{ search(query: "x", layers: [{", ".join(["[]"] * 1000)}]) {{ bank }} }}', None),
+        ("query($q: String!) { search(query: $q) { bank } }", {"q": "word " * 100_000}),
+        ("mutation($q: String!) { searchMemory(question: $q) { answer } }", {"q": "x" * 5_000}),
+        ('query($k: [String!]) { search(query: "x", kinds: $k) { bank } }', {"k": ["a"] * 50_000}),
+        ("query($b: String!) { bank(name: $b) { id } }", {"b": "b" * 500_000}),
+        ('mutation($t: String!) { remember(text: $t, bank: "b") { uri } }', {"t": "t" * 900_000}),
+        (f"{{ {'{ a ' * 500}", None),
+        (f"{{ {'banks { sessions { items { ' * 5} id {'} } } ' * 5} }}", None),
+    ],
+)
+def test_deep_lists_and_huge_values_are_refused(
+    attacked: Server, query: str, variables: object
+) -> None:
+    assert errors(attacked, query, variables)
+    assert attacked.ask("/api/v1/banks").status == 200
+
+
+def test_variables_that_nest_a_thousand_deep_are_refused(attacked: Server) -> None:
+    deep: object = "x"
+    for _ in range(900):
+        deep = [deep]
+    query = 'query($k: [String!]) { search(query: "x", kinds: $k) { bank } }'
+    got = post(attacked, {"query": query, "variables": {"k": deep}})
+    assert got.status in (200, 422) and ("errors" in got.text or "error" in got.text)
+    assert attacked.ask("/api/v1/banks").status == 200
+
+
+def test_batches_are_refused(attacked: Server) -> None:
+    assert post(attacked, [{"query": "{ banks { id } }"}] * 200).status == 422
+
+
+@pytest.mark.parametrize(
+    ("query", "operation"),
+    [
+        ("query a { banks { id } }", "b"),
+        ("query a { banks { id } } query b { banks { id } }", None),
+        ("fragment f on Bank { id }", None),
+        ("subscription { banks { id } }", None),
+    ],
+)
+def test_a_query_without_its_operation_is_an_error_of_the_client(
+    attacked: Server, query: str, operation: str | None
+) -> None:
+    got = post(attacked, {"query": query, "operationName": operation})
+    assert got.status == 200 and json.loads(got.text)["errors"][0]["extensions"]["code"] in (
+        "bad_input",
+        "bad_form",
+    )
+
+
+def test_others_are_answered_while_expensive_queries_are_checked(attacked: Server) -> None:
+    """Each takes about a second to validate, in a thread of its own: in the loop of the server, one
+    other request would be answered between two of them."""
+    slow = f"{{ {'banks { name } ' * 900}}}"
+    told: list[list[dict[str, Any]]] = []
+    checks = [
+        threading.Thread(target=lambda: told.append(errors(attacked, slow))) for _ in range(4)
+    ]
+    for check in checks:
+        check.start()
+    answered = 0
+    while any(check.is_alive() for check in checks) and answered < 100:
+        assert attacked.ask("/api/v1/banks").status == 200
+        answered += 1
+    for check in checks:
+        check.join(60)
+    assert len(told) == len(checks) and all(told)
+    assert answered > 3 * len(checks)
