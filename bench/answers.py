@@ -20,7 +20,8 @@ from pathlib import Path
 from tests.support.transcripts import Script
 
 from bench.startup import make_home
-from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
+from holdfast.app.briefs.briefing import prepare_briefs
+from holdfast.app.briefs.hook_server import serve_briefs
 from holdfast.app.core.lease import process_start
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths

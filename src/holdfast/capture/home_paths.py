@@ -46,8 +46,14 @@ class HomePaths:
         self.research = home / "research"
         # Marks of what was already done for a session.
         self.session_marks = home / "marks"
+        # The socket on which a running `holdfast browse` hands out links.
+        self.browse_socket = home / "browse.sock"
         # Prepared briefs, which hooks only have to read.
         self.briefs = home / "briefs"
+        # What setup changed in settings files, and the record of it for agents other than Claude
+        # Code.
+        self.backups = home / "backups"
+        self.agents_record = self.backups / "agents.json"
 
     def journal(self, session: str) -> Path:
         """The journal of a session."""

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from holdfast.app.briefs.briefing import serve_briefs
+from holdfast.app.briefs.hook_server import is_worth_loading, serve_briefs
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 from tests.support import brief_scenarios as scenarios
+from tests.support.waiting import wait_until
 
 PROMPT = scenarios.BUILT_WITH[4].prompt
 
@@ -27,7 +32,7 @@ def inbox(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def ask(path: Path, **asked: str) -> dict[str, Any]:
+def ask(path: Path, **asked: object) -> dict[str, Any]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(60)
         connection.connect(str(path))
@@ -37,9 +42,6 @@ def ask(path: Path, **asked: str) -> dict[str, Any]:
 
 class Faulty:
     """Something with a fault that nobody foresaw."""
-
-    def prepare(self) -> None:
-        raise ImportError("a part of the program is missing")
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["op"] == "fault":
@@ -76,3 +78,46 @@ def test_a_created_or_replaced_memory_is_noticed(tmp_path: Path, inbox: Path) ->
         assert ask(inbox / "ask.sock", **goal)["text"] == ""
     finally:
         asking.close()
+
+
+def test_a_server_stays_small_until_a_prompt_is_worth_loading_its_engine(
+    tmp_path: Path, inbox: Path
+) -> None:
+    home = tmp_path / "home"
+    scenarios.make_shop(tmp_path / "shop").close()
+    shutil.copytree(tmp_path / "shop" / "home", home)
+    places = HomePaths(home)
+    places.hooks.mkdir(parents=True, exist_ok=True)
+    places.inbox_pointer.write_text(f"{inbox}\n")
+    command = [sys.executable, "-m", "holdfast", "mcp"]
+    env = {**os.environ, "HOLDFAST_HOME": str(home)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=env, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n')
+        server.stdin.flush()
+        assert "memory_recall" in server.stdout.readline()
+        wait_until((inbox / "ask.sock").exists, "the server listens to hooks")
+        short = {"op": "goal", "cwd": scenarios.SHOP, "prompt": "429 answers at night"}
+        assert ask(inbox / "ask.sock", **short) == {"v": 1, "error": "not loaded"}
+        resident = psutil.Process(server.pid).memory_info().rss
+        assert resident < 60_000_000, "and is not loaded for a script's short prompt"
+        assert "bulk endpoint" in ask(inbox / "ask.sock", **{**short, "prompt": PROMPT})["text"]
+        assert psutil.Process(server.pid).memory_info().rss > resident
+        server.stdin.close()
+    assert not (inbox / "ask.sock").exists()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "interactive", "expected"),
+    [
+        ("hello", True, True),
+        ("hello", False, False),
+        (PROMPT, False, True),
+    ],
+)
+def test_the_engine_is_loaded_for_a_person_and_for_a_task_in_whole_sentences(
+    prompt: str, interactive: bool, expected: bool
+) -> None:
+    request = {"op": "goal", "prompt": prompt, "interactive": interactive}
+    assert is_worth_loading(request) is expected

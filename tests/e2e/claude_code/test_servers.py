@@ -12,7 +12,7 @@ from holdfast.app.answers.memory_tool_list import MEMORY_TOOLS
 from holdfast.app.answers.search_tool_list import SEARCH_TOOLS
 from holdfast.app.answers.tool import Tool
 from holdfast.interfaces.mcp.main_spec import TOOLS
-from tests.e2e.claude_code.api import Json, Say, Use
+from tests.e2e.claude_code.api import Json, Say, Use, texts
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab
 from tests.e2e.claude_code.test_setup_and_removal import learn
@@ -90,7 +90,7 @@ def asked(make_shared_lab: MakeLab) -> Asked:
 def test_every_tool_of_every_server_can_be_called(asked: Asked) -> None:
     assert len(asked.results) == len(TOOLS) + len(MEMORY_TOOLS) + len(SEARCH_TOOLS)
     assert not [block for block in asked.results if block.get("is_error")]
-    assert "assistant" in asked.answer_of("mcp__holdfast__remember")
+    assert "Remembered in proj" in asked.answer_of("mcp__holdfast__remember")
     assert not (asked.lab.project / ".claude").exists()
     assert [hit["trust"] for hit in asked.found if hit["kind"] == "memory"] == ["assistant"]
 
@@ -101,6 +101,13 @@ def test_the_model_can_ask_and_recall(asked: Asked) -> None:
     for tool in ("memory", "memory_recall"):
         told = asked.answer_of(f"mcp__holdfast__{tool}")
         assert "warmed after the import" in told and "holdfast://" in told
+
+
+@pytest.mark.slow
+def test_the_model_reads_text_and_no_json(asked: Asked) -> None:
+    for tool in TOOLS:
+        told = "".join(texts(json.loads(asked.answer_of(f"mcp__holdfast__{tool.name}"))))
+        assert told and not told.lstrip().startswith("{"), told[:200]
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import holdfast
-from holdfast.app.briefs.briefing import prepare_briefs, serve_briefs
+from holdfast.app.briefs.briefing import prepare_briefs
+from holdfast.app.briefs.hook_server import serve_briefs
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote
@@ -194,7 +195,7 @@ def wait_for(path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(60)
         connection.connect(str(path))
-        connection.sendall(b'{"v":1,"op":"nothing"}\n')
+        connection.sendall(b'{"v":1,"op":"nothing","interactive":true}\n')
         assert json.loads(connection.recv(1000)) == {"v": 1, "id": "", "text": "", "records": []}
 
 

@@ -161,6 +161,19 @@ def test_a_memory_created_later_is_noticed(tmp_path: Path) -> None:
         assert "warmed before it" in found["content"][0]["text"]
 
 
+@pytest.mark.parametrize(("name", "is_agent"), [("claude-code", True), ("mcp", False)])
+def test_an_agent_gets_the_text_of_a_result_and_a_program_its_data_too(
+    tmp_path: Path, name: str, is_agent: bool
+) -> None:
+    with client_of(tmp_path / "home", tmp_path) as client:
+        params = {"protocolVersion": "2025-06-18", "clientInfo": {"name": name, "version": "1"}}
+        client.send(json.dumps({"id": 1, "method": "initialize", "params": params}))
+        client.receive()
+        told = client.call("memory", question="Why does the nightly import fail?")["result"]
+        assert told["content"][0]["text"]
+        assert ("structuredContent" not in told) is is_agent
+
+
 def test_an_error_that_the_user_can_fix_is_shown_to_the_model(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
@@ -221,13 +234,13 @@ def test_background_services_are_closed_with_the_server() -> None:
         assert started.wait(60)
         yield "\n"
 
-    Server(out.write, SPEC, begin, load_delay_s=0).serve(lines())
+    Server(out.write, SPEC, begin).serve(lines())
     assert beside.closed and json.loads(out.getvalue())["id"] == 1
 
 
 def test_a_ping_loads_no_engine() -> None:
     out = io.StringIO()
-    server = Server(out.write, SPEC, lambda: [Beside()], load_delay_s=60)
+    server = Server(out.write, SPEC, lambda: [Beside()])
     server.serve(['{"id": 1, "method": "ping"}\n'])
     assert server.engines.fast.engine is None
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from holdfast.app.core.backends import DatabaseIdentity, database_identity
 from holdfast.app.core.context import Context, utc_now
-from holdfast.app.core.hook_socket import HookSocket
 from holdfast.app.search.recall import Search
 from holdfast.app.search.rule_sync import current_rules, sync_rules_if_writable
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
@@ -95,7 +94,7 @@ def refresh_briefs(settings: Settings, now: Callable[[], str] = utc_now) -> None
         prepare_briefs(replace(settings, principal=None), now)
 
 
-class _BriefAnswerer:
+class BriefAnswerer:
     """Answers hooks from a memory. It is opened in the thread of the socket, and opened again when
     the database was created or replaced."""
 
@@ -104,9 +103,6 @@ class _BriefAnswerer:
         self._context: Context | None = None
         self._briefs: Briefs | None = None
         self._opened_identity: DatabaseIdentity | None = None
-
-    def prepare(self) -> None:
-        self._open().load_model()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         brief = EMPTY_BRIEF
@@ -131,11 +127,3 @@ class _BriefAnswerer:
             self._context, self._opened_identity = Context(self._settings), identity
             self._briefs = Briefs(self._context, Search(self._context))
         return self._briefs
-
-
-def serve_briefs(settings: Settings) -> HookSocket | None:
-    """Answer hooks in the background; None if another process does so already, or if hooks were
-    never installed."""
-    path = HomePaths(settings.home).socket()
-    hook_socket = HookSocket(path, _BriefAnswerer(settings)) if path is not None else None
-    return hook_socket if hook_socket is not None and hook_socket.start() else None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from holdfast.errors import SettingsError
+from holdfast.private_files import file_identity
 from holdfast.settings import Settings
 from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.sqlite.migrate import schema_cookie

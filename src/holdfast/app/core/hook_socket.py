@@ -1,4 +1,5 @@
-"""The Unix socket that hooks query: a thread that any long-lived process of ours can host.
+"""A Unix socket that hooks and commands query: a thread that any long-lived process of ours can
+host.
 
 One JSON line in, one JSON line out, one request at a time. Only the owner can connect, requests are
 limited in size and time, and the thread never keeps a process alive. If another process listens
@@ -16,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from holdfast.app.core.backends import file_identity
 from holdfast.capture.home_paths import EVENT_VERSION
+from holdfast.private_files import file_identity
 
 # A request holds one prompt. A larger one is refused, so that no client can fill the memory.
 _MAX_REQUEST_BYTES = 200_000
@@ -32,10 +33,6 @@ _FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 class HookAnswerer(Protocol):
     """Answers the requests. All methods are called from one thread."""
-
-    def prepare(self) -> None:
-        """Called once before the first request."""
-        ...
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The reply to one request."""
@@ -76,9 +73,6 @@ class HookSocket:
         listening.close()
 
     def _listen(self, listening: socket.socket) -> None:
-        # The thread must survive any error: without it every hook would wait until its timeout.
-        with suppress(Exception):
-            self._answerer.prepare()
         while self._listening is listening:
             try:
                 connection, _ = listening.accept()
@@ -94,9 +88,23 @@ class HookSocket:
         if request.get("v") != EVENT_VERSION:
             return _FAILED
         answer = _FAILED
+        # The thread must survive any error: without it every hook would wait until its timeout.
         with suppress(Exception):
             answer = self._answerer.answer(request)
         return answer
+
+
+def ask_socket(path: Path, request: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
+    """The reply of the process that listens at this path; None if none does, or not in time."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(str(path))
+            connection.sendall(json.dumps({"v": EVENT_VERSION, **request}).encode() + b"\n")
+        except OSError:
+            return None
+        reply = _read(connection, timeout_s)
+    return reply if reply is not None and "error" not in reply else None
 
 
 def _bind(path: Path) -> socket.socket | None:
@@ -133,9 +141,9 @@ def _is_served(path: Path) -> bool:
         return True
 
 
-def _read(connection: socket.socket) -> dict[str, Any] | None:
-    """The JSON object that the client sent; None if it sent anything else or was too slow."""
-    connection.settimeout(_READ_TIMEOUT_S)
+def _read(connection: socket.socket, timeout_s: float = _READ_TIMEOUT_S) -> dict[str, Any] | None:
+    """The JSON object that the other side sent; None if it sent anything else or was too slow."""
+    connection.settimeout(timeout_s)
     data = b""
     try:
         while not data.endswith(b"\n"):

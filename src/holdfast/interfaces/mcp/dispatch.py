@@ -39,6 +39,7 @@ from holdfast.interfaces.mcp.server_spec import (
     CallContext,
     Engine,
     ServerSpec,
+    for_client,
     progress_token,
 )
 
@@ -77,7 +78,9 @@ def engine_request(spec: ServerSpec, message: Message) -> EngineRequest:
         case "tools/call":
             name, arguments = spec.check_call(message.params)
             return EngineRequest(
-                lambda engine, context: engine.call(name, arguments, context),
+                lambda engine, context: for_client(
+                    engine.call(name, arguments, context), context.client
+                ),
                 name in spec.slow_tools,
             )
         case "resources/list":

@@ -156,5 +156,5 @@ SPEC = ServerSpec(
     tools=TOOLS,
     make_engine=_make_engine,
     slow_tools=frozenset({"memory", "memory_reflect", "team_query"}),
-    always_load=True,
+    always_load=frozenset({"memory", "memory_recall", "remember"}),
 )

@@ -1,8 +1,9 @@
 """The server over standard input and output, and the threads that answer calls.
 
-The server lists its tools before the engine is loaded. Calls are answered by two threads in the
+The engine is loaded for the first call: most sessions list the tools and call none, and would pay
+for it with half a second of CPU and a hundred megabytes. Calls are answered by two threads in the
 order in which they came, slow tools in one and everything else in the other; a ping is answered
-meanwhile. Companions, such as the socket that hooks ask, are started once the engine is loaded.
+meanwhile. Companions, such as the socket that hooks ask, are started in a thread at once.
 When the input ends, the server waits a moment for running calls, closes the engines and the
 companions, and ends.
 """
@@ -39,9 +40,6 @@ from holdfast.interfaces.mcp.server_spec import CallContext, Engine, ServerSpec,
 
 # How many calls of one client may wait or run: what a client can make us keep is bounded.
 MAX_PENDING_CALLS = 1_000
-# The engine is loaded after this time even if nothing was called, so that it is ready for the
-# first call. Loading it at once would compete for the CPU with the start of the agent's session.
-ENGINE_LOAD_DELAY_S = 1.5
 
 
 class ShutdownTimeouts(NamedTuple):
@@ -101,12 +99,11 @@ class EngineThread:
 
 
 class EngineThreads:
-    """The threads that answer calls. `wanted` is set when the first call comes."""
+    """The threads that answer calls."""
 
     def __init__(self, spec: ServerSpec) -> None:
         self.fast = EngineThread(spec.make_engine)
         self.slow = EngineThread(spec.make_engine)
-        self.wanted = threading.Event()
 
     def close(self) -> list[Future[None]]:
         """Drop the calls that have not begun, and close each engine after the one that has. Does
@@ -171,7 +168,6 @@ class MessageHandler:
         self, id: RequestId, request: EngineRequest, context: CallContext, send_answer: Send
     ) -> None:
         engine = self._engines.slow if request.is_slow else self._engines.fast
-        self._engines.wanted.set()
         future = engine.thread.submit(_run, id, engine, request, context, send_answer)
         self._pending[future] = context
         future.add_done_callback(partial(self._finish, id, send_answer))
@@ -215,45 +211,31 @@ class Server:
         write: Send,
         spec: ServerSpec,
         companions: Callable[[], Sequence[Companion]] = no_companions,
-        load_delay_s: float = ENGINE_LOAD_DELAY_S,
     ) -> None:
         self._write = write
         self._write_lock = threading.Lock()
         self._make_companions = companions
-        self._load_delay_s = load_delay_s
         self._companions: list[Companion] = []
-        self._input_ended = False
         self.engines = EngineThreads(spec)
         calls = ActiveCalls(MAX_PENDING_CALLS, unique_ids=False)
         self._handler = MessageHandler(spec, self.engines, calls)
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""
-        ready = self.engines.fast.thread.submit(self._prepare)
+        ready = self.engines.fast.thread.submit(self._start_companions)
         try:
             for line in lines:
                 for message in read_messages(line) if line.strip() else ():
                     self._handler.handle(message, self._send, self._send)
-            self._end_input()
             wait([ready, *self._handler.pending], _SHUTDOWN.answers_s)
         finally:
-            self._end_input()
             left = self._handler.pending
             self._handler.cancel_pending()
             wait([*left, *self.engines.close()], _SHUTDOWN.cancelled_s)
             for companion in self._companions:
                 companion.close()
 
-    def _end_input(self) -> None:
-        self._input_ended = True
-        self.engines.wanted.set()
-
-    def _prepare(self) -> None:
-        """Load the engine and start the companions, at the first call or after the delay."""
-        self.engines.wanted.wait(self._load_delay_s)
-        if self._input_ended:
-            return
-        self.engines.fast.load()
+    def _start_companions(self) -> None:
         self._companions.extend(self._make_companions())
 
     def _send(self, line: str) -> None:

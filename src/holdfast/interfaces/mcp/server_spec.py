@@ -18,6 +18,9 @@ from holdfast.version import __version__
 
 # The name of a client is kept with what it writes; a longer one is cut to this.
 _MAX_CLIENT_NAME_CHARS = 60
+_DATA = "structuredContent"
+# Parts of the names that agents give when they connect. Other clients are programs.
+_AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode", "vscode")
 RESOURCE_TEMPLATES = [
     {
         "uriTemplate": "holdfast://{word}/{id}",
@@ -31,7 +34,7 @@ RESOURCE_TEMPLATES = [
 
 class ServerSpec(NamedTuple):
     """A server. Its `slow_tools` run in a thread of their own, so that the others need not wait for
-    them. With `always_load` the host shows the tools to its model at once instead of only when the
+    them. The host shows the tools in `always_load` to its model at once, and the others when the
     model searches for tools."""
 
     name: str
@@ -40,7 +43,7 @@ class ServerSpec(NamedTuple):
     tools: tuple[Tool, ...]
     make_engine: Callable[[], Engine]
     slow_tools: frozenset[str] = frozenset()
-    always_load: bool = False
+    always_load: frozenset[str] = frozenset()
 
     def initialize_result(self, params: Object) -> Object:
         """The result of `initialize`."""
@@ -57,7 +60,7 @@ class ServerSpec(NamedTuple):
 
     def list_tools(self) -> list[Object]:
         """The tools of the result of `tools/list`."""
-        return [describe_tool(tool, self.always_load) for tool in self.tools]
+        return [describe_tool(tool, tool.name in self.always_load) for tool in self.tools]
 
     def check_call(self, params: Object) -> tuple[str, Object]:
         """The name and the arguments of a tool call; raises RpcError if they are not valid."""
@@ -70,7 +73,14 @@ class ServerSpec(NamedTuple):
 
 def tool_result(text: str, data: Object) -> Object:
     """The result of a tool, as text and as data."""
-    return {"content": [{"type": "text", "text": text}], "structuredContent": data}
+    return {"content": [{"type": "text", "text": text}], _DATA: data}
+
+
+def for_client(result: Object, client: str) -> Object:
+    """The result of a tool as a client should get it. Agents show their model the data instead of
+    the text if they are given both, and the text is made for a model to read."""
+    is_agent = any(name in client.lower() for name in _AGENTS)
+    return {key: value for key, value in result.items() if key != _DATA or not is_agent}
 
 
 def tool_error(error: HoldfastError) -> Object:

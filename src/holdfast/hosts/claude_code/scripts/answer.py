@@ -34,9 +34,9 @@ FRESH_SOURCES = ("startup", "clear", "compact", "fork")
 MAX_BRIEF_CHARS = 9_900
 # A larger payload is captured, but not parsed.
 MAX_PAYLOAD_BYTES = 8_000_000
-# How long a running server may take to find what is known about a prompt. What is left of the
-# total must do for the search in this process.
-SERVER_TIMEOUT_S = 0.8
+# How long a running server may take to find what is known about a prompt; with the first one it
+# loads its model. What is left of the total must do for the search in this process.
+SERVER_TIMEOUT_S = 1.1
 # How long it may take to make a brief anew. After that the session gets the prepared one, without
 # the files that changed.
 REFRESH_TIMEOUT_S = 1.2
@@ -409,6 +409,8 @@ def ask_server(home: HookHome, session: str, cwd: str, prompt: str) -> dict[str,
         "session": session,
         "cwd": cwd,
         "prompt": prompt[:MAX_PROMPT_CHARS],
+        # Otherwise a program waits, such as a script that runs `claude -p`.
+        "interactive": os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli",
     }
     data = b""
     try:

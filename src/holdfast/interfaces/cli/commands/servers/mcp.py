@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
@@ -116,12 +117,16 @@ def _load_spec(name: str) -> ServerSpec:
 
 
 def _companions() -> Sequence[Companion]:
-    """Start the worker, and the socket on which hooks ask this process for briefs."""
-    from holdfast.app.background import worker_start
-    from holdfast.app.briefs import briefing
+    """Start the worker if other agents need it, and the socket on which hooks ask this process for
+    briefs."""
+    from holdfast.app.briefs.hook_server import serve_briefs
 
-    worker_start.start_worker_if_due(load_settings())
-    asking = briefing.serve_briefs(load_settings())
+    settings = load_settings()
+    asking = serve_briefs(settings)
+    if HomePaths(settings.home).agents_record.exists():
+        from holdfast.app.background.worker_start import start_worker_if_due
+
+        start_worker_if_due(settings)
     return () if asking is None else (asking,)
 
 
