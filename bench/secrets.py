@@ -18,14 +18,17 @@ import string
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from holdfast.capture.redact import Redactor
 
 DATA = Path(__file__).parent / "data" / "secrets"
+TRANSCRIPTS = Path("/work/shared/data/transcripts")
 PARTS = ("tuning", "held_back")
 # Of every format and place, so many random secrets.
 PER_PLACE = 10
@@ -104,7 +107,8 @@ def rates(part: str) -> list[str]:
     formats = len((DATA / f"formats_{part}.jsonl").read_text("utf-8").splitlines())
     report = [
         f"secrets ({part}): {1 - survived.total() / total:.1%} of {formats} formats × 3 places × "
-        f"{PER_PLACE} taken out; {len(wrong) / len(lines):.1%} of {len(lines)} innocent lines marked"
+        f"{PER_PLACE} taken out",
+        f"secrets ({part}): {len(wrong) / len(lines):.1%} of {len(lines)} innocent lines marked",
     ]
     report += [f"secrets:   {n} of {name}, place {at}" for (name, at), n in survived.items()]
     report += [f"secrets:   marked: {line[:90]}" for line in wrong]
@@ -112,18 +116,30 @@ def rates(part: str) -> list[str]:
 
 
 def texts_to_time() -> list[str]:
-    """Pieces of code and, where they are there, lines of real transcripts."""
+    """Pieces of code and, where they are there, the texts of real transcripts."""
     pieces: list[str] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         text = path.read_text("utf-8", "replace")
         pieces += [text[start : start + 2000] for start in range(0, len(text), 2000)]
-    room = 20_000_000
-    for path in sorted(Path("/work/shared/data").rglob("*.jsonl")):
-        for line in path.read_text("utf-8", "replace").splitlines():
-            if room > 0 and len(line) < 20_000:
-                pieces.append(line)
-                room -= len(line)
+    for archive in sorted(TRANSCRIPTS.glob("*.tar.xz")):
+        with tarfile.open(archive) as files:
+            for member in files:
+                content = files.extractfile(member) if member.name.endswith(".jsonl") else None
+                for line in content or ():
+                    pieces += strings_in(json.loads(line))
     return pieces
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in cast("dict[str, object]", value).values():
+            yield from strings_in(part)
+    elif isinstance(value, list):
+        for part in cast("list[object]", value):
+            yield from strings_in(part)
 
 
 def seconds_to_redact() -> float:

@@ -57,7 +57,23 @@ def test_its_fields_and_types_are_known_before_one_is_made() -> None:
     assert get_type_hints(Unmade) == {"name": str, "size": int}
 
 
-def test_wrong_arguments_are_refused() -> None:
+def test_the_first_tuple_is_made_like_the_hundredth() -> None:
+    class Lamp(NamedTuple):
+        name: str
+        watts: int = 5
+        colors: tuple[str, ...] = ()
+
+    for _ in range(100):
+        assert Lamp("a") == ("a", 5, ())
+        assert Lamp("a", colors=("red",)) == ("a", 5, ("red",))
+        assert Lamp(name="b", watts=3) == ("b", 3, ())
+        assert Lamp("a", 1, ("x",))._asdict() == {"name": "a", "watts": 1, "colors": ("x",)}
+
+
+@pytest.mark.parametrize("made", [0, 100])
+def test_wrong_arguments_are_refused(made: int) -> None:
+    for _ in range(made):
+        Boat("Ada")
     for arguments in ((), ("Ada", 1, (), 4)):
         with pytest.raises(TypeError):
             Boat(*arguments)  # pyright: ignore[reportCallIssue, reportArgumentType]

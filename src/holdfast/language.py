@@ -29,9 +29,7 @@ _BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TAG = regex(r"(`[^`\n]*`)|(?<!\w)</?[a-z][a-z0-9_-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 # Quotation marks, brackets and the end of emphasis belong to the sentence that they close.
 _SENTENCE_END = regex(r"(?<=[.!?…])([\"')\]*_]*)\s+(?=\S)|(?<=[。！？])")
-_ABBREVIATION = regex(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|fig|dr|mr|ms|st|ca|resp|incl|[a-z])|^\d+)\.$", re.I
-)
+_ABBREVIATIONS = frozenset("etc vs cf approx fig dr mr ms st ca resp incl".split())
 # In brackets or quotation marks it ends a sentence only if another one begins.
 _CLOSED_ABBREVIATION = regex(
     r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl)\.[\"')\]*_]+$", re.IGNORECASE
@@ -69,7 +67,11 @@ def plain(sentence: str) -> str:
 
 def _without_blocks(text: str) -> str:
     """A text without code blocks and tables, and without the marks of quoted lines."""
-    return _QUOTE.sub("", _TABLE_ROW.sub("", _FENCE.sub("\n", text)))
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub("\n", text)
+    if "|" in text:
+        text = _TABLE_ROW.sub("", text)
+    return _QUOTE.sub("", text) if ">" in text else text
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -119,9 +121,22 @@ def _find_sentences(text: str) -> list[str]:
 
 def _goes_on(text: str, following: str) -> bool:
     """Whether a text ends with an abbreviation, so that its sentence goes on."""
-    if _ABBREVIATION.search(text):
+    if _ends_abbreviated(text):
         return True
     return following[:1].islower() and _CLOSED_ABBREVIATION.search(text) is not None
+
+
+def _ends_abbreviated(text: str) -> bool:
+    """Whether a text ends with an abbreviation, an initial ("e.g.") or the number of an item."""
+    if not text.endswith("."):
+        return False
+    body = text[:-1]
+    start = len(body)
+    while start and (body[start - 1].isalnum() or body[start - 1] == "_"):
+        start -= 1
+    word = body[start:].lower()
+    initial = len(word) == 1 and word.isascii() and word.isalpha()
+    return initial or word in _ABBREVIATIONS or body.isdecimal()
 
 
 def _split_at_ends(block: str) -> list[str]:

@@ -1,8 +1,8 @@
-"""Named tuples whose constructors are made on first use.
+"""Named tuples whose constructors are made when they are needed.
 
 `typing.NamedTuple` takes a third of a millisecond to define a class: it reads every annotation and
 compiles a constructor. A question defines some two hundred of them and makes few. So a class gets
-its constructor with its first tuple, and annotations stay text until somebody asks for them. To
+its constructor when it is needed, and annotations stay text until somebody asks for them. To
 type checkers these are named tuples of the standard library.
 """
 
@@ -40,6 +40,8 @@ else:
     def _as_arguments(self: Any) -> tuple[Any, ...]:
         return tuple(self)
 
+    _UNCOMPILED_CALLS = 20
+
     _SHARED = {
         "__slots__": (),
         "_make": classmethod(_make),
@@ -63,9 +65,20 @@ else:
         return space["__new__"]
 
     def _lazy_constructor(defined: type) -> Callable[..., Any]:
-        """`__new__` that replaces itself when it is first called."""
+        """`__new__` that is replaced by a compiled one after some calls. Of most classes a question
+        makes a few tuples, and compiling takes as long as twenty calls of this."""
+        fields, defaults = defined._fields, defined._field_defaults
+        calls = 0
 
         def first(cls: type, *values: Any, **named: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            rest = fields[len(values) :]
+            if calls <= _UNCOMPILED_CALLS and named.keys() <= set(rest):
+                whole = {**defaults, **named}
+                if all(name in whole for name in rest) and len(values) <= len(fields):
+                    return tuple.__new__(cls, (*values, *(whole[name] for name in rest)))
+            # Arguments that do not fit are refused as by any function.
             made = _make_constructor(defined)
             defined.__new__ = made
             return made(cls, *values, **named)

@@ -1,7 +1,9 @@
 """The goal brief: for a session's first prompt, the decisions that concern it, or nothing.
 
 The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
-the rule that the obvious fix would break. So the search first finds the area (work that shares the
+the rule that the obvious fix would break. Where a conversation that it is about was summed up, the
+recap is told, whole and as it finally stood (`goal_recaps`); then nothing else, for the rest of the
+conversation holds what was rejected. Otherwise the search first finds the area (work that shares the
 prompt's words, and its files), then the decisions made there: in the same conversation, about the
 same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below
 the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
@@ -24,6 +26,7 @@ from holdfast.brief.frame import (
     trust_label,
     wrap_brief,
 )
+from holdfast.brief.goal_recaps import GoalRecaps, RecapMatch, stating_uris
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import (
     DecisionQuote,
@@ -279,19 +282,22 @@ def goal_brief(
     prompt: str,
     search: PassageSearch | None = None,
     rules: Sequence[Rule] | None = None,
+    semantic: SemanticSearch | None = None,
 ) -> Brief:
     """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
-    by words, unless another `search` is given, such as one that knows meanings. `rules` are those
-    of the bank's files, if they are known better than the store knows them."""
+    by words, and by meaning if a `semantic` search is given. `rules` are those of the bank's files,
+    if they are known better than the store knows them."""
     goal = goal_of(prompt)
     if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
-    run = _GoalSearch(reader, bank, goal, search)
-    ranked = run.run()
-    entries = _choose(ranked, run.items, run.superseded)
-    if not entries:
-        return EMPTY_BRIEF
-    return _render(entries, MemoryFile(reader.rules.all(bank) if rules is None else rules))
+    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
+    run = _GoalSearch(reader, bank, goal, semantic)
+    recaps = run.find_recaps()
+    if recaps:
+        return _render([_recap_lines(match, run.items, memory_file) for match in recaps])
+    entries = _choose(run.run(), run.items, run.superseded)
+    told = _with_recaps(entries, run)
+    return _render([_told_lines(one, run.items, memory_file) for one in told])
 
 
 class _Replaced(NamedTuple):

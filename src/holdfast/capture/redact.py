@@ -13,15 +13,17 @@ from collections.abc import Iterable
 from holdfast.capture.key_runs import (
     PRIVATE_KEY_BODY,
     long_runs,
-    may_contain_key,
     may_contain_key_body,
+    possible_key_rules,
 )
 from holdfast.capture.secrets import (
     ALWAYS_TRIED,
-    DOTTED_FORMATS,
-    KEY_FORMATS,
+    BASE64_RULES,
+    BROKEN_PREFIX_RULES,
+    MARK_START,
     NAMED_SECRETS,
     SECRET_NAME_HINTS,
+    SHAPE_RULES,
     SecretRule,
     find_assigned_secrets,
     has_secret_sign,
@@ -29,8 +31,7 @@ from holdfast.capture.secrets import (
 )
 from holdfast.lazy_named_tuple import NamedTuple
 
-_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
-_MARK_START = "[redacted:"
+_PRIVATE = r"(?is)<private>.*?(?:</private>|\Z)"
 # Texts up to this length are remembered once they were found clean: names, commands and outcomes
 # repeat, and longer texts rarely do.
 _MAX_CACHED_CHARACTERS = 200
@@ -65,8 +66,8 @@ class _RuleGroup:
 
 
 _ALWAYS = _RuleGroup((SecretRule("private", ("<private>",), _PRIVATE), *ALWAYS_TRIED))
-_KEY_FORMATS = _RuleGroup(KEY_FORMATS)
-_DOTTED_FORMATS = _RuleGroup(DOTTED_FORMATS)
+_BROKEN_PREFIXES = _RuleGroup((*BROKEN_PREFIX_RULES, *SHAPE_RULES))
+_BASE64 = _RuleGroup(BASE64_RULES)
 _NAMED = _RuleGroup(NAMED_SECRETS)
 
 
@@ -74,7 +75,9 @@ class Redactor:
     """Applies the built-in rules and those of the settings."""
 
     def __init__(self, extra: Iterable[tuple[str, str]] = ()) -> None:
-        self._extra = tuple(SecretRule(kind, (), re.compile(pattern)) for kind, pattern in extra)
+        self._extra = tuple(SecretRule(kind, (), pattern) for kind, pattern in extra)
+        for rule in self._extra:
+            re.compile(rule.expression)
         self._names: dict[str, str] = {}
         self._clean: set[str] = set()
 
@@ -111,10 +114,10 @@ class Redactor:
         if named:
             rules += _NAMED.possible(text, low)
         if runs.text:
-            if may_contain_key(runs.text):
-                rules += _KEY_FORMATS.possible(runs.text, runs.text.lower())
-            if runs.dotted:
-                rules += _DOTTED_FORMATS.possible(text, low)
+            rules += possible_key_rules(runs.text)
+            rules += _BASE64.possible(text, low)
+            if runs.broken:
+                rules += _BROKEN_PREFIXES.possible(text, low)
             if may_contain_key_body(text):
                 rules.append(PRIVATE_KEY_BODY)
         rules += self._extra
@@ -126,28 +129,15 @@ class Redactor:
             text = _redact_assignments(text, counts)
         return RedactedText(text, dict(counts) if counts else _NOTHING)
 
-    def _apply_all(self, rules: list[SecretRule], text: str, counts: Counter[str]) -> str:
+    @staticmethod
+    def _apply_all(rules: list[SecretRule], text: str, counts: Counter[str]) -> str:
         for rule in rules:
-            text = self._apply(rule, text, counts)
+            text = rule.apply(text, counts)
         if counts:
             # A key that stood right behind another has a clear start only now.
             for rule in rules:
-                text = self._apply(rule, text, counts)
+                text = rule.apply(text, counts)
         return text
-
-    @staticmethod
-    def _apply(rule: SecretRule, text: str, counts: Counter[str]) -> str:
-        def substitute(match: re.Match[str]) -> str:
-            found = match.group()
-            if _MARK_START in found and rule.kind != "private":
-                return found
-            new = redaction_mark(rule.kind) if rule.replace is None else rule.replace(match)
-            if new is None:
-                return found
-            counts[rule.kind] += 1
-            return new
-
-        return rule.pattern.sub(substitute, text)
 
 
 def _names_a_secret(low: str) -> bool:
@@ -161,11 +151,11 @@ def _redact_assignments(text: str, counts: Counter[str]) -> str:
     """Redact assigned values from left to right; one inside another goes with it."""
     parts: list[str] = []
     done = 0
-    for start, stop in sorted(
-        set(find_assigned_secrets(text, text.lower())), key=lambda s: (s[0], -s[1])
+    for start, stop, kind in sorted(
+        set(find_assigned_secrets(text, text.lower())), key=lambda span: (span[0], -span[1])
     ):
-        if start >= done and _MARK_START not in text[start:stop]:
-            parts += [text[done:start], redaction_mark("secret")]
+        if start >= done and MARK_START not in text[start:stop]:
+            parts += [text[done:start], redaction_mark(kind)]
             done = stop
-            counts["secret"] += 1
+            counts[kind] += 1
     return "".join([*parts, text[done:]]) if parts else text

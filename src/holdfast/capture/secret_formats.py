@@ -5,8 +5,7 @@ and detect-secrets look for. A row is all that a new format needs: `capture/secr
 it, `capture/key_runs` lets texts with its prefix pass, and tests try its example.
 
 - `kind` is shown in the mark that replaces the secret, and may occur in several rows.
-- `prefixes` are what the secret begins with, separated by blanks. A prefix in lower case is found in
-  any case, and the pattern decides.
+- `prefixes` are what the secret begins with, separated by blanks.
 - `rest` is a regular expression of what follows: its alphabet and its length. Lengths are a little
   wider than documented where services have changed theirs.
 - `source` says where the format is documented.
@@ -17,7 +16,7 @@ it, `capture/key_runs` lets texts with its prefix pass, and tests try its exampl
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from holdfast.lazy_named_tuple import NamedTuple
 
 _GITHUB = "https://docs.github.com/en/authentication"
 _GITLAB = "https://docs.gitlab.com/security/tokens/"
@@ -102,22 +101,13 @@ KEY_FORMATS: tuple[SecretFormat, ...] = (
         "nfp_{36}",
     ),
     SecretFormat(
-        "cloudflare-key",
-        "cfut_ cfat_ cfk_",
-        r"[A-Za-z0-9]{40,}",
-        "https://developers.cloudflare.com/fundamentals/api/get-started/create-token/",
-        "cfut_{48}",
-    ),
-    SecretFormat(
         "pulumi-token",
         "pul-",
         r"[0-9a-f]{40}\b",
         "https://www.pulumi.com/docs/pulumi-cloud/access-management/access-tokens/",
         "pul-{h40}",
     ),
-    SecretFormat(
-        "openstack-token", "tk-us- tk-eu-", r"[A-Za-z0-9_-]{48}\b", _GITLEAKS, "tk-us-{48}"
-    ),
+    SecretFormat("scalingo-token", "tk-us-", r"[A-Za-z0-9_-]{48}\b", _GITLEAKS, "tk-us-{48}"),
     # Models and search
     SecretFormat(
         "anthropic-key",
@@ -468,8 +458,8 @@ KEY_FORMATS: tuple[SecretFormat, ...] = (
     ),
     SecretFormat(
         "age-key",
-        "age-secret-key-",
-        r"1[0-9A-Z]{50,}",
+        "AGE-SECRET-KEY-1",
+        r"[0-9A-Z]{50,}",
         "https://github.com/FiloSottile/age",
         "AGE-SECRET-KEY-1{u58}",
     ),
@@ -480,7 +470,7 @@ KEY_FORMATS: tuple[SecretFormat, ...] = (
         "https://support.1password.com/secret-key/",
         "A3-{u6}-{u6}-{u5}-{u5}-{u5}-{u5}",
     ),
-    SecretFormat("adobe-secret", "p8e- p8e_", r"[A-Za-z0-9_-]{32}\b", _GITLEAKS, "p8e-{32}"),
+    SecretFormat("adobe-secret", "p8e-", r"[A-Za-z0-9_-]{32}\b", _GITLEAKS, "p8e-{32}"),
     SecretFormat(
         "jwt",
         "eyJ",
@@ -490,8 +480,8 @@ KEY_FORMATS: tuple[SecretFormat, ...] = (
     ),
 )
 
-# A dot, a tilde, a colon or a slash breaks the prefix. What stands right before a long run, the last
-# characters of the prefix, lets a text pass.
+# A dot, a tilde or a slash breaks the prefix. What of it stands right before a long run lets a text
+# pass.
 BROKEN_PREFIX_FORMATS: tuple[SecretFormat, ...] = (
     SecretFormat(
         "slack-webhook",
@@ -561,8 +551,8 @@ BROKEN_PREFIX_FORMATS: tuple[SecretFormat, ...] = (
     ),
 )
 
-# What follows the prefix is base64, whose `+` and `/` end a run anywhere: tried where a text has any
-# long run.
+# What follows the prefix is base64, whose `+` and `/` end a run anywhere: tried where a text has
+# any long run.
 BASE64_FORMATS: tuple[SecretFormat, ...] = (
     SecretFormat(
         "1password-token",

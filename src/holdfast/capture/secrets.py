@@ -1,55 +1,119 @@
-"""The formats of secrets: one rule per kind, with the literals that must be present.
+"""The rules by which secrets are found: formats, commands, documents and telling names.
 
-Where none of a rule's `anchors` occurs in a text, its pattern is not tried, and patterns start with
-a literal where they can. An anchor in lower case is searched for in any case; one with a capital
-letter is case-sensitive. The rules come in groups, so that most texts pass after some twenty
-lookups: always tried (`ALWAYS_TRIED`), tried where there is a long unbroken run of characters
-(`KEY_FORMATS`, `DOTTED_FORMATS`), and tried where a name suggests a secret (`NAMED_SECRETS`).
+Where none of a rule's `anchors` occurs in a text, its pattern is not tried. The rules come in
+groups, so that most texts pass after some twenty lookups:
 
-To add a rule:
+- `FORMAT_RULES`: keys with a prefix of their own, from the tables in `capture/secret_formats`. A
+  new format is a row there and needs nothing else.
+- `SHAPE_RULES`: keys that are known by their shape, without a prefix. Their gate is in `key_runs`.
+- `ALWAYS_TRIED`: what is around the secret tells, as in `docker login -p …`. The text must have a
+  sign (`has_secret_sign`). Add one there if a new rule can match a text without any of them; every
+  text pays for it.
+- `NAMED_SECRETS` and `find_assigned_secrets`: a name suggests a secret. The text must have a sign
+  and one of `SECRET_NAME_HINTS`. Which names do is said in `capture/secret_names`.
 
-1. Choose the group. Each has a gate, and what does not pass it never reaches the rule:
-   - `KEY_FORMATS`, for a key with a prefix of its own: a run of at least 15 letters, digits, `_`
-     and `-` that begins with an anchor (`key_runs.may_contain_key` is made from the anchors).
-   - `DOTTED_FORMATS`, where a dot, a colon or a slash breaks the prefix: add the prefix to
-     `_DOTTED_PREFIXES` in `key_runs`, too.
-   - `NAMED_SECRETS`: the text must have a sign (`has_secret_sign`) and a name that is listed in
-     `SECRET_NAME_HINTS`. A name whose assigned value is secret (`NAME = "…"`) belongs into
-     `_SECRET_NAMES` and needs no rule, only a hint that it contains.
-   - `ALWAYS_TRIED`: the text must have a sign. Add one to `has_secret_sign` if the rule can match a
-     text without any of them; every text pays for it.
-2. Start the pattern with a literal, and give all literals that it can start with as `anchors`.
-3. Add an example to `tests/capture/test_redact.py`: to `KEYS` for a key, else to the texts of
-   `test_the_value_of_a_named_secret_is_redacted`. Write it in two pieces, so that it does not
-   look like a key itself.
-4. Name it in the table of `docs/privacy.md`.
+A new rule needs an example in `tests/capture/test_redact.py`, and its kind a word in
+`docs/privacy.md`. Write examples in two pieces, so that they do not look like a key themselves.
 """
 
 from __future__ import annotations
 
-import math
+import base64
+import binascii
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
-from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.capture.secret_formats import (
+    BASE64_FORMATS,
+    BROKEN_PREFIX_FORMATS,
+    KEY_FORMATS,
+    SecretFormat,
+)
+from holdfast.capture.secret_names import (
+    NameStrength,
+    is_location,
+    is_made_of_words,
+    is_placeholder,
+    looks_generated,
+    looks_random,
+    name_strength,
+)
 
 # The replacement of a match; None leaves it as it is.
 Replace = Callable[[re.Match[str]], str | None]
-
-
-class SecretRule(NamedTuple):
-    """One kind of secret. `replace` may inspect the match and decline."""
-
-    kind: str
-    anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
-    replace: Replace | None = None
+MARK_START = "[redacted:"
 
 
 def redaction_mark(kind: str) -> str:
     """The text that replaces a secret."""
-    return f"[redacted:{kind}]"
+    return f"{MARK_START}{kind}]"
+
+
+class SecretRule:
+    """One kind of secret. `replace` may inspect the match and decline.
+
+    A pattern is compiled when it is first tried. An anchor in lower case is searched for in any
+    case; one with a capital letter is case-sensitive. With `starts_with_anchor`, the pattern is
+    tried only where an anchor is, exactly as it is written.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        anchors: Iterable[str],
+        expression: str,
+        replace: Replace | None = None,
+        *,
+        starts_with_anchor: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.anchors = tuple(anchors)
+        self.expression = expression
+        self._replace = replace
+        self._starts_with_anchor = starts_with_anchor
+        if replace is None and "(?P<head>" in expression:
+            self._replace = self._keep_head
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        return re.compile(self.expression)
+
+    def replacement(self, match: re.Match[str]) -> str | None:
+        """What replaces a match, or None if it is no secret."""
+        if MARK_START in match.group() and self.kind != "private":
+            return None
+        return redaction_mark(self.kind) if self._replace is None else self._replace(match)
+
+    def apply(self, text: str, counts: Counter[str]) -> str:
+        """Replace every match in a text, and count them."""
+        parts: list[str] = []
+        done = 0
+        for match in self._matches(text):
+            new = self.replacement(match) if match.start() >= done else None
+            if new is not None:
+                parts += [text[done : match.start()], new]
+                done = match.end()
+                counts[self.kind] += 1
+        return "".join([*parts, text[done:]]) if parts else text
+
+    def _matches(self, text: str) -> Iterable[re.Match[str]]:
+        if not self._starts_with_anchor:
+            return self.pattern.finditer(text)
+        found: list[re.Match[str]] = []
+        for anchor in self.anchors:
+            at = text.find(anchor)
+            while at >= 0:
+                match = self.pattern.match(text, at)
+                if match is not None:
+                    found.append(match)
+                at = text.find(anchor, at + len(anchor) if match is None else match.end())
+        return sorted(found, key=lambda match: match.start()) if len(found) > 1 else found
+
+    def _keep_head(self, match: re.Match[str]) -> str:
+        return f"{match['head']}{redaction_mark(self.kind)}"
 
 
 # A key starts where no ASCII letter, digit or underscore precedes it, or right after an
@@ -58,275 +122,366 @@ _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 _END = r"(?![A-Za-z0-9_])"
 
 
-def _key(kind: str, anchors: str, pattern: str) -> SecretRule:
-    bounded = re.sub(r"\\b\Z", lambda _: _END, pattern).replace(r"\b", _START, 1)
-    return SecretRule(kind, tuple(anchors.split()), re.compile(bounded))
+def _bounded(rest: str) -> str:
+    return re.sub(r"\\b\Z", lambda _: _END, rest)
 
 
-KEY_FORMATS: tuple[SecretRule, ...] = (
-    _key("aws-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
-    _key("anthropic-key", "sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
-    _key("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
-    _key("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[A-Za-z0-9]{20,}"),
-    _key("github-token", "github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}"),
-    _key("gitlab-token", "glpat- gldt- glrt-", r"\bgl(?:pat|dt|rt)-[A-Za-z0-9_-]{18,}"),
-    _key(
-        "slack-token",
-        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-",
-        r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}",
+def _format_rule(row: SecretFormat) -> SecretRule:
+    prefixes = row.prefixes.split()
+    start = "" if "/" in row.prefixes else _START
+    expression = f"{start}(?:{'|'.join(map(re.escape, prefixes))}){_bounded(row.rest)}"
+    longest = max(len(prefix) for prefix in prefixes)
+
+    def replace(match: re.Match[str]) -> str | None:
+        found = match.group()
+        if is_made_of_words(found[longest:] if len(found) > longest + 8 else found):
+            return None
+        return redaction_mark(row.kind)
+
+    # A name in kebab or snake case may begin like a key: `sk-icon-button-primary`.
+    may_be_a_name = "-]" in row.rest or "_]" in row.rest
+    return SecretRule(
+        row.kind,
+        prefixes,
+        expression,
+        replace if may_be_a_name else _unless_repeated(row.kind),
+        starts_with_anchor=True,
+    )
+
+
+def _unless_repeated(kind: str) -> Replace:
+    """Keep `sk_test_xxxxxxxxxxxx`, which stands for a key."""
+
+    def replace(match: re.Match[str]) -> str | None:
+        return None if len(set(match.group()[-10:])) == 1 else redaction_mark(kind)
+
+    return replace
+
+
+KEY_RULES = (
+    # The secret that a CSV of AWS has behind the id of its key.
+    SecretRule(
+        "aws-secret",
+        ("AKIA", "ASIA"),
+        rf"{_START}(?P<head>(?:AKIA|ASIA)[0-9A-Z]{{16}}[\"']?[,;|\t ]{{1,3}}[\"']?)"
+        r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+        starts_with_anchor=True,
     ),
-    _key(
-        "stripe-key",
-        "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_",
-        r"\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}",
+    *map(_format_rule, KEY_FORMATS),
+)
+BROKEN_PREFIX_RULES = tuple(map(_format_rule, BROKEN_PREFIX_FORMATS))
+BASE64_RULES = tuple(map(_format_rule, BASE64_FORMATS))
+FORMAT_RULES = (*KEY_RULES, *BROKEN_PREFIX_RULES, *BASE64_RULES)
+SHAPE_RULES = (
+    SecretRule("telegram-token", (":AA",), rf"{_START}\d{{8,10}}:AA[A-Za-z0-9_-]{{32,34}}{_END}"),
+    SecretRule(
+        "azure-secret",
+        ("Q~",),
+        r"(?<![A-Za-z0-9_~.])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
     ),
-    _key("google-key", "AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),
-    _key("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
-    _key("pypi-token", "pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}"),
-    _key("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}"),
-    _key("holdfast-key", "hf_", r"\bhf_[0-9a-f]{8}_?[A-Za-z0-9_-]{32,}"),
-    _key("twilio-key", "SK AC", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
-    _key("digitalocean-token", "doo_v1_ dop_v1_ dor_v1_", r"\bdo[opr]_v1_[0-9a-f]{40,}"),
-    _key("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}\b"),
-    _key("linear-key", "lin_api_", r"\blin_api_[A-Za-z0-9]{30,}"),
-    _key("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
-    _key("age-key", "age-secret-key-", r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    _key("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}"),
-)
-
-# Formats whose anchor is broken by a dot, a colon or a slash.
-DOTTED_FORMATS: tuple[SecretRule, ...] = (
-    _key(
-        "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/\w+/\w+/[A-Za-z0-9]{15,}"
+    SecretRule(
+        "terraform-token",
+        (".atlasv1.",),
+        rf"{_START}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}",
     ),
-    _key("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
-    _key("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    _key("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{20,}"),
-    _key("telegram-token", ":AA", r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,34}\b"),
+    SecretRule(
+        "discord-token",
+        (".",),
+        rf"{_START}[MNO](?=[A-Za-z_-]{{0,26}}\d)[A-Za-z0-9_-]{{22,27}}\.[A-Za-z0-9_-]{{6}}"
+        r"\.(?=[A-Za-z_-]{0,36}\d)[A-Za-z0-9_-]{27,40}" + _END,
+    ),
+)
+MAILCHIMP_RULE = SecretRule("mailchimp-key", ("-us",), rf"{_START}[0-9a-f]{{32}}-us\d{{1,2}}{_END}")
+
+
+def _connection(match: re.Match[str]) -> str | None:
+    password = match.group("password")
+    if is_placeholder(password) and (
+        password[0] in "<{$[%*" or password.lower() in {"password", "passwd", "pass", "pwd"}
+    ):
+        return None
+    return f"{match.group('head')}{redaction_mark('password')}@"
+
+
+def _argument(match: re.Match[str]) -> str | None:
+    value = match.group("value").strip("\\\"'")
+    if len(value) < 3 or value.startswith(("-", "$")) or is_placeholder(value):
+        return None
+    return f"{match.group('head')}{redaction_mark('secret')}"
+
+
+def _option(match: re.Match[str]) -> str | None:
+    strong = name_strength(match.group("name")) is NameStrength.STRONG
+    is_word = is_location(match.group("value"))
+    return _argument(match) if strong and not is_word else None
+
+
+_LOGIN_COMMAND = re.compile(
+    r"\b(?:az|docker|podman|nerdctl|buildah|skopeo|oras|oc|cf|registry)\s{1,9}\Z"
 )
 
-_SECRET_NAMES = tuple(
-    "password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey "
-    "access_key access-key private_key privatekey auth_key authkey encryption_key "
-    "encryptionkey signing_key signingkey account_key accountkey credential".split()
+
+def _login(match: re.Match[str]) -> str | None:
+    before = match.string[max(match.start() - 20, 0) : match.start()]
+    return _argument(match) if _LOGIN_COMMAND.search(before) else None
+
+
+def _docker_auth(match: re.Match[str]) -> str | None:
+    try:
+        decoded = base64.b64decode(match.group("value"), validate=True)
+    except binascii.Error:
+        return None
+    if not decoded.isascii() or not decoded.decode("ascii").isprintable():
+        return None
+    return f"{match.group('head')}{redaction_mark('docker-auth')}"
+
+
+_SECRET_KIND = re.compile(r"kind\\?[\"']?:\s*\\?[\"']?Secret\b")
+_ENCODED_VALUE = re.compile(
+    r"(?P<head>[\w.-]+\\?[\"']?:[ ]*\\?[\"']?)[A-Za-z0-9+/]{6,}={0,2}(?![\w+/.:-])"
+)
+_PLAIN_VALUE = re.compile(r"(?P<head>[\w.-]+\\?[\"']?:[ ]*\\?[\"']?)[^\s\"'\\,|>{}]{3,}")
+
+
+def _manifest_data(match: re.Match[str]) -> str | None:
+    """Redact the values of a Kubernetes secret, whose names may say nothing."""
+    text = match.string
+    first = text.rfind("\n---", 0, match.start())
+    last = text.find("\n---", match.end())
+    if not _SECRET_KIND.search(text, max(first, 0), len(text) if last < 0 else last):
+        return None
+    body = match.group("body")
+    mark = redaction_mark("kubernetes-secret")
+    values = _PLAIN_VALUE if match["head"].startswith("stringData") else _ENCODED_VALUE
+    redacted = values.sub(lambda value: f"{value['head']}{mark}", body)
+    return None if redacted == body else f"{match['head']}{redacted}"
+
+
+def _literal(match: re.Match[str]) -> str | None:
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return _argument(match) if "create secret" in line else None
+
+
+# The argument of an option: quoted, or up to a blank.
+_ARGUMENT = r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)"
+# A blank or a line break, also in JSON.
+_GAP = r"(?:\s|\\[nrt]){1,20}"
+_BREAK = r"(?:\r?\n|\\n)"
+
+ALWAYS_TRIED: tuple[SecretRule, ...] = (
+    SecretRule("stripe-key", ("whsec_",), rf"{_START}whsec_[A-Za-z0-9+/=]{{20,}}"),
+    SecretRule(
+        "private-key",
+        ("-----begin",),
+        r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    SecretRule(
+        "private-key",
+        ("-----end",),
+        r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/=]{16,}[ \t]*\n){1,200}"
+        r"[^\n]{0,20}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+    ),
+    SecretRule(
+        "password",
+        ("://",),
+        r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@",
+        _connection,
+    ),
+    SecretRule(
+        "bearer",
+        ("bearer",),
+        r"(?i)(?P<head>\bbearer\s+)(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}",
+    ),
+    SecretRule(
+        "bearer",
+        ("authorization",),
+        r"(?i)(?P<head>\bauthorization\\?[\"']?\s*[:=]\s*\\?[\"']?(?:bearer|basic|token)\s+)"
+        r"[^\s\"'<>{}$\\]{6,}",
+    ),
+    SecretRule(
+        "cookie", ("cookie",), r"(?i)(?P<head>\b(?:set-)?cookie\s*:\s*)[\w.-]+=[^\r\n'\"]{4,}"
+    ),
+    SecretRule(
+        "secret",
+        ("mysql",),
+        r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]{0,300}?\s-p)(?P<value>[^\s\"'-]{3,})",
+        _argument,
+    ),
+    SecretRule(
+        "secret",
+        ("curl",),
+        r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:)"
+        r"[^\s\"']{3,}",
+    ),
+    SecretRule(
+        "secret",
+        ("login",),
+        rf"(?P<head>login[^\n|;]{{1,300}}?\s-p[ =])\\?{_ARGUMENT}",
+        _login,
+    ),
+    SecretRule(
+        "secret",
+        ("redis-cli",),
+        rf"(?P<head>\bredis-cli\b[^\n|;]{{0,200}}?\s-a\s){_ARGUMENT}",
+        _argument,
+    ),
+    SecretRule(
+        "docker-auth",
+        ("auth",),
+        r"(?P<head>auth(?<![A-Za-z0-9]auth)\\?[\"']?\s{0,4}[:=]\s{0,4}\\?[\"']?)"
+        r"(?P<value>[A-Za-z0-9+/]{12,}={0,2})(?![A-Za-z0-9+/=_.:-])",
+        _docker_auth,
+    ),
 )
 
-# Values that are placeholders for a secret.
-_PLACEHOLDER = re.compile(
-    r"(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\{.*\}|\[.*\]|\$\{?(?-i:[A-Z_][A-Z0-9_]*)\}?|\$\(.*|%.*%"
-    r"|(?:your|my|some)[-_ ]?(?:own[-_ ])?(?:api|app|secret|token|key|pass|access|auth|client|db).*"
-    r"|change.?me.*|example.*|placeholder.*|dummy.*|fake.*|redacted.*|todo.*|none|null|undefined"
-    r"|true|false|string|str|text|int|number|bool|boolean|any|object|bytes|optional|required"
-    r"|hidden|pass(?:word|wd)?|pwd|secret|token|key|value|default|empty|process\.env.*"
-    r"|os\.environ.*|env\..*|secrets\..*|self\..*|this\..*|config\..*|settings\..*|await|new"
-    r"|return)$"
+NAMED_SECRETS: tuple[SecretRule, ...] = (
+    SecretRule(
+        "secret",
+        ("machine", "default login"),
+        rf"(?P<head>\b(?:machine{_GAP}[^\s\\]{{1,200}}|default){_GAP}"
+        rf"(?:(?:login|account){_GAP}[^\s\\]{{1,200}}{_GAP}){{0,2}}password{_GAP})"
+        r"(?P<value>(?:[^\s\\\"'`]|\\(?![nrt\"']))+)",
+        _argument,
+    ),
+    SecretRule(
+        "aws-secret",
+        ("access_key", "accesskey"),
+        r"(?i)(?P<head>secret_?access_?key\\?[\"']?[\s:=,]{1,4}\\?[\"']?)"
+        r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+    ),
+    SecretRule(
+        "kubernetes-secret",
+        ("kind",),
+        rf"(?P<head>\b(?:data|stringData):[ ]*{_BREAK})"
+        rf"(?P<body>(?P<indent>[ ]+)[^\n\\]*(?:{_BREAK}(?P=indent)[^\n\\]*){{0,200}})",
+        _manifest_data,
+    ),
+    SecretRule(
+        "kubernetes-secret",
+        ("kind",),
+        r"(?P<head>\b(?:data|stringData)\\?\":\s*)(?P<body>\{[^{}]{1,20000}\})",
+        _manifest_data,
+    ),
+    SecretRule(
+        "secret",
+        ("?", "&"),
+        r"(?i)(?P<head>[?&](?:access_token|token|api_?key|password|secret|client_secret)=)"
+        r"(?P<value>[^\s&#'\"<>{}$]{4,})",
+        _argument,
+    ),
+    SecretRule("secret", ("sshpass",), rf"(?P<head>\bsshpass\s+-p\s*){_ARGUMENT}", _argument),
+    SecretRule(
+        "secret",
+        ("--",),
+        rf"(?P<head>--(?P<name>(?:[a-z]{{1,20}}-){{0,4}}(?:pass(?:word|wd|phrase)?|token|secret|key"
+        rf"|credentials?)(?:-[a-z]{{1,20}}){{0,3}})[ =]){_ARGUMENT}",
+        _option,
+    ),
+    SecretRule(
+        "secret",
+        ("--from-literal",),
+        rf"(?P<head>--from-literal[ =][\"']?[\w.-]{{1,80}}=){_ARGUMENT}",
+        _literal,
+    ),
+    SecretRule(
+        "secret",
+        ("?", "&"),
+        r"(?i)(?P<head>[?&](?:access_token|auth|token|api_?key|key|sig(?:nature)?|password"
+        r"|secret|client_secret)=)(?=[^\s&#'\"]*\d)[A-Za-z0-9._~%+/=-]{12,}",
+    ),
 )
-_WORDY = re.compile(r"^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*[-_.:/]?$")
+
+_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn")
+SECRET_NAME_HINTS = (*_NAME_HINTS, "sig=", "auth=")
+_ASSIGNED = re.compile(
+    r"(?P<name>[\w-]{0,60})(?P<between>\\{0,3}[\"']?\s{0,20}(?::=|=>|=|:)\s{0,20})"
+)
+_VALUE = re.compile(
+    r"(?P<quote>\\{0,3}[\"'`])(?P<quoted>(?:[^\"'`\n\\]|\\+(?![\"'`\\])){6,})|[^\s\"'`,;]{8,}"
+)
+_ENVIRONMENT_VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:[^\s\"'`;&|\\]|\\(?![nrt\"']))+")
+_MAX_NAME = 60
+# What may stand before the name of a variable of the environment, as opposed to an argument's.
+_BEFORE_VARIABLE = frozenset(" \t\r\n\"'`;&|+-\\")
 
 
-def entropy(text: str) -> float:
-    """Shannon entropy in bits a character."""
-    counts = Counter(text)
-    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values())
+def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Start, end and kind of values that are assigned to a name that suggests a secret.
+
+    Names are found by the parts that many of them share: a pattern that tries all of them at every
+    character took eighty times as long.
+    """
+    if len(low) != len(text):
+        low = "".join(c.lower() if c.isascii() else c for c in text)
+    spans: list[tuple[int, int, str]] = []
+    for hint in _NAME_HINTS:
+        at = low.find(hint)
+        while at >= 0:
+            next_at = at + len(hint)
+            assigned = _ASSIGNED.match(text, next_at)
+            if assigned is not None:
+                span = _assigned_value(text, _name_start(text, at), assigned)
+                if span is not None:
+                    spans.append(span)
+                    next_at = span[1]
+            at = low.find(hint, next_at)
+    return spans
 
 
-# Bits a character from which a value counts as random. With a digit or a symbol in it, words are
-# already unlikely; without one, names in camel case must pass. Lower values redact more.
-_MIN_ENTROPY_WITH_DIGIT = 2.8
-_MIN_ENTROPY_LETTERS = 3.6
-# Shorter values are rarely secrets worth the damage that redacting ordinary words does.
-_MIN_RANDOM_CHARACTERS = 8
+def _name_start(text: str, at: int) -> int:
+    start = at
+    while (
+        start > 0
+        and at - start < _MAX_NAME
+        and (text[start - 1].isalnum() or text[start - 1] in "_-")
+    ):
+        start -= 1
+    if start > 0 and text[start - 1] == "\\" and text[start] in "nrt" and start < at:
+        start += 1  # the letter of an escaped line break
+    return start
 
 
-def _looks_random(value: str) -> bool:
-    """Whether letters and digits are mixed as in no name or word."""
-    if len(value) < _MIN_RANDOM_CHARACTERS or _PLACEHOLDER.match(value) or _WORDY.match(value):
+def _assigned_value(text: str, start: int, assigned: re.Match[str]) -> tuple[int, int, str] | None:
+    name = text[start : assigned.end("name")]
+    strength = name_strength(name)
+    if strength is NameStrength.NONE:
+        return None
+    at = assigned.end()
+    variable = name.lstrip("+-")
+    if (
+        assigned["between"] == "="
+        and variable == variable.upper()
+        and (start == 0 or text[start - 1] in _BEFORE_VARIABLE)
+    ):
+        value = _ENVIRONMENT_VALUE.match(text, at)
+        secret = value is not None and _is_environment_secret(value.group().strip("\"'"), strength)
+        return (at, value.end(), "env") if value is not None and secret else None
+    value = _VALUE.match(text, at)
+    if value is None or strength is not NameStrength.STRONG or not _is_secret(name, value):
+        return None
+    return (value.start("quoted") if value["quote"] else value.start(), value.end(), "secret")
+
+
+def _is_environment_secret(value: str, strength: NameStrength) -> bool:
+    if len(value) < 3 or is_placeholder(value) or "(" in value or is_location(value):
         return False
-    has_digit = any(c.isdigit() or c in "!#%&*+?@^~" for c in value)
-    has_letter = any(c.isalpha() for c in value)
-    mixed = value.lower() != value and value.upper() != value
-    if not has_letter or not (has_digit or mixed):
-        return False
-    return entropy(value) >= (_MIN_ENTROPY_WITH_DIGIT if has_digit else _MIN_ENTROPY_LETTERS)
+    return strength is NameStrength.STRONG or looks_generated(value)
 
 
 def _is_secret(name: str, match: re.Match[str]) -> bool:
-    value, quoted = match["value"], bool(match["quote"])
-    after = match.string[match.end() : match.end() + 1]
-    if quoted and len(value) < 400 and after != match["quote"]:
+    quote, value = match["quote"], match["quoted"] or match.group()
+    if quote and not match.string.startswith(quote, match.end()):
         return False  # the quote belongs to something else
-    if quoted and ("pass" in name or "pwd" in name) and " " not in value:
-        return not _PLACEHOLDER.match(value)
-    return not _is_code(value, quoted) and _looks_random(value)
+    low = name.lower()
+    if quote and ("pass" in low or "pwd" in low) and " " not in value:
+        return not is_placeholder(value) and not is_location(value)
+    return not _is_code(value, bool(quote)) and looks_random(value) and not is_location(value)
 
 
 def _is_code(value: str, quoted: bool) -> bool:
     """Whether it is an expression rather than a literal: a call, an attribute, an index."""
     return not quoted and any(c in value for c in "()[]{}<>.$")
-
-
-def _env(match: re.Match[str]) -> str | None:
-    value = match.group("value").strip("\"'")
-    if len(value) < 3 or _PLACEHOLDER.match(value) or "(" in value:
-        return None
-    return f"{match.group('name')}{redaction_mark('env')}"
-
-
-def _connection(match: re.Match[str]) -> str | None:
-    password = match.group("password")
-    if _PLACEHOLDER.match(password) and password[0] in "<{$[%*":
-        return None
-    return f"{match.group('head')}{redaction_mark('password')}@"
-
-
-def _flag(match: re.Match[str]) -> str | None:
-    value = match.group("value").strip("\"'")
-    if len(value) < 4 or value.startswith(("-", "$")) or _PLACEHOLDER.match(value):
-        return None
-    return f"{match.group('head')}{redaction_mark('secret')}"
-
-
-def _rule(kind: str, anchors: str, pattern: str, replace: Replace | None = None) -> SecretRule:
-    """A rule that replaces what it matches, but for the group `head`; or as `replace` says."""
-    compiled = re.compile(pattern)
-
-    def keep_head(match: re.Match[str]) -> str:
-        return f"{match['head']}{redaction_mark(kind)}"
-
-    if replace is None and "head" in compiled.groupindex:
-        replace = keep_head
-    return SecretRule(kind, tuple(anchors.split()), compiled, replace)
-
-
-ALWAYS_TRIED: tuple[SecretRule, ...] = (
-    _key("stripe-key", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{20,}"),
-    _rule(
-        "private-key",
-        "-----begin",
-        r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
-        r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
-    ),
-    _rule(
-        "private-key",
-        "-----end",
-        r"(?m)(?:^[+-]?[ \t]{0,20}[A-Za-z0-9+/=]{16,}[ \t]*\n){1,200}"
-        r"[^\n]{0,20}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
-    ),
-    _rule(
-        "password", "://", r"(?P<head>://[^\s:/@'\"<>]*:)(?P<password>[^\s@/'\"]{2,})@", _connection
-    ),
-    _rule(
-        "bearer",
-        "bearer",
-        r"(?i)(?P<head>\bbearer\s+)(?=[A-Za-z0-9._~+/=-]*\d)[A-Za-z0-9._~+/=-]{18,}",
-    ),
-    _rule(
-        "bearer",
-        "authorization",
-        r"(?i)(?P<head>\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
-        r"[^\s\"'<>{}$]{6,}",
-    ),
-    _rule("cookie", "cookie", r"(?i)(?P<head>\b(?:set-)?cookie\s*:\s*)[\w.-]+=[^\r\n'\"]{4,}"),
-    _rule(
-        "secret",
-        "mysql",
-        r"(?P<head>\bmysql(?:dump|admin)?\b[^\n|;]{0,300}?\s-p)(?P<value>[^\s\"'-]{3,})",
-        _flag,
-    ),
-    _rule(
-        "secret",
-        "curl",
-        r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,80}:)"
-        r"[^\s\"']{3,}",
-    ),
-)
-
-NAMED_SECRETS: tuple[SecretRule, ...] = (
-    _rule(
-        "secret",
-        "? &",
-        r"(?i)(?P<head>[?&](?:access_token|token|api_?key|password|secret|client_secret)=)"
-        r"(?P<value>[^\s&#'\"<>{}$]{4,})",
-        _flag,
-    ),
-    _rule(
-        "secret",
-        "sshpass",
-        r"(?P<head>\bsshpass\s+-p\s*)(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)",
-        _flag,
-    ),
-    _rule(
-        "secret",
-        "--",
-        r"(?P<head>--(?:password|passwd|token|secret|api-key|access-token|client-secret)[ =])"
-        r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|[^\s\"']+)",
-        _flag,
-    ),
-    _rule(
-        "secret",
-        "? &",
-        r"(?i)(?P<head>[?&](?:access_token|auth|token|api_?key|key|sig(?:nature)?|password"
-        r"|secret|client_secret)=)(?=[^\s&#'\"]*\d)[A-Za-z0-9._~%+/=-]{12,}",
-    ),
-    _rule(
-        "env",
-        "KEY= TOKEN= SECRET= PASS PWD= CREDENTIAL DSN= KEY_ TOKEN_ SECRET_",
-        r"(?m)(?P<name>^[ \t]{0,40}[+-]?[ \t]{0,40}(?:export |set |ENV )?[A-Z0-9_]{0,60}"
-        r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PWD|CREDENTIALS?|DSN)[A-Z0-9_]{0,60}=)"
-        r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s#;&|]+)",
-        _env,
-    ),
-)
-
-_VALUE = re.compile(
-    r"(?P<name>[\w-]{0,60})(?P<between>[\"']?\s{0,20}(?::=|=>|=|:)\s{0,20})"
-    r"(?P<quote>[\"'`]?)(?P<value>(?<=[\"'`])[^\"'`\n]{6,400}|[^\s\"'`,;]{8,400})"
-)
-
-
-_REST = re.compile(r"[^\s\"'`,;]*")
-_QUOTED_REST = re.compile(r"[^\"'`\n]*")
-
-
-def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int]]:
-    """The spans of values that are assigned to a name that suggests a secret: `api_key = "…"`.
-
-    Names are found by the parts that many of them share: a pattern that tries two dozen of them at
-    every character took eighty times as long.
-    """
-    if len(low) != len(text):
-        low = "".join(c.lower() if c.isascii() else c for c in text)
-    spans: list[tuple[int, int]] = []
-    for hint, names in _NAMES_BY_HINT:
-        at = low.find(hint)
-        while at >= 0:
-            next_at = at + len(hint)
-            for lead, name in names:
-                if low.startswith(name, at - lead) and at >= lead:
-                    stop = _value_after(text, low, at - lead, len(name), spans)
-                    next_at = max(next_at, stop)
-            at = low.find(hint, next_at)
-    return spans
-
-
-def _value_after(text: str, low: str, at: int, length: int, spans: list[tuple[int, int]]) -> int:
-    """Append the span of the secret that is assigned to the name at `at`; returns its end."""
-    match = _VALUE.match(text, at + length)
-    if match is None or not _is_secret(low[at : match.end("name")], match):
-        return 0
-    rest = (_QUOTED_REST if match["quote"] else _REST).match(text, match.end("value"))
-    stop = rest.end() if rest else match.end("value")
-    spans.append((match.start("value"), stop))
-    return stop
-
-
-SECRET_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential", "dsn", "sig=", "auth=")
-# For each hint, the names that contain it, and its offset in each.
-_NAMES_BY_HINT = [
-    (hint, [(name.index(hint), name) for name in _SECRET_NAMES if hint in name])
-    for hint in SECRET_NAME_HINTS
-    if any(hint in name for name in _SECRET_NAMES)
-]
 
 
 def has_secret_sign(text: str) -> bool:
@@ -342,4 +497,8 @@ def has_secret_sign(text: str) -> bool:
         or "whsec_" in text
         or "mysql" in text
         or "sshpass" in text
+        or "login" in text
+        or "passw" in text
+        or "redis-cli" in text
+        or "access_key" in text
     )

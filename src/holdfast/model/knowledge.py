@@ -85,6 +85,15 @@ class Memory:
         return self.network is Network.WORLD and not self.by_agent
 
 
+class Recap(NamedTuple):
+    """The memory that is the recap of a conversation, and the turn that states it: its session and
+    its place there."""
+
+    memory: Memory
+    session: str
+    seq: int
+
+
 class ConceptEvent(NamedTuple):
     """One event in the history of a concept: when, what, and why."""
 

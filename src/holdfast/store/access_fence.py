@@ -24,33 +24,100 @@ from holdfast.principal import Level, Principal
 from holdfast.store.across_tables.bank_merges import BankMerges
 from holdfast.store.across_tables.derived import DerivedWriter
 from holdfast.store.across_tables.erasure import Eraser
+from holdfast.store.across_tables.lookup import RecordReader
 from holdfast.store.across_tables.overview import OverviewReader
 from holdfast.store.index.passages import Match, PassageReader, PassageWriter
 from holdfast.store.index.progress import DerivationVersions, StageProgress
 from holdfast.store.index.vectors import VectorReader, VectorWriter
-from holdfast.store.knowledge.memories import MemoryWriter
-from holdfast.store.knowledge.opinions import OpinionWriter
-from holdfast.store.knowledge.rules import RuleWriter
+from holdfast.store.knowledge.concepts import ConceptReader, ConceptWriter
+from holdfast.store.knowledge.facts import FactReader, FactWriter
+from holdfast.store.knowledge.graph import GraphReader, GraphWriter
+from holdfast.store.knowledge.memories import MemoryReader, MemoryWriter
+from holdfast.store.knowledge.opinions import OpinionReader, OpinionWriter
+from holdfast.store.knowledge.rules import RuleReader, RuleWriter
+from holdfast.store.ledgers.api_keys import ApiKeys
 from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
 from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
 from holdfast.store.protocol import Reader, ReadStore, Store
 from holdfast.store.records.banks import BankReader, BankWriter
-from holdfast.store.records.curation import CurationWriter
-from holdfast.store.records.forge import ForgeWriter
-from holdfast.store.records.git_history import GitHistoryWriter
+from holdfast.store.records.clues import ClueReader, ClueWriter
+from holdfast.store.records.curation import CurationReader, CurationWriter
+from holdfast.store.records.exports import ExportReader, ExportWriter
+from holdfast.store.records.forge import ForgeReader, ForgeWriter
+from holdfast.store.records.git_history import GitHistoryReader, GitHistoryWriter
+from holdfast.store.records.imports import ImportReader, ImportWriter
 from holdfast.store.records.outbox import OutboxReader, OutboxWriter
 from holdfast.store.records.sessions import SessionReader, SessionWriter
-from holdfast.store.records.shares import ShareWriter
+from holdfast.store.records.shares import ShareReader, ShareWriter
 from holdfast.store.records.sources import SourceReader, SourceWriter
 from holdfast.store.records.turns import TurnReader, TurnWriter
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.integrity import IntegrityReport
 
+# The classes that `store.protocol` names. It does not import them, because a search needs few.
+_CLASSES: dict[str, Any] = {
+    one.__name__: one
+    for one in (
+        ApiKeys,
+        BankMerges,
+        BankReader,
+        BankWriter,
+        ClueReader,
+        ClueWriter,
+        ConceptReader,
+        ConceptWriter,
+        CurationReader,
+        CurationWriter,
+        DerivationVersions,
+        DerivedWriter,
+        Eraser,
+        ExportReader,
+        ExportWriter,
+        FactReader,
+        FactWriter,
+        FailedTasks,
+        ForgeReader,
+        ForgeWriter,
+        GitHistoryReader,
+        GitHistoryWriter,
+        GraphReader,
+        GraphWriter,
+        ImportReader,
+        ImportWriter,
+        InjectionLedger,
+        MemoryReader,
+        MemoryWriter,
+        ModelCallLedger,
+        ModelSummaries,
+        OpinionReader,
+        OpinionWriter,
+        OutboxReader,
+        OutboxWriter,
+        OverviewReader,
+        PassageReader,
+        PassageWriter,
+        RecordReader,
+        RuleReader,
+        RuleWriter,
+        SessionReader,
+        SessionWriter,
+        ShareReader,
+        ShareWriter,
+        SourceReader,
+        SourceWriter,
+        StageProgress,
+        TurnReader,
+        TurnWriter,
+        VectorReader,
+        VectorWriter,
+    )
+}
+
 
 def _part_classes(protocol: type) -> dict[str, type]:
     """The parts of a store by their names."""
     found = inspect.getmembers(protocol, lambda member: isinstance(member, property))
-    return {name: get_type_hints(member.fget)["return"] for name, member in found}
+    return {name: get_type_hints(member.fget, localns=_CLASSES)["return"] for name, member in found}
 
 
 # The class of each part of a store, and of a reader, by its name.

@@ -15,39 +15,41 @@ digest, claim, fact, concept, memory occurrence, rule, pattern, passage) can be 
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from holdfast.store.across_tables.bank_merges import BankMerges
-from holdfast.store.across_tables.derived import DerivedWriter
-from holdfast.store.across_tables.erasure import Eraser
-from holdfast.store.across_tables.lookup import RecordReader
-from holdfast.store.across_tables.overview import OverviewReader
-from holdfast.store.index.passages import PassageReader, PassageWriter
-from holdfast.store.index.progress import DerivationVersions, StageProgress
-from holdfast.store.index.vectors import VectorReader, VectorWriter
-from holdfast.store.knowledge.concepts import ConceptReader, ConceptWriter
-from holdfast.store.knowledge.facts import FactReader, FactWriter
-from holdfast.store.knowledge.graph import GraphReader, GraphWriter
-from holdfast.store.knowledge.memories import MemoryReader, MemoryWriter
-from holdfast.store.knowledge.opinions import OpinionReader, OpinionWriter
-from holdfast.store.knowledge.rules import RuleReader, RuleWriter
-from holdfast.store.ledgers.api_keys import ApiKeys
-from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
-from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
-from holdfast.store.records.banks import BankReader, BankWriter
-from holdfast.store.records.clues import ClueReader, ClueWriter
-from holdfast.store.records.curation import CurationReader, CurationWriter
-from holdfast.store.records.exports import ExportReader, ExportWriter
-from holdfast.store.records.forge import ForgeReader, ForgeWriter
-from holdfast.store.records.git_history import GitHistoryReader, GitHistoryWriter
-from holdfast.store.records.imports import ImportReader, ImportWriter
-from holdfast.store.records.outbox import OutboxReader, OutboxWriter
-from holdfast.store.records.sessions import SessionReader, SessionWriter
-from holdfast.store.records.shares import ShareReader, ShareWriter
-from holdfast.store.records.sources import SourceReader, SourceWriter
-from holdfast.store.records.turns import TurnReader, TurnWriter
-from holdfast.store.sql.integrity import IntegrityReport
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from holdfast.store.across_tables.bank_merges import BankMerges
+    from holdfast.store.across_tables.derived import DerivedWriter
+    from holdfast.store.across_tables.erasure import Eraser
+    from holdfast.store.across_tables.lookup import RecordReader
+    from holdfast.store.across_tables.overview import OverviewReader
+    from holdfast.store.index.passages import PassageReader, PassageWriter
+    from holdfast.store.index.progress import DerivationVersions, StageProgress
+    from holdfast.store.index.vectors import VectorReader, VectorWriter
+    from holdfast.store.knowledge.concepts import ConceptReader, ConceptWriter
+    from holdfast.store.knowledge.facts import FactReader, FactWriter
+    from holdfast.store.knowledge.graph import GraphReader, GraphWriter
+    from holdfast.store.knowledge.memories import MemoryReader, MemoryWriter
+    from holdfast.store.knowledge.opinions import OpinionReader, OpinionWriter
+    from holdfast.store.knowledge.rules import RuleReader, RuleWriter
+    from holdfast.store.ledgers.api_keys import ApiKeys
+    from holdfast.store.ledgers.injections import FailedTasks, InjectionLedger
+    from holdfast.store.ledgers.model_calls import ModelCallLedger, ModelSummaries
+    from holdfast.store.records.banks import BankReader, BankWriter
+    from holdfast.store.records.clues import ClueReader, ClueWriter
+    from holdfast.store.records.curation import CurationReader, CurationWriter
+    from holdfast.store.records.exports import ExportReader, ExportWriter
+    from holdfast.store.records.forge import ForgeReader, ForgeWriter
+    from holdfast.store.records.git_history import GitHistoryReader, GitHistoryWriter
+    from holdfast.store.records.imports import ImportReader, ImportWriter
+    from holdfast.store.records.outbox import OutboxReader, OutboxWriter
+    from holdfast.store.records.sessions import SessionReader, SessionWriter
+    from holdfast.store.records.shares import ShareReader, ShareWriter
+    from holdfast.store.records.sources import SourceReader, SourceWriter
+    from holdfast.store.records.turns import TurnReader, TurnWriter
+    from holdfast.store.sql.integrity import IntegrityReport
 
 
 class Reader(Protocol):

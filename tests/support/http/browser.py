@@ -92,7 +92,7 @@ class BrowserSession:
         if scripts not in self._contexts:
             self._contexts[scripts] = self._browser.new_context(
                 storage_state=self._state if self._contexts else None,
-                base_url=self.server.url,
+                base_url=self.server.site,
                 java_script_enabled=scripts,
             )
             self._contexts[scripts].set_default_timeout(_TIMEOUT_MS)
@@ -104,7 +104,7 @@ class BrowserSession:
         return page
 
     def _ours(self, url: str) -> bool:
-        return url.startswith((self.server.url + "/", "data:", "about:", "blob:"))
+        return url.startswith((self.server.site + "/", "data:", "about:", "blob:"))
 
     def _note(self, is_problem: bool, what: str) -> None:
         if is_problem:

@@ -19,8 +19,11 @@ class PageClient:
 
     def __init__(self, server: Server, cookie: str = "") -> None:
         self.server = server
-        key = {"Cookie": cookie} if cookie else {"Authorization": f"Bearer {server.token}"}
-        self._headers = {**key, "Origin": server.url, "Accept": "text/html"}
+        self._headers = {"Accept": "text/html"}
+        if cookie:
+            self._headers |= {**server.as_browser, "Cookie": cookie, "Origin": server.site}
+        else:
+            self._headers |= {"Authorization": f"Bearer {server.token}", "Origin": server.url}
 
     def get(self, path: str) -> HttpResponse:
         """Return a page."""

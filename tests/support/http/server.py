@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from email.message import Message
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from tests.support.command_line import run_command
 from tests.support.http.server_process import ServerProcess, running
@@ -49,6 +50,16 @@ class Server(NamedTuple):
     enter: str
     token: str
     env: Mapping[str, str]
+
+    @property
+    def site(self) -> str:
+        """Where a browser finds it: under a name of its own, at which cookies are taken."""
+        return "{0.scheme}://{0.netloc}".format(urlsplit(self.enter))
+
+    @property
+    def as_browser(self) -> dict[str, str]:
+        """The headers by which a request is one for the name that browsers use."""
+        return {"Host": urlsplit(self.enter).netloc}
 
     def ask(
         self,

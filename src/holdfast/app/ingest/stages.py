@@ -68,7 +68,7 @@ def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 9, _retain),
-    Stage("facts", 8, _facts),
+    Stage("facts", 9, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 3, _reflect),
     Stage("concepts", 3, _concepts),

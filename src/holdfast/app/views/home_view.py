@@ -24,7 +24,8 @@ OTHER_BANKS = "other banks"
 class HomeView(NamedTuple):
     """The first page. `since` is when its reader was last here, "" if never, and `new` how many
     sessions ended after that. `verdict` is None for somebody who may not see the health of the
-    server. `activity` counts sessions by day and by the name of their bank."""
+    server. `activity` counts sessions by day and by the name of their bank, in the weeks up to the
+    day `until`: today, or the last one with a session if the memory was quiet for longer."""
 
     banks: tuple[Bank, ...]
     since: str
@@ -33,12 +34,15 @@ class HomeView(NamedTuple):
     waiting: WaitingCounts
     verdict: Verdict | None
     activity: dict[tuple[str, str], int]
+    until: str
 
 
 def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = True) -> HomeView:
     """Read what the first page shows."""
     reader = memory.reader
     counts = reader.sessions.by_day(None, since) if since else []
+    last = reader.sessions.last_end()
+    until = last if last and last < _first_day(now) else now
     return HomeView(
         banks=tuple(reader.banks.all()),
         since=since,
@@ -46,7 +50,8 @@ def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = Tru
         sessions=tuple(reader.sessions.page(SessionFilter(), _LATEST_SESSIONS)),
         waiting=waiting_counts(memory),
         verdict=_verdict(memory) if with_verdict else None,
-        activity=activity(memory, _first_day(now)),
+        activity=activity(memory, _first_day(until)),
+        until=until[:10],
     )
 
 
@@ -70,7 +75,7 @@ def _verdict(memory: Holdfast) -> Verdict:
     return judge_capture(health, memory.inventory.balance(ALL_BANKS).pending)
 
 
-def _first_day(now: str) -> str:
+def _first_day(until: str) -> str:
     """The Monday of the first week that is shown."""
-    today = datetime.fromisoformat(now).date()
+    today = datetime.fromisoformat(until).date()
     return f"{today - timedelta(days=today.weekday(), weeks=WEEKS - 1)}"

@@ -24,31 +24,29 @@ def note_visit(home: Path, who: str, now: str) -> str:
     is not noted."""
     path = home / "visits.json"
     visits = _read(path)
-    entry = visits.get(who)
-    before, last = entry if _is_entry(entry) else ("", "")
+    before, last = visits.get(who, ("", ""))
     moment = datetime.fromisoformat(now)
     passed = moment - datetime.fromisoformat(last) if last else _SAME_VISIT
     if last and passed >= _SAME_VISIT:
         before = last
     if not last or passed >= _WRITE_AFTER or passed < timedelta(0):
         with suppress(OSError):
-            write_private(path, json.dumps({**visits, who: [before, now]}).encode())
+            write_private(path, json.dumps({**visits, who: (before, now)}).encode())
     return before
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """The visits by who made them; none if the file is not there or not ours."""
+def _read(path: Path) -> dict[str, tuple[str, str]]:
+    """By who made them the end of the visit before, and the last look; none if the file is not
+    there or not as it was written."""
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        found: Any = json.loads(path.read_bytes())
+        return {str(who): (_time(before), _time(last)) for who, (before, last) in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
-def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, list) or len(entry) != 2:  # pyright: ignore[reportUnknownArgumentType]
-        return False
-    try:
-        return all(one == "" or datetime.fromisoformat(one).tzinfo is not None for one in entry)
-    except (TypeError, ValueError):
-        return False
+def _time(text: str) -> str:
+    """A time as it is; raises `ValueError` if it is none."""
+    if text and datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(text)
+    return text

@@ -8,7 +8,7 @@ is not ours: it is neither added again nor removed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.json_text import Step, find, put, read, remove
@@ -60,7 +60,8 @@ def _check(text: str) -> None:
         raise InputError(
             'The setting "permissions" is not an object.', "Correct it, then run this again."
         )
-    if not isinstance(mapping(permissions).get("allow", []), list):
+    allowed: object = mapping(cast(object, permissions)).get("allow", [])
+    if not isinstance(allowed, list):
         raise InputError(
             'The setting "permissions.allow" is not a list.', "Correct it, then run this again."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from holdfast.errors import InputError
 from holdfast.interfaces.cli.screen import Screen
@@ -25,6 +26,20 @@ def ask(question: str, default: bool = True) -> bool:
         return False
     word = reply.strip().lower()
     return default if not word else word in ("y", "yes")
+
+
+def ask_or_show(question: str, show: Callable[[], None]) -> bool:
+    """Ask like `ask`, with yes as the default; the answer "d" shows the diff and asks again."""
+    while True:
+        sys.stdout.write(f"{question} [Y/n, d shows the diff] ")
+        sys.stdout.flush()
+        reply = sys.stdin.readline()
+        word = reply.strip().lower()
+        if word not in ("d", "diff"):
+            if not reply:
+                sys.stdout.write("\n")
+            return bool(reply) and word in ("", "y", "yes")
+        show()
 
 
 def is_allowed(

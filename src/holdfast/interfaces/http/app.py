@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from holdfast.app.curation.rule_proposals import FileChangedError
+from holdfast.app.views.example_questions import QuestionCache
 from holdfast.errors import (
     BusyError,
     CancelledError,
@@ -38,6 +39,7 @@ from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
+from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -64,6 +66,7 @@ class WebApp:
         self.pool = pool
         self.keys = keys
         self.pages = Pages()
+        self.questions = QuestionCache()
         self.streams = EventStreams(keys.is_still_valid)
         self._research_runs: dict[str, ResearchRuns] = {}
         self.changes = ChangeFeed(pool)
@@ -113,8 +116,9 @@ class WebApp:
         assert isinstance(self.keys, OwnerKeys)
         cookie = self.keys.enter(key)
         if cookie is None:
-            text = "This link was used, or is too old. Run `holdfast browse` for a new one."
-            return Response(text, 403, media_type="text/plain; charset=utf-8")
+            return refusal_page(
+                403, "This link was used, or is too old.", "Run `holdfast browse` for a new one."
+            )
         return login.enter(to, cookie)
 
     async def _metrics(self) -> Response:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from holdfast.language import counted
+
 # The size of a plot in SVG units: the whole, and the margins for the labels of its axes.
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640.0, 180.0, 62.0, 14.0, 24.0
 # The style sheet has so many colours for bars; further names repeat them.
@@ -41,8 +43,8 @@ class Column(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """Bars by period, in pieces by name. `cap` is the height of the line for the daily limit, below 0
-    if it is far above all bars and not drawn."""
+    """Bars by period, in pieces by name. `cap` is the height of the line for the daily limit, below
+    0 if it is far above all bars and not drawn."""
 
     width: float
     height: float
@@ -70,16 +72,26 @@ def by_day(
     return bars(amounts, list(zip(days, labels, strict=True)), spell, cap)
 
 
-def by_week(
-    amounts: Mapping[tuple[str, str], float], last: str, count: int, spell: Callable[[float], str]
-) -> Plot:
-    """A plot of the `count` weeks up to that of the day `last`; `amounts` are by day and name."""
+def by_week(amounts: Mapping[tuple[str, str], int], last: str, count: int, noun: str) -> Plot:
+    """A plot of how many of something there were in the `count` weeks up to that of the day `last`;
+    `amounts` are by day and name."""
     end = monday(last)
     weeks = [f"{date.fromisoformat(end) - timedelta(weeks=n)}" for n in reversed(range(count))]
-    summed: defaultdict[tuple[str, str], float] = defaultdict(float)
+    summed: defaultdict[tuple[str, str], int] = defaultdict(int)
     for (day, name), amount in amounts.items():
         summed[monday(day), name] += amount
-    return bars(summed, [(week, short_day(week)) for week in weeks], spell)
+    return count_bars(summed, [(week, short_day(week)) for week in weeks], noun)
+
+
+def count_bars(
+    amounts: Mapping[tuple[str, str], int], periods: Sequence[tuple[str, str]], noun: str
+) -> Plot:
+    """A plot of how many of something there were in some periods; its axis has whole numbers."""
+    whole = [sum(n for (period, _), n in amounts.items() if period == one) for one, _ in periods]
+    top = max(whole)
+    made = bars(amounts, periods, lambda n: counted(round(n), noun), at_least=top + top % 2)
+    axis = [tick._replace(text=tick.text.partition(" ")[0]) for tick in made.amounts]
+    return made._replace(amounts=tuple(axis))
 
 
 def monday(day: str) -> str:
@@ -98,12 +110,14 @@ def bars(
     periods: Sequence[tuple[str, str]],
     spell: Callable[[float], str],
     cap: float = 0.0,
+    at_least: float = 1e-9,
 ) -> Plot:
-    """A plot of some periods, each with its label; `amounts` are by period and name."""
+    """A plot of some periods, each with its label; `amounts` are by period and name. The axis goes
+    up to `at_least` or farther."""
     shown = {period for period, _ in periods}
     names = sorted({name for period, name in amounts if period in shown})
     whole = [sum(amounts.get((period, name), 0.0) for name in names) for period, _ in periods]
-    top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, 1e-9)
+    top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, at_least)
     base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT) / len(periods)
     room, gap = base - _TOP, min(6.0, step * 0.1)
     pieces: list[Piece] = []

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
 # The navigation: path, name, and keyboard shortcut.
 PLACES = (
-    ("/", "Ask", "a"),
+    ("/", "Home", "a"),
     ("/sessions", "Sessions", "s"),
     ("/memory", "Memory", "m"),
     ("/review", "Review", "r"),

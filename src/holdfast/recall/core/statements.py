@@ -68,6 +68,13 @@ _NOT_KNOWN = regex(
     r"\b(?:i['’]d|i would|i['’]ll) (?:have to|need to) (?:look|check|search)\b",
     re.IGNORECASE,
 )
+# One of these is in every sentence that says so. Most sentences have none, and need not be matched.
+_NOT_KNOWN_SIGNS = (
+    *("do not", "don't", "don’t", "did not", "didn't", "didn’t", "could not", "couldn't"),
+    *("couldn’t", "cannot", "can't", "can’t", "memor", "holdfast", "history", "records"),
+    *("transcripts", "no ", "nothing", "not known", "unknown", "i'd", "i’d", "i would", "i'll"),
+    "i’ll",
+)
 # A longer sentence that begins like narration ("Done: …") says something, too.
 _MIN_NARRATION = 60
 # What an agent does with files and commands. People who talk of their lives use other verbs.
@@ -89,6 +96,12 @@ _ANNOUNCES = regex(
     r"this|that|these|those|each|every|to|in|on|for|[`*\"'(]|\w+ (?:case|cases|test|tests|to)\b)|"
     r"now[ ,]+" + _WORKS + r"\b[^.]*:$",
     re.IGNORECASE,
+)
+# One of these is in every sentence that announces something.
+_ANNOUNCING_SIGNS = (
+    *("let me", "let's", "let’s", "i'll", "i’ll", "i will", "i am going to", "i'm going to"),
+    *("i’m going to", "i need to", "time to", "standing by", "waiting", "now", "next", "then"),
+    *("first", "finally"),
 )
 # How a greeting begins, and a sentence that only counts what git changed.
 _GREETS = regex(
@@ -152,14 +165,23 @@ def is_question(sentence: str, by_person: bool = False) -> bool:
 
 def is_request(sentence: str) -> bool:
     """Whether a person's sentence asks for something to be done once."""
-    if states_decision(sentence) or _HOLDS_ON.search(sentence):
+    if not _REQUESTS.match(sentence):
         return False
-    return _REQUESTS.match(sentence) is not None
+    return not (states_decision(sentence) or _HOLDS_ON.search(sentence))
 
 
 def says_not_known(sentence: str) -> bool:
     """Whether a sentence says that nothing is known."""
-    return _NOT_KNOWN.search(sentence) is not None
+    return _has_any(sentence, _NOT_KNOWN_SIGNS) and _NOT_KNOWN.search(sentence) is not None
+
+
+def _announces(sentence: str) -> bool:
+    return _has_any(sentence, _ANNOUNCING_SIGNS) and _ANNOUNCES.match(sentence) is not None
+
+
+def _has_any(sentence: str, signs: tuple[str, ...]) -> bool:
+    lowered = sentence.lower()
+    return any(sign in lowered for sign in signs)
 
 
 def statements(hit: Hit) -> list[str]:
@@ -236,7 +258,7 @@ def states(sentence: str, by_person: bool) -> bool:
         return False
     if any(one.match(sentence) for one in (_GREETS, _THANKS, _COUNTS_FILES, _COUNTS)):
         return False
-    if not by_person and _ANNOUNCES.match(sentence):
+    if not by_person and _announces(sentence):
         return False
     short = len(sentence) < _MIN_NARRATION and ": " not in sentence
     only_narrates = short and (is_chatter(sentence) or _ACKNOWLEDGES.fullmatch(sentence))

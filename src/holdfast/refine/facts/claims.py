@@ -23,10 +23,11 @@ from holdfast.language import (
 )
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind
-from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
+from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, ToolCall, Turn
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core import signals
+from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
 from holdfast.refine.facts.directives import find_directives
@@ -58,7 +59,6 @@ class ClaimLimits(NamedTuple):
 
 
 _LIMITS = ClaimLimits()
-_CHANGING_TOOLS = frozenset((*signals.EDIT_TOOLS, *signals.SUBAGENT_TOOLS))
 _REWORK_WORDS = "rewrite redesign restructur rework overhaul migrat refactor".split()
 # What is replaced may be a detail; it is a rework if several files had to change for it.
 _WIDE_REWORK_WORDS = (*_REWORK_WORDS, "replace")
@@ -229,6 +229,12 @@ def _points_back(disproof: Claim, claim: Claim, claims: Sequence[Claim]) -> bool
     return bool(before) and before[-1].id == claim.id
 
 
+def _may_have_changed(tool: ToolCall) -> bool:
+    """Whether a call changed files, or had a subagent do what it was told."""
+    delegated = tool.name in signals.SUBAGENT_TOOLS and tool.ok is not False
+    return delegated or bool(changed_files(tool))
+
+
 def _proof(turns: Sequence[Turn], asked_by_agent: bool = False) -> Turn | None:
     """The last turn that proves a stated cause: tests that pass after a change, a commit, or a
     person's yes. None if a failing test or a no came after it."""
@@ -236,9 +242,8 @@ def _proof(turns: Sequence[Turn], asked_by_agent: bool = False) -> Turn | None:
     proof: Turn | None = None
     for turn in turns:
         tool = turn.tool
-        if tool is not None and tool.name in _CHANGING_TOOLS and tool.ok is not False:
-            changed = True
-        elif signals.ran_tests(turn) and tool is not None:
+        changed = changed or (tool is not None and _may_have_changed(tool))
+        if signals.ran_tests(turn) and tool is not None:
             proof = turn if changed and tool.ok else (None if tool.ok is False else proof)
         elif signals.commit_message(turn):
             proof = turn
@@ -321,7 +326,7 @@ def _core_logic_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
         return
     if not any(word in request for word in wanted) or _proof(turns) is None:
         return
-    edited = "\n".join(call.action for call in signals.tool_calls(turns, signals.EDIT_TOOLS))
+    edited = "\n".join(t.tool.action for t in turns if t.tool and changed_files(t.tool))
     for turn in reversed(turns):
         if not _is_by_agent(turn):
             continue

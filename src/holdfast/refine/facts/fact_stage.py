@@ -31,6 +31,7 @@ from holdfast.model.uris import uri
 from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
+from holdfast.refine.facts.changed_recaps import changed_recaps
 from holdfast.refine.facts.claim_outcomes import ClaimOutcomes
 from holdfast.refine.facts.closed_tasks import Closing, find_closings, read_deeds, read_tasks
 from holdfast.refine.facts.ended_statements import (
@@ -53,7 +54,7 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 8
+VERSION = 9
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 # The largest limit that every store accepts.
@@ -170,6 +171,7 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
             *(change for draft in drafts for change in draft.status_history),
             *outcomes.status_changes(),
             *(closing.status_change for closing in closings),
+            *changed_recaps(writer.memories.recaps(bank, _ALL, only_open=False)),
         ],
         [evidence._replace(fact=draft.id) for draft in drafts for evidence in draft.evidence],
         reviews,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from holdfast.language import stem
 from holdfast.model.records import Turn
+from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.core.signals import EDIT_TOOLS, SHELL_TOOLS
 from holdfast.refine.core.statement_similarity import statement_features
 from holdfast.regex import regex
@@ -91,8 +92,9 @@ def complies(check: RuleCheck, turn: Turn) -> bool | None:
         return None
     if tool.name in EDIT_TOOLS:
         return _edit_complies(check, tool.target)
-    if tool.name not in SHELL_TOOLS or not (check.wanted or check.unwanted):
-        return None
+    edits = [_edit_complies(check, path) for path in changed_files(tool)]
+    if False in edits or tool.name not in SHELL_TOOLS or not (check.wanted or check.unwanted):
+        return False if False in edits else None
     programs = {_program(part) for part in _COMMAND_SEPARATOR.split(tool.action)}
     if programs & check.unwanted:
         return False

@@ -15,23 +15,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.language import (
-    STOPWORDS,
-    code_names,
-    collapse_spaces,
-    describes_failure,
-    sentences,
-    stem,
-    words,
-)
+from holdfast.language import collapse_spaces, describes_failure, sentences
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import RECAP_KEY, Kind, Network
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.uris import uri
-from holdfast.recall.core.statements import is_request
 from holdfast.refine.core import signals
 from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.refine.facts.changed_recaps import recap_words
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
 
@@ -122,10 +115,11 @@ _ASSENTS = regex(
 _REPORTS = regex(
     r"^\W*(?:done|all done|fixed|implemented|committed|pushed|merged|completed?|i(?:'ve| have) |"
     r"all \w+(?: \w+){0,3} (?:are|is) (?:complete|done)|all (?:tests|checks)|tests? pass|"
-    r"verified|confirmed|checked|dispatched|here(?:'s| is) (?:what (?:i|was) (?:did|done|changed|found)|"
-    r"a summary of (?:the )?changes)|summary of (?:the )?changes|everything (?:is|works)|let me "
-    r"(?:check|look|read|see|find|run|search|explore|start|examine|verify)|i'?ll (?:check|look|read|"
-    r"start by|search|explore|run|examine)|now (?:let|i)|looking at)\b|[✓✔✅]",
+    r"verified|confirmed|checked|dispatched|here(?:'s| is) (?:what (?:i|was) (?:did|done|"
+    r"changed|found)|a summary of (?:the )?changes)|summary of (?:the )?changes|everything (?:is|"
+    r"works)|let me "
+    r"(?:check|look|read|see|find|run|search|explore|start|examine|verify)|i'?ll (?:check|look|"
+    r"read|start by|search|explore|run|examine)|now (?:let|i)|looking at)\b|[✓✔✅]",
     re.IGNORECASE,
 )
 _ADDS = regex(
@@ -138,6 +132,11 @@ _ADDS = regex(
 _FOR_NOW = regex(
     r"\b(?:(?:can|could|would|will) you|please (?:check|look|find|fix|run|show)|forget it|never ?"
     r"mind|scratch that|when can|how long|thanks?|by the way|btw)\b",
+    re.IGNORECASE,
+)
+_ORDERS = regex(
+    r"^\W*(?:please|pls|can|could|would|let'?s|check|look|find|fix|run|show|tell|go|start|ship|"
+    r"push|merge|deploy|commit|test|when|how|what|why|where)\b",
     re.IGNORECASE,
 )
 _ITEM = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)]|[a-z]\))\s+", re.MULTILINE)
@@ -169,8 +168,8 @@ class Recap(NamedTuple):
 
 class _Message(NamedTuple):
     """A message of a person or an agent. `calls` are the tools that the agent has called since a
-    person spoke last, `calls_so_far` those of the session, `worked` whether it changed files since a
-    person spoke."""
+    person spoke last, `calls_so_far` those of the session, `worked` whether it changed files since
+    a person spoke."""
 
     turn: Turn
     text: str
@@ -259,14 +258,7 @@ def _messages(turns: Sequence[Turn]) -> Iterator[_Message]:
             continue
         calls, worked = (0, False) if is_person else (calls, worked)
         text = _CODE_BLOCK.sub("\n", turn.text[: LIMITS.max_message])
-        yield _Message(turn, text, is_person, _stems(text), calls, so_far, worked)
-
-
-def _stems(text: str) -> frozenset[str]:
-    """The words of a text that say something, its numbers and its names of code."""
-    said = (stem(word) for word in words(text) if word not in STOPWORDS)
-    roots = {root for root in said if len(root) > 2 or root.isdigit()}
-    return frozenset(roots | {name.lower() for name in code_names(text, 40)})
+        yield _Message(turn, text, is_person, recap_words(text), calls, so_far, worked)
 
 
 def _candidates(
@@ -279,7 +271,7 @@ def _candidates(
     for part in _parts(message.text):
         text = _trimmed(part)
         if LIMITS.min_chars <= len(collapse_spaces(text)) <= LIMITS.max_chars:
-            stems = _stems(text)
+            stems = recap_words(text)
             score = _score(messages, place, text, stems)
             yield _Candidate(place, text, stems, score)
 
@@ -317,9 +309,7 @@ def _trimmed(text: str) -> str:
     return text
 
 
-def _score(
-    messages: Sequence[_Message], place: int, text: str, stems: frozenset[str]
-) -> float:
+def _score(messages: Sequence[_Message], place: int, text: str, stems: frozenset[str]) -> float:
     """How much a part of a message is like a recap; 0 where it cannot be one."""
     message = messages[place]
     before = messages[max(0, place - LIMITS.before) : place]
@@ -369,7 +359,7 @@ def _is_received(messages: Sequence[_Message], place: int, text: str) -> bool:
     message = messages[place]
     if message.is_person:
         said = sentences(text)
-        return not any(map(is_request, said)) and not any(map(describes_failure, said))
+        return not any(map(is_for_the_moment, said)) and not any(map(describes_failure, said))
     reply = next((m for m in messages[place + 1 :] if m.is_person), None)
     if reply is None or _ASSENTS.match(reply.text):
         return True
@@ -438,6 +428,6 @@ def _additions(after: Sequence[_Message], one: _Candidate) -> Iterator[tuple[str
 def _stated(said: Iterable[str]) -> Iterator[str]:
     for sentence in said:
         short = len(sentence) < 16 and _ASSENTS.match(sentence)
-        asks = sentence.rstrip().endswith("?") or is_request(sentence)
+        asks = sentence.rstrip().endswith("?") or _ORDERS.match(sentence)
         if not short and not asks and not _FOR_NOW.search(sentence):
             yield sentence

@@ -23,6 +23,7 @@ from holdfast.model.uris import uri
 from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
+from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.memories.matters import matter_of, values_of
 from holdfast.refine.memories.salience import (
@@ -217,7 +218,7 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
         named = changed[: _LIMITS.max_named_files]
         more = len(changed) - len(named)
         change += f" in {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
-    edits = [t for t in turns if signals.tool_calls([t], signals.EDIT_TOOLS)]
+    edits = [t for t in turns if t.tool and changed_files(t.tool)]
     tests = [t for t in turns if signals.ran_tests(t)]
     return [
         make_occurrence(
@@ -326,9 +327,8 @@ def _errors(
         tool = turn.tool
         if tool is None or turn.trust is Trust.EXTERNAL:
             continue
-        if tool.name in signals.EDIT_TOOLS and tool.ok is not False and tool.target:
-            for files in changed.values():
-                files.append(tool.target)
+        for files in changed.values():
+            files.extend(changed_files(tool))
         command = commands.get(turn.id)
         if command is None:
             continue

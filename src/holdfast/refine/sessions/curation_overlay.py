@@ -75,6 +75,7 @@ class CurationOverlay:
         known = content.session(bank, session)
         self._all_gone = known is None
         self._asked_by_agent = known is not None and bool(known.parent)
+        self._root = known.cwd if known is not None else ""
         self._hidden: set[str] = set()
 
     def hide(self, turn: Turn, exchange: str) -> bool:
@@ -131,7 +132,7 @@ class CurationOverlay:
         if not shown or self._is_forgotten(id):
             return None, []
         by_rules = replace(
-            build_exchange(shown), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
+            build_exchange(shown, self._root), id=id, first_seq=group[0].seq, last_seq=group[-1].seq
         )
         if self._is_gone("exchange", id):
             return None, [*self._claims(by_rules, shown)]

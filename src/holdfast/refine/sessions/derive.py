@@ -158,8 +158,9 @@ def rebuild_by_rules(reader: Writer, record: Record) -> Exchange | Digest | None
     """An exchange or a digest as the rules build it from its turns, without the summary by a model;
     None for any other kind of record."""
     if isinstance(record, Exchange):
-        x = record
-        return build_exchange(reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq))
+        x, known = record, reader.sessions.get(record.bank, record.session)
+        turns = reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
+        return build_exchange(turns, known.cwd if known else "")
     session = (
         reader.sessions.get(record.bank, record.session) if isinstance(record, Digest) else None
     )

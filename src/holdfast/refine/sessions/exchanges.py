@@ -7,7 +7,7 @@ call, and the same turns always give the same exchanges with the same ids.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.keywords import extract_keywords
 from holdfast.refine.core.memory_calls import without_memory_calls, without_retold
 from holdfast.refine.core.passages import tool_status
+from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
@@ -135,8 +136,8 @@ def exchange_id(first: Turn) -> str:
     return content_id("exchange", first.session, first.id)
 
 
-def build_exchange(turns: Sequence[Turn]) -> Exchange:
-    """The exchange of a group of turns."""
+def build_exchange(turns: Sequence[Turn], root: str = "") -> Exchange:
+    """The exchange of a group of turns. `root` is the folder that the session was started in."""
     request = "\n\n".join(
         turn.text
         for turn in turns
@@ -146,8 +147,11 @@ def build_exchange(turns: Sequence[Turn]) -> Exchange:
     work = without_memory_calls(turns)
     replies = [turn for turn in turns if turn.role is Role.ASSISTANT]
     reply = _final_reply(replies)[: LIMITS.read_characters]
-    read = _files(turns, signals.READ_TOOLS)
-    modified = _files(turns, signals.EDIT_TOOLS)
+    reading = signals.tool_calls(turns, signals.READ_TOOLS)
+    read = tuple(dict.fromkeys(c.target for c in reading if c.target and c.ok is not False))
+    modified = tuple(
+        dict.fromkeys(file for t in turns if t.tool for file in changed_files(t.tool, root))
+    )
     commits = [message for turn in turns if (message := signals.commit_message(turn))]
     asks = signals.is_question(request)
     delegated = bool(signals.tool_calls(turns, signals.SUBAGENT_TOOLS))
@@ -192,12 +196,6 @@ def _final_reply(replies: Sequence[Turn]) -> str:
         if long_enough and text[-1] not in ":…" and not is_chatter(text):
             return text
     return replies[-1].text if replies else ""
-
-
-def _files(turns: Iterable[Turn], tools: frozenset[str]) -> tuple[str, ...]:
-    """The targets of these tools in order, without failed calls."""
-    calls = signals.tool_calls(turns, tools)
-    return tuple(dict.fromkeys(c.target for c in calls if c.target and c.ok is not False))
 
 
 def _compare_key(sentence: str) -> str:

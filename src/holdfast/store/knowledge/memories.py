@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.lazy_dataclass import replace
 from holdfast.model.corrections import corrected_memory
-from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, Validity
+from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, Recap, Validity
 from holdfast.model.opinions import (
     MemoryOccurrence,
     SessionOccurrence,
@@ -165,16 +165,28 @@ class MemoryReader:
         memories = self._corrected_memories(bank, [memory_of(row) for row in found])
         return with_closings(self._db, bank, memories)
 
-    def recaps(self, bank: str, limit: int = 100) -> list[Memory]:
-        """The recaps of conversations, the latest first, without those that do not hold."""
+    def recaps(self, bank: str, limit: int = 100, *, only_open: bool = True) -> list[Recap]:
+        """The recaps of conversations, the latest first; with `only_open` without those that a
+        later one changed."""
+        still = f" AND {NOT_CLOSED}" if only_open else ""
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
-            "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND key LIKE ? "
-            f"AND {NOT_HIDDEN.format('retained_memory')} AND {NOT_CLOSED} "
-            "ORDER BY time DESC, id LIMIT ?",
+            "evidence, '[]', seen, kind, "
+            "(SELECT min(session) FROM memory_occurrence AS o WHERE o.bank = retained_memory.bank "
+            "AND o.key = retained_memory.key), "
+            "(SELECT min(seq) FROM memory_occurrence AS o WHERE o.bank = retained_memory.bank "
+            "AND o.key = retained_memory.key) "
+            "FROM retained_memory WHERE bank = ? AND key LIKE ? "
+            f"AND {NOT_HIDDEN.format('retained_memory')}{still} ORDER BY time DESC, id LIMIT ?",
             (bank, f"{RECAP_KEY}%", limit),
         )
-        return self._corrected_memories(bank, [memory_of(row) for row in found])
+        memories = self._corrected_memories(bank, [memory_of(row[:-2]) for row in found])
+        memories = with_closings(self._db, bank, memories)
+        places = [(session or "", seq or 0) for *_, session, seq in found]
+        return [
+            Recap(memory, session, seq)
+            for memory, (session, seq) in zip(memories, places, strict=True)
+        ]
 
     def counts_by_kind(self, bank: str) -> dict[str, int]:
         """How many memories of each kind were retained from sessions; those without a kind and

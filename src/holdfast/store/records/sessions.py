@@ -188,12 +188,12 @@ class SessionReader:
         """How many sessions of people, not of subagents, ended on each day from a time on, and
         before another if one is given."""
         where, values = self._db.in_bank(bank)
-        end = ("AND ended < ? ", [until]) if until else ("", [])
+        end = "AND ended < ? " if until else ""
         found = self._db.all(
             "SELECT bank, substr(ended, 1, 10) AS day, count(*) FROM visible_session "
-            f"WHERE {where} AND parent = '' AND ended >= ? {end[0]}"
+            f"WHERE {where} AND parent = '' AND ended >= ? {end}"
             "GROUP BY bank, substr(ended, 1, 10) ORDER BY day, bank",
-            (*values, since, *end[1]),
+            (*values, since, *((until,) if until else ())),
         )
         return [DayCount(*row) for row in found]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.store.across_tables.parts import WriterParts
@@ -25,7 +26,6 @@ from holdfast.store.sqlite.connection import (
     translated,
     use_wal,
 )
-from holdfast.store.sqlite.erasure import SqliteEraser
 from holdfast.store.sqlite.full_text import SqliteFullText
 from holdfast.store.sqlite.migrate import (
     check_current,
@@ -35,6 +35,9 @@ from holdfast.store.sqlite.migrate import (
 )
 from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.schema import migrations as own_migrations
+
+if TYPE_CHECKING:
+    from holdfast.store.sqlite.erasure import SqliteEraser
 
 # How many faults of a sort are reported; a damaged file has thousands, and five show what it is.
 _MAX_FAULTS = 5
@@ -65,7 +68,6 @@ class SqliteStore(WriterParts):
         db = Database(SqliteConnection(connection, path))
         self._index = SqliteFullText(db)
         super().__init__(db, self._index, None, partial(table_sizes, db))
-        self.erasure = SqliteEraser(self, connection, path, self._close_readers)
         self._depth = 0
         self._spare: list[ReadStore] = []
         self._is_closed = False
@@ -90,6 +92,12 @@ class SqliteStore(WriterParts):
         except BaseException:
             connection.close()
             raise
+
+    @cached_property
+    def erasure(self) -> SqliteEraser:
+        from holdfast.store.sqlite.erasure import SqliteEraser
+
+        return SqliteEraser(self, self._raw, self._path, self._close_readers)
 
     def close(self) -> None:
         self._is_closed = True

@@ -55,8 +55,10 @@ def test_erasing_needs_an_explicit_confirmation(server: Server) -> None:
 
 
 def _visit(server: Server) -> dict[str, str]:
-    cookie = server.ask(server.enter.removeprefix(server.url), {}).headers["set-cookie"]
-    return {"Cookie": cookie.partition(";")[0], "Origin": server.url, **JSON}
+    path = server.enter.removeprefix(server.site)
+    cookie = server.ask(path, server.as_browser).headers["set-cookie"]
+    mine = {"Cookie": cookie.partition(";")[0], "Origin": server.site}
+    return {**server.as_browser, **mine, **JSON}
 
 
 def _key(server: Server, mine: dict[str, str]) -> str:

@@ -61,7 +61,7 @@ def test_follow_up_questions_stay_in_one_conversation(browser_session: BrowserSe
     expect(page.locator("section.answer")).to_have_count(2)
     expect(page.get_by_role("heading", level=1)).to_have_text(WHY)
     page.goto("/")
-    recent = page.locator("main .records li").first
+    recent = page.locator(".asked li").first
     expect(recent).to_contain_text(WHY)
     expect(recent).to_contain_text("and 1 more")
     page.goto(talk)
@@ -119,7 +119,7 @@ def test_text_in_an_answer_is_never_executed(browser_session: BrowserSession) ->
 def test_the_ask_page_is_accessible_in_every_color_scheme(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/")
     _ask(page, WHY)
-    path = page.url.removeprefix(browser_session.server.url).partition("#")[0]
+    path = page.url.removeprefix(browser_session.server.site).partition("#")[0]
     assert accessibility_problems_in_every_layout(browser_session, path) == []
     page.locator(".citations summary").first.click()
     assert accessibility_problems(page) == []

@@ -105,7 +105,7 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
         page.keyboard.press("Escape")  # the first page begins in its field
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(browser_session.server.url + address)
+        page.wait_for_url(browser_session.server.site + address)
         wait_for_focus(page)
         page.keyboard.press("Escape")
         page.keyboard.press("?")

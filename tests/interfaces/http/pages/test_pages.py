@@ -47,7 +47,7 @@ def test_every_page_is_reachable_by_its_shortcut_key(browser_session: BrowserSes
         page.keyboard.press("Escape")
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(browser_session.server.url + address)
+        page.wait_for_url(browser_session.server.site + address)
         wait_for_focus(page)
     page.keyboard.press("Escape")
     page.keyboard.press("/")

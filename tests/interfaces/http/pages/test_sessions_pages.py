@@ -73,7 +73,7 @@ def test_a_session_is_shown_as_a_conversation(browser_session: BrowserSession) -
     expect(aside.get_by_text("3 exchanges")).to_be_visible()
     expect(aside.get_by_text("Still to do: a test message")).to_be_visible()
     aside.locator("ol a").nth(1).click()
-    expect(page).to_have_url(f"{browser_session.server.url}/sessions/{SMS}?at=4#msg-4")
+    expect(page).to_have_url(f"{browser_session.server.site}/sessions/{SMS}?at=4#msg-4")
 
 
 def test_the_agents_summaries_are_shown_where_they_were_written(server: Server) -> None:

@@ -17,8 +17,9 @@ from holdfast.principal import Principal
 COOKIE = "holdfast"
 # Long enough for a slow browser to start. A link is in the history of the terminal, so not longer.
 LINK_LIFETIME_S = 120.0
-# One user has few browsers; the oldest cookie makes room.
+# One user has few browsers; the oldest cookie, or link, makes room.
 _MAX_COOKIES = 50
+_MAX_LINKS = 50
 
 
 class FormKeys:
@@ -34,6 +35,16 @@ class FormKeys:
     def is_valid_form_key(self, cookie: str, shown: str) -> bool:
         """Whether a form came from one of our pages."""
         return hmac.compare_digest(self.form_key(cookie).encode(), shown.encode("utf-8", "replace"))
+
+
+def private_host_name(token: str) -> str:
+    """The name under which a browser opens the pages: one of this machine that nobody else knows.
+
+    A browser sends a cookie to every port of the host that set it, so a cookie of 127.0.0.1 goes to
+    whatever else is opened there. Browsers take every name below `localhost` for this machine, and
+    no other server is opened under this one. It stays the same for as long as the token does."""
+    digest = hmac.new(token.encode(), b"host name of the pages", hashlib.sha256).hexdigest()
+    return f"holdfast-{digest[:20]}.localhost"
 
 
 class OwnerKeys(FormKeys):
@@ -53,6 +64,8 @@ class OwnerKeys(FormKeys):
     def make_link_key(self) -> str:
         """A key that gives one browser a cookie, once, within two minutes."""
         key = secrets.token_urlsafe(24)
+        while len(self._link_expiry) >= _MAX_LINKS:
+            del self._link_expiry[next(iter(self._link_expiry))]
         self._link_expiry[key] = time.monotonic() + LINK_LIFETIME_S
         return key
 

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.interfaces.http.auth.browser_token import COOKIE
+from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.core.request_principal import set_principal
 from holdfast.principal import Principal
 
@@ -66,7 +67,19 @@ class Refusal(NamedTuple):
 
 
 _WRONG_ORIGIN = Refusal(403, "wrong_origin", "Other pages may not ask.")
-_NO_KEY = Refusal(401, "no_key", "Who are you?", "Open the link that `holdfast browse` prints.")
+# A link on another page: the browser sent no cookie along. A click on our own page sends it.
+_FROM_ANOTHER_PAGE = Refusal(
+    403,
+    "wrong_origin",
+    "Another page led you here.",
+    "Nothing is shown to what other pages ask for. If you want to see this, go on.",
+)
+_NO_KEY = Refusal(
+    401,
+    "no_key",
+    "This browser is not signed in.",
+    "Run `holdfast browse`: it opens a link that signs it in.",
+)
 _KEYS_UNAVAILABLE = Refusal(
     503, "unavailable", "Keys cannot be looked up right now.", "Ask again in a moment.", 2
 )
@@ -102,6 +115,9 @@ class GuardRules(NamedTuple):
     public_paths: tuple[str, ...] = ("/enter",)
     # Where a browser without a cookie is redirected to.
     login: str = ""
+    # The names under which cookies are given and taken; any if empty. Programs with a token may use
+    # every one of `hosts`.
+    cookie_hosts: frozenset[str] = frozenset()
     # How many requests of one key run at a time; 0: any number.
     max_concurrent: int = 0
     max_body_bytes: int = MAX_BODY_BYTES
@@ -111,6 +127,10 @@ class GuardRules(NamedTuple):
     def too_large(self) -> Refusal:
         """The refusal of a body that is too large."""
         return Refusal(413, "too_large", f"More than {self.max_body_bytes:,} bytes are not taken.")
+
+    def takes_cookies(self, host: str) -> bool:
+        """Whether browsers sign in under this name."""
+        return not self.cookie_hosts or host in self.cookie_hosts
 
     def is_public(self, path: str) -> bool:
         """Whether a path needs no key."""
@@ -209,16 +229,17 @@ class Guard:
         if any(origin not in own_origins for origin in headers.getlist("origin")):
             return _WRONG_ORIGIN
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            top = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
-            if not (top and self._rules.is_public(scope["path"])):
-                return _WRONG_ORIGIN
+            visit = _is_visit(scope, headers)
+            if not (visit and self._rules.is_public(scope["path"])):
+                return _FROM_ANOTHER_PAGE if visit else _WRONG_ORIGIN
         return self._authenticate(scope, headers) or _check_length(headers, self._rules)
 
     def _authenticate(self, scope: Scope, headers: Headers) -> Refusal | None:
         token = _bearer_token(headers)
         if token and (known := self._keys.by_token(token)):
             return self._admit(scope, known, "")
-        cookie = _cookie(headers)
+        takes_cookies = self._rules.takes_cookies(headers.get("host", ""))
+        cookie = _cookie(headers) if takes_cookies else ""
         # A browser sends the origin with every request that can change something.
         named = headers.get("origin") is not None or headers.get("sec-fetch-site") == "same-origin"
         is_from_own_page = scope["method"] in SAFE_METHODS or named
@@ -229,7 +250,7 @@ class Guard:
         client = scope.get("client")
         if too_many := self._anonymous.take(str(client[0]) if client else ""):
             return too_many
-        if self._rules.is_public(scope["path"]):
+        if takes_cookies and self._rules.is_public(scope["path"]):
             return None if is_from_own_page else _WRONG_ORIGIN
         return self._rules.no_key
 
@@ -256,14 +277,35 @@ def _cookie(headers: Headers) -> str:
     return found.value if found is not None else ""
 
 
+def _is_visit(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser opens a page in a window of its own, by a link or an address."""
+    return (
+        scope["method"] == "GET"
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest", "document") == "document"
+    )
+
+
 def _refusal_response(refusal: Refusal, scope: Scope) -> Response:
     headers = {"www-authenticate": "Bearer"} if refusal.status == 401 else {}
     headers |= {"retry-after": str(refusal.retry_after_s)} if refusal.retry_after_s else {}
     if "text/html" in Headers(scope=scope).get("accept", ""):
-        text = f"{refusal.message} {refusal.remedy}".strip()
-        return Response(text, refusal.status, headers, "text/plain; charset=utf-8")
+        onward = _own_address(scope) if refusal is _FROM_ANOTHER_PAGE else ""
+        return refusal_page(refusal.status, refusal.message, refusal.remedy, onward, headers)
     body = error_json(scope, refusal.code, refusal.message, refusal.remedy)
     return JSONResponse(body, refusal.status, headers)
+
+
+def _own_address(scope: Scope) -> str:
+    """The path and query of a request, for a link on our own page."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return local_path(quote(scope["path"]) + (f"?{quote(query, safe='=&%+')}" if query else ""))
+
+
+def local_path(to: str) -> str:
+    """`to` if it is a path of this server, else the first page."""
+    is_local = to.startswith("/") and not to.startswith(("//", "/\\"))
+    return to if is_local and to.isprintable() else "/"
 
 
 def error_json(scope: Scope, code: str, message: str, remedy: str) -> dict[str, dict[str, str]]:

@@ -6,17 +6,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.interfaces.http.auth.browser_token import COOKIE
+from holdfast.interfaces.http.auth.guard import local_path
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.ui.render import Pages
 
 router = APIRouter()
 _MAX_KEY_CHARS = 200
-
-
-def local_path(to: str) -> str:
-    """`to` if it is a path of this server, else the first page."""
-    is_local = to.startswith("/") and not to.startswith(("//", "/\\"))
-    return to if is_local and to.isprintable() else "/"
 
 
 @router.get("/login")

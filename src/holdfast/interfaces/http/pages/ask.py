@@ -12,21 +12,20 @@ from holdfast.app.answers.ask import AskOptions
 from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from holdfast.interfaces.http.pages.home import home_view
 from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
 from holdfast.interfaces.ui.research_view import ResearchQuestion, read_questions
 from holdfast.language import cut, truncate
-from holdfast.model.bank import Bank
 from holdfast.model.kinds import record_kind
 from holdfast.model.query import Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
 from holdfast.refine.core.passages import turn_text
-from holdfast.research.session_journal import SessionState, SessionSummary
+from holdfast.research.session_journal import SessionState
 
 router = APIRouter()
 _MAX_QUESTION_CHARS = 4000
-_RECENT_SESSIONS = 8
 # Characters of a cited record, and of the turns before and after a cited turn.
 _MAX_CONTEXT_CHARS = 700
 _NOTES = {
@@ -38,14 +37,13 @@ _NOTES = {
 
 @router.get("/")
 async def ask(request: PageRequestDep, q: str = "", bank: str = "", note: str = "") -> HTMLResponse:
-    """The question form; a question in the URL is answered at once, without remotes."""
+    """The first page; a question in the URL is answered at once, without remotes."""
     question = q.strip()[:_MAX_QUESTION_CHARS]
     if question:
         shown = await request.pool.run(lambda memory: _answer_now(memory, question, bank))
         return request.render("talk.html", bank=bank, note="", **shown)
-    banks, recent = await request.pool.read(_banks_and_recent)
-    text = _NOTES.get(note, "")
-    return request.render("ask.html", title="Ask", note=text, bank=bank, banks=banks, recent=recent)
+    shown = await home_view(request)
+    return request.render("home.html", title="", note=_NOTES.get(note, ""), bank=bank, **shown)
 
 
 @router.post("/ask")
@@ -104,12 +102,6 @@ async def remove(request: PageRequestDep, _form: FormDep, id: str) -> RedirectRe
     """Delete a research session."""
     await request.pool.run(lambda memory: sessions_of(memory.settings).remove(id))
     return RedirectResponse("/?note=removed", 303)
-
-
-def _banks_and_recent(memory: Holdfast) -> tuple[list[Bank], list[SessionSummary]]:
-    sessions = sessions_of(memory.settings)
-    recent = [sessions.summary(id) for id in sessions.ids()[:_RECENT_SESSIONS]]
-    return memory.reader.banks.all(), recent
 
 
 def _answer_now(memory: Holdfast, question: str, bank: str) -> Shown:

@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.views.decision_log import BROWSE, name_with_channel
+from holdfast.app.views.example_questions import QuestionCache
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.browser_token import FormKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -26,6 +27,7 @@ class PageRequest:
         self.request = request
         self.pool: MemoryPool = request.app.state.web.pool
         self.research_runs: ResearchRuns = request.app.state.web.research_runs
+        self.questions: QuestionCache = request.app.state.web.questions
         self._keys: FormKeys = request.app.state.web.keys
         self._pages: Pages = request.app.state.web.pages
         self._cookie = str(request.scope.get("visitor") or "")

@@ -19,6 +19,8 @@ def open_socket(host: str, port: int, backlog: int, name: str, remedy: str) -> s
     # uvicorn sets TCP_NODELAY only if the protocol is given here; without it responses are delayed.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6:
+        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     try:
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
@@ -29,9 +31,9 @@ def open_socket(host: str, port: int, backlog: int, name: str, remedy: str) -> s
     return listening
 
 
-async def start(server: uvicorn.Server, listening: socket.socket) -> asyncio.Task[None]:
+async def start(server: uvicorn.Server, *listening: socket.socket) -> asyncio.Task[None]:
     """Start a server; returns its task once it answers, or has failed."""
-    serving = asyncio.create_task(server.serve([listening]))
+    serving = asyncio.create_task(server.serve([*listening]))
     while not server.started and not serving.done():
         await asyncio.sleep(0.01)
     return serving
@@ -49,7 +51,6 @@ def uvicorn_config(
         timeout_graceful_shutdown=shutdown_s,
         limit_concurrency=max_connections,
         h11_max_incomplete_event_size=65_536,
-        http=HeadTimeoutProtocol,
         ws="none",
-        **extra,
+        **{"http": HeadTimeoutProtocol, **extra},
     )

@@ -51,8 +51,8 @@ _FIRST_KEY = "holdfast key new --name NAME --all-banks --level admin"
 
 
 class ListenOptions(NamedTuple):
-    """Where a server listens. `proxies` are addresses that may say who the client is; `names` are
-    the host names that it answers to, any if empty."""
+    """Where a server listens. `proxies` are addresses that may say who the client is, this machine
+    if empty; `names` are the host names that it answers to, any if empty."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -213,7 +213,7 @@ def _config(app: ASGIApp, settings: Settings, options: ListenOptions) -> uvicorn
         _MAX_CONNECTIONS,
         settings.serve.end_s,
         proxy_headers=options.behind_proxy,
-        forwarded_allow_ips=["127.0.0.1", "::1", *options.proxies],
+        forwarded_allow_ips=[*(options.proxies or ("127.0.0.1", "::1"))],
         ssl_certfile=options.certificate,
         ssl_keyfile=options.key,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import webbrowser
-from typing import Any
 
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.install_hint import require_server_packages
@@ -17,8 +16,9 @@ Look at the memory in a browser: ask, read sessions, correct and forget, review 
 proposed, see what it costs and what is wrong.
 
 It answers on this machine alone, on a free port, to whoever opens the link it prints
-(the link works once) or shows the token of a file that only you can read. It ends by
-itself when nobody asked for half an hour. --json prints {"url", "enter", "token_file"}."""
+(the link works once) or shows the token of a file that only you can read. While it runs,
+the same command gives you a new link. It ends by itself when nobody asked for half an
+hour. --json prints {"url", "enter", "token_file"}."""
 
 EXAMPLES = """\
   holdfast browse
@@ -38,24 +38,35 @@ def configure(parser: Parser) -> None:
         30.0,
         float,
     )
+    parser.flag(
+        "--plain-address",
+        "open it as 127.0.0.1, for browsers that know no names below localhost (Safari); other "
+        "servers that you open on this machine are then sent its cookie",
+    )
     options.add(parser, "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     require_server_packages("The pages need")
 
-    def ready(address: Any) -> None:
+    from holdfast.interfaces.http.server import browse_server
+
+    def ready(address: browse_server.Address, ends: str = "Ctrl-C ends it.") -> None:
         if arguments.json:
             screen.json(address._asdict())
         else:
             screen.line(f"Open {screen.paint(address.enter, 'cyan')}")
-            screen.line("The link works once. Ctrl-C ends it.", "dim")
+            screen.line(f"The link works once. {ends}", "dim")
         sys.stdout.flush()
         if not arguments.no_open:
             webbrowser.open(address.enter)
 
-    from holdfast.interfaces.http.server import browse_server
-
-    browse_server.serve(
-        load_settings(), arguments.port, arguments.idle * _SECONDS_PER_MINUTE, ready
+    settings = load_settings()
+    wanted = browse_server.BrowseOptions(
+        arguments.port, arguments.idle * _SECONDS_PER_MINUTE, arguments.plain_address
     )
+    running = browse_server.running_server(settings, wanted)
+    if running is not None:
+        ready(running, "It is of the server that runs already.")
+    else:
+        browse_server.serve(settings, wanted, ready)

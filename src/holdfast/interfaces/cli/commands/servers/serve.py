@@ -38,7 +38,7 @@ def configure(parser: Parser) -> None:
     )
     parser.repeated(
         "--proxy",
-        "where the proxy asks from, besides this machine; again for more",
+        "where the proxy asks from (default: this machine); again for more",
         metavar="ADDRESS",
     )
     parser.repeated(

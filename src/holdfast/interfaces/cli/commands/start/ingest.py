@@ -5,27 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from holdfast.app.ingest.executors import Executors, is_cluster, open_executors
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.errors import ModelError, SettingsError
 from holdfast.interfaces.cli import options
+from holdfast.interfaces.cli.ingest_progress import IngestProgress, Phase
 from holdfast.interfaces.cli.parser import Arguments, Parser
+from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, amount, number
 from holdfast.refine.core.executor import Executor
 from holdfast.refine.core.same_projects import BankJoin
@@ -90,7 +79,10 @@ def configure(parser: Parser) -> None:
     options.add(parser, "json")
 
 
-def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
+def run(
+    screen: Screen, arguments: Arguments, turns_s: float = TURNS_S, in_setup: bool = False
+) -> None:
+    """Read what the arguments name; `in_setup` reports in one line what was read."""
     paths: list[Path] = arguments.paths
     repositories = [path for path in paths if path.is_dir() and is_repository(path)]
     folders = [path for path in paths if path not in repositories]
@@ -106,13 +98,13 @@ def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
         report = None
         for problem in problems:
             Screen(sys.stderr).line(f"holdfast: left out: {problem}")
-        with open_executors(arguments.workers) as executors:
+        commits = [_read_history(memory, path, arguments) for path in repositories]
+        with open_executors(arguments.workers) as executors, IngestProgress(arguments.json) as bar:
             if inputs:
-                report = _read(memory, inputs, executors, arguments.json)
-            commits = [_read_history(memory, path, arguments) for path in repositories]
-            memory.ingestion.update()
-            memory.rules.sync_all()
-            left = embed(memory, arguments.embed, arguments.json, executors.embed, turns_s)
+                report = _read(memory, inputs, executors, bar)
+            _distil(memory, report.sessions if report else 0, bar)
+            left = embed(memory, arguments.embed, bar, executors.embed, turns_s)
+            bar.show(Phase.BRIEF, 0, 1)
             memory.briefs.prepare()
         proposed = memory.merging.joins() if report is not None else []
     if arguments.json:
@@ -120,15 +112,19 @@ def run(screen: Screen, arguments: Arguments, turns_s: float = TURNS_S) -> None:
         found = [{"path": str(path), **log._asdict()} for path, log in logs]
         return screen.json(_report_json(report, left, found, proposed))
     if report is not None:
-        _print(screen, report)
+        if in_setup:
+            _print_sum(screen, report)
+        else:
+            _print(screen, report)
         _print_joins(screen, report.joined, proposed)
     _print_histories(screen, repositories, commits)
     if report is None and not repositories:
         screen.line("No transcripts there.")
     if left:
-        screen.line(
-            f"{number(left, 'record')} can be found by words but not yet by meaning; "
-            "`holdfast ingest --embed all` prepares them."
+        screen.wrap(
+            f"{number(left, 'record')} can be found by words, and by meaning once the worker has "
+            "embedded them, in the background of the next sessions."
+            + ("" if in_setup else " `holdfast ingest --embed all` does it now.")
         )
 
 
@@ -220,42 +216,53 @@ def _workers(text: str) -> int | str:
     return text if is_cluster(text) else options.positive(text)
 
 
-@contextmanager
-def _progress(what: str, counts: ProgressColumn, quiet: bool) -> Generator[Callable[..., None]]:
-    """Show a bar at a terminal unless `quiet`; yields what updates it."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), counts, TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        yield partial(bar.update, bar.add_task(what, total=None))
-
-
 def _read(
-    memory: Holdfast, inputs: Sequence[object], executors: Executors, quiet: bool
+    memory: Holdfast, inputs: Sequence[object], executors: Executors, bar: IngestProgress
 ) -> IngestReport:
-    with _progress("reading", DownloadColumn(), quiet) as update:
-        return memory.ingestion.ingest(
-            inputs,  # pyright: ignore[reportArgumentType]
-            executors.readers,
-            lambda done, total: update(completed=done, total=total),
-            executor=executors.derive,
-            on_session=lambda done: update(description=f"refining session {done:,}"),
-        )
+    return memory.ingestion.ingest(
+        inputs,  # pyright: ignore[reportArgumentType]
+        executors.readers,
+        bar.watch(Phase.READ, amount),
+        then_know=False,
+        executor=executors.derive,
+        on_session=lambda done: bar.show(Phase.REFINE, done, max(done, len(inputs)), str),
+    )
+
+
+def _distil(memory: Holdfast, sessions: int, bar: IngestProgress) -> None:
+    """Run the stages above the session. How often they report depends on the sessions: two of them
+    report each one, the others a few times."""
+    calls = 0
+    expected = 2 * sessions + 10
+
+    def on_progress() -> None:
+        nonlocal calls
+        calls += 1
+        bar.show(Phase.DISTIL, calls, expected)
+
+    bar.show(Phase.DISTIL, 0, expected)
+    memory.ingestion.update(on_progress)
+    memory.rules.sync_all()
 
 
 def _read_history(memory: Holdfast, path: Path, arguments: Arguments) -> HistoryReport:
-    with _progress("commits", MofNCompleteColumn(), arguments.json) as update:
-        return memory.ingestion.ingest_git(
-            path,
-            arguments.bank,
-            lambda done, total: update(completed=done, total=total),
-            arguments.diffs,
-        )
+    bar = Progress(f"reading the history of {path.resolve().name}", lambda n: f"{n:,} commits")
+    report = memory.ingestion.ingest_git(
+        path, arguments.bank, _silent if arguments.json else bar, arguments.diffs
+    )
+    if not arguments.json and sys.stderr.isatty():
+        bar.finish()
+    return report
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
 
 
 def embed(
     memory: Holdfast,
     how: str,
-    quiet: bool,
+    bar: IngestProgress,
     crew: Executor | None = None,
     turns_s: float = TURNS_S,
 ) -> int | None:
@@ -263,17 +270,21 @@ def embed(
     cannot be used, which is printed and is no error."""
     if how == "none":
         return None
-    with _progress("embedding", MofNCompleteColumn(), quiet) as update:
-        try:
-            return memory.ingestion.embed(
-                turns_s if how == "some" else None,
-                lambda done, total: update(completed=done, total=total),
-                executor=crew,
-            )
-        except (ModelError, SettingsError) as error:
-            problem = f"{error.message} {error.remedy}".strip()
-            Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {problem}")
-            return None
+    try:
+        return memory.ingestion.embed(
+            turns_s if how == "some" else None, bar.watch(Phase.EMBED, str), executor=crew
+        )
+    except (ModelError, SettingsError) as error:
+        problem = f"{error.message} {error.remedy}".strip()
+        Screen(sys.stderr).line(f"holdfast: not prepared for search by meaning: {problem}")
+        return None
+
+
+def _print_sum(screen: Screen, report: IngestReport) -> None:
+    read = f"{number(report.sessions, 'session')} from {amount(report.bytes_read)} of transcripts"
+    secrets = f"; {number(report.redacted, 'secret')} redacted" if report.redacted else ""
+    failed = f"; {number(report.failed, 'line')} failed, see `holdfast status`"
+    screen.line(f"Read {read}{secrets}{failed if report.failed else ''}.")
 
 
 def _print(screen: Screen, report: IngestReport) -> None:

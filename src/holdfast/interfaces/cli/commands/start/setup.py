@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import holdfast
@@ -15,24 +16,34 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code import install, plugin_files
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.config_file import Change, load
+from holdfast.hosts.claude_code.config_file import InstallPlan, load
 from holdfast.hosts.claude_code.install_record import InstallRecord
+from holdfast.hosts.claude_code.permissions import tool_of
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.ingest_progress import estimate_seconds
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.setup_summary import (
+    History,
+    change_lines,
+    print_changes,
+    print_first_brief,
+)
+from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
 
 HELP = """\
-Move into Claude Code, or with --agent into another one (docs/agents.md): from the next
-session on, what happens is captured by itself, and what is known arrives unasked. Shows
-what it will change, asks, keeps a backup, and can be undone with `holdfast uninstall`.
-Run it again after an upgrade, or whenever you like.
+Install the Claude Code hooks and the MCP server, or with --agent those of another agent
+(docs/agents.md). From the next session on, sessions are recorded, and each starts with a
+brief of what is known. Shows the changes, asks, keeps backups; `holdfast uninstall` undoes
+it. Offers to let Claude Code use the tools that only read memory without asking, and to
+read your history. Run it again after an upgrade, or whenever you like.
 
-It changes one or two settings files of yours, and nothing in a repository. An agent's own
-memory is left alone."""
+It changes one or two settings files of yours, and nothing in a repository. Claude Code's
+own memory is not changed."""
 
 EXAMPLES = """\
   holdfast setup --dry-run              only show what would change
@@ -41,11 +52,7 @@ EXAMPLES = """\
   holdfast setup --agent codex          into Codex CLI
   holdfast setup --plugin               as a plugin, with its commands and agents
   holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
-  holdfast setup --yes --ingest         ask nothing, and read your history now"""
-
-# Bytes of transcripts that one core reads in a second, for the estimate of how long reading takes.
-# Too high promises too much; too low puts people off.
-_BYTES_PER_S = 15_000_000
+  holdfast setup --yes                  ask nothing, and read your history now"""
 
 
 def configure(parser: Parser) -> None:
@@ -62,9 +69,15 @@ def configure(parser: Parser) -> None:
     parser.flag("--dry-run", "change nothing, show the diff")
     options.add(parser, "yes")
     parser.add_argument(
+        "--allow-tools",
+        action=argparse.BooleanOptionalAction,
+        help="let Claude Code use the tools that only read memory without asking you, or do not "
+        "(default: ask at a terminal; with --yes, let it)",
+    )
+    parser.add_argument(
         "--ingest",
         action=argparse.BooleanOptionalAction,
-        help="read your history now, or do not (default: ask at a terminal)",
+        help="read your history now, or do not (default: ask at a terminal; with --yes, read it)",
     )
     parser.choice(
         "--models",
@@ -81,7 +94,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.agent != DEFAULT_AGENT:
         if other_agents.set_up(screen, settings, paths, arguments):
             _prepare_briefs(settings)
-            _offer_history(screen, settings, arguments)
+            _read_history(screen, arguments, _estimate(settings))
     else:
         _set_up_claude_code(screen, settings, paths, arguments)
 
@@ -92,41 +105,114 @@ def _set_up_claude_code(
     where = host.settings_files(settings, host.Scope(arguments.scope), Path.cwd())
     python = install.find_interpreter()
     enabled = plugin_files.is_enabled(where.hooks_file)
-    plan = install.plan_install(
-        paths.home, where, python, host.default_home(), arguments.plugin or enabled
-    )
-    plan.notes += _notes(settings, python, arguments.plugin or enabled, where)
-    steps = _steps(paths, python, where, arguments.plugin or enabled, enabled)
-    models: str | None = arguments.models
-    new_service = models if models != settings.models.use else None
-    if new_service is not None:
+    with_plugin: bool = arguments.plugin or enabled
+
+    def plan_with(tools: Sequence[str]) -> InstallPlan:
+        usual = host.default_home()
+        return install.plan_install(paths.home, where, python, usual, with_plugin, tools)
+
+    plan = plan_with(_tools_to_allow(arguments))
+    plan.notes += _notes(settings, python, with_plugin, where)
+    steps = _steps(paths, python, where, with_plugin, enabled)
+    new_service = _new_service(settings, arguments)
+    if new_service:
         steps.append(f"set models.use to {new_service} in {paths.home / FILE_NAME}")
+    history = _estimate(settings)
     if not arguments.json:
-        whose = "you" if where.scope is host.Scope.USER else "this project"
-        nothing = f"Claude Code is set up for {whose}: nothing to change."
-        all_steps = [*map(_summarise_change, plan.changes), *steps]
-        other_agents.show(screen, plan, all_steps, nothing)
-    done = False
-    if (plan.changes or steps) and not arguments.dry_run:
-        if not confirm.confirm_change(screen, arguments.yes):
+        _show(screen, plan, where, with_plugin, steps, history, arguments.dry_run)
+    done = bool(plan.changes or steps) and not arguments.dry_run
+    if done:
+        allow = _agree(screen, plan, arguments)
+        if allow is None:
             return
+        plan = plan if allow else plan_with(())
         install.prepare_home(paths, python)
         install.apply_install(paths.home, plan.changes, host.default_home())
-        if arguments.plugin or enabled:
+        if with_plugin:
             _install_plugin(paths, where, enabled)
-        if new_service is not None:
+        if new_service:
             choose_service(paths.home, new_service)
         _prepare_briefs(settings)
-        done = True
     if arguments.json:
         report = other_agents.report_json(arguments, plan, steps, done)
-        history = dict(zip(("files", "bytes", "seconds"), _estimate(settings), strict=True))
-        screen.json({**report, "history": history})
-    elif arguments.dry_run:
-        screen.line("Nothing was changed.")
+        screen.json({**report, "allowed": _allowed(plan), "history": history._asdict()})
     else:
-        _print_next_steps(screen, done)
-        _offer_history(screen, settings, arguments)
+        _finish(screen, settings, arguments, history, done)
+
+
+def _finish(
+    screen: Screen, settings: Settings, arguments: Arguments, history: History, done: bool
+) -> None:
+    """Read the history and show what the next session starts with."""
+    if arguments.dry_run:
+        screen.line("Nothing was changed.")
+        return
+    _read_history(screen, arguments, history)
+    _show_first_session(screen, settings, done)
+
+
+def _new_service(settings: Settings, arguments: Arguments) -> str:
+    """The model service that `--models` chooses; "" if it is the one of the settings."""
+    chosen: str | None = arguments.models
+    return chosen if chosen is not None and chosen != settings.models.use else ""
+
+
+def _allowed(plan: InstallPlan) -> list[str]:
+    """The permission rules that a plan adds."""
+    return [rule for change in plan.changes for rule in change.allowed]
+
+
+def _tools_to_allow(arguments: Arguments) -> list[str]:
+    """The tools that only read, if they are to be allowed or the user can be asked about it."""
+    allow: bool | None = arguments.allow_tools
+    if allow is None:
+        allow = arguments.yes or arguments.dry_run or confirm.is_interactive()
+    return [tool.name for tool in TOOLS if not tool.writes] if allow else []
+
+
+def _show(
+    screen: Screen,
+    plan: InstallPlan,
+    where: host.SettingsFiles,
+    with_plugin: bool,
+    steps: Sequence[str],
+    history: History,
+    with_diff: bool,
+) -> None:
+    whose = "all of your projects" if where.scope is host.Scope.USER else "this project"
+    if not plan.changes and not steps:
+        screen.line(f"Claude Code is set up for {whose}: nothing to change.")
+    else:
+        lines = change_lines(plan.changes, where, with_plugin, steps, history)
+        title = f"Setup adds Holdfast to Claude Code, for {whose} (`holdfast uninstall` undoes it):"
+        print_changes(screen, title, lines)
+    if with_diff:
+        screen.line()
+        _print_diffs(screen, plan)
+    for note in plan.notes:
+        screen.note(note)
+
+
+def _print_diffs(screen: Screen, plan: InstallPlan) -> None:
+    for change in plan.changes:
+        screen.diff(change.diff)
+
+
+def _agree(screen: Screen, plan: InstallPlan, arguments: Arguments) -> bool | None:
+    """Ask the user; returns whether the tools may be allowed, and None if nothing may be done."""
+    if arguments.yes:
+        return True
+    question = "Go ahead?"
+    if not confirm.is_interactive():
+        return True if confirm.confirm_change(screen, False, question) else None
+    if not confirm.ask_or_show(question, lambda: _print_diffs(screen, plan)):
+        screen.line(confirm.NOTHING_CHANGED)
+        return None
+    tools = list(map(tool_of, _allowed(plan)))
+    if not tools or arguments.allow_tools:
+        return True
+    names = ", ".join(tools)
+    return confirm.ask(f"Let Claude use {names} without asking you each time? They only read.")
 
 
 def _notes(
@@ -172,16 +258,6 @@ def _steps(
     return steps
 
 
-def _summarise_change(change: Change) -> str:
-    """A diff as one line: the file, and the number of lines added and removed."""
-    lines = change.diff.split("\n")
-    added = sum(line[:1] == "+" and line[:3] != "+++" for line in lines)
-    taken = sum(line[:1] == "-" and line[:3] != "---" for line in lines)
-    if change.file.raw is None:
-        return f"make {change.file.path} ({number(added, 'line')})"
-    return f"change {change.file.path}: {number(added, 'line')} in, {taken or 'none'} out"
-
-
 def _install_plugin(paths: HomePaths, where: host.SettingsFiles, enabled: bool) -> None:
     before = load(where.hooks_file)
     folder = plugin_files.write_plugin(paths.home, holdfast.__version__)
@@ -205,19 +281,6 @@ def _install_plugin(paths: HomePaths, where: host.SettingsFiles, enabled: bool) 
         record.add(where.hooks_file, before.raw, after.raw)
 
 
-def _print_next_steps(screen: Screen, done: bool) -> None:
-    if not done:
-        return
-    screen.title("Done. What happens next:")
-    for what in (
-        "From the next session of Claude Code on, what you say and what it does is kept, without "
-        "secrets, in the background. Sessions that run now go on without.",
-        "A session starts with a brief of what is known, and Claude can ask for more.",
-    ):
-        screen.item(f"- {what}", "  ")
-    screen.line("  - `holdfast status` tells whether it works, `holdfast uninstall` undoes it.")
-
-
 def _prepare_briefs(settings: Settings) -> None:
     """Let the very next session know what there is to know already."""
     with open_memory(settings, create=False) as memory:
@@ -225,36 +288,41 @@ def _prepare_briefs(settings: Settings) -> None:
             memory.briefs.prepare()
 
 
-def _estimate(settings: Settings) -> tuple[int, int, int]:
-    """The number of transcripts with something new, their bytes, and the seconds reading takes."""
+def _estimate(settings: Settings) -> History:
+    """The transcripts with something new, their bytes, and the seconds reading takes."""
     with open_memory(settings, create=False) as memory:
         if not memory.ingestion.default_inputs():
-            return 0, 0, 0
+            return History()
         new = memory.ingestion.estimate(memory.ingestion.find([]))
     size = sum(count for _, count in new)
-    seconds = size / _BYTES_PER_S / max(1, (os.cpu_count() or 1) / 2) + min(ingest.TURNS_S, 2)
-    return len(new), size, round(seconds + 0.5)
+    return History(len(new), size, estimate_seconds(size, os.cpu_count() or 1, ingest.TURNS_S))
 
 
-def _offer_history(screen: Screen, settings: Settings, arguments: Arguments) -> None:
-    files, size, seconds = _estimate(settings)
-    if not files:
+def _read_history(screen: Screen, arguments: Arguments, history: History) -> None:
+    if not history.files:
         return
-    screen.line()
-    screen.wrap(
-        f"Your history: {number(files, 'transcript')} not read yet, {amount(size)}; reading "
-        f"takes about {number(seconds, 'second')}, preparing search by meaning up to "
-        f"{ingest.TURNS_S} more."
-    )
     read_now: bool | None = arguments.ingest
-    if read_now is None:
-        read_now = confirm.is_interactive() and not arguments.yes and confirm.ask("Read it now?")
-    if not read_now:
+    if read_now is None and confirm.is_interactive() and not arguments.yes:
+        read_now = confirm.ask(f"Read your history now? {history.summary}.")
+    if read_now or (read_now is None and arguments.yes):
+        parser = Parser()
+        ingest.configure(parser)
+        ingest.run(screen, parser.parse_args([]), in_setup=True)
+    else:
         screen.wrap(
-            "It is read in the background from your next session on; `holdfast ingest` reads it "
-            "at once."
+            "Your history is read in the background of your next session, which starts without a "
+            "brief; `holdfast ingest` reads it now."
         )
+
+
+def _show_first_session(screen: Screen, settings: Settings, done: bool) -> None:
+    """Print the brief of the next session and questions to try, and what happens next."""
+    with open_memory(settings, create=False) as memory:
+        brief = print_first_brief(screen, memory)
+    if not done:
         return
-    parser = Parser()
-    ingest.configure(parser)
-    ingest.run(screen, parser.parse_args([]))
+    screen.title("Done.", "bold")
+    screen.line("  - Start `claude`. Sessions that run now go on without Holdfast.")
+    if brief is None:
+        screen.line("  - Nothing is known yet: your first session has no brief, the second has.")
+    screen.line("  - `holdfast status` shows whether it works.")

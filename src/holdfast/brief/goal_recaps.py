@@ -1,0 +1,195 @@
+"""Which recaps of earlier conversations a prompt is about.
+
+A prompt says what somebody sees, a recap says what shall hold: they may share no word. But the
+conversation that led to the recap began with such a complaint. So a prompt is compared with all
+that was said on the way to a recap, and with the conversations that it changed. Where a model is
+loaded, the mean cosine of the nearest three messages decides, and shared words count a little; else
+rare words that both have. The cross-encoder is not asked: of the prompts of `bench/data/recaps`
+(tuning) it puts the right recap first in 3 of 20, the cosines in 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from holdfast.brief.first_prompt import PromptSimilarity
+from holdfast.model.knowledge import Recap
+from holdfast.model.query import Passage
+from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.core.candidates import passage_key
+from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.store.protocol import Reader
+
+
+class RecapSearchLimits(NamedTuple):
+    """What is searched and told, chosen on the tuning half of `bench/data/recaps`: of its prompts
+    the right recap has at least 0.33 but in one, of 20 unrelated prompts the best has 0.32."""
+
+    # The latest recaps that are looked at, and how many are compared message by message: it bounds
+    # the time.
+    recaps: int = 400
+    compared: int = 24
+    # Messages of a conversation before its recap and after it.
+    before: int = 26
+    after: int = 8
+    # Passages nearest in meaning that say which conversations are compared.
+    nearest: int = 200
+    # The messages of a conversation whose cosines count.
+    best_messages: int = 3
+    shared_words: float = 0.3
+    min_score: float = 0.325
+    # By words alone: the share of the prompt's weight, and the rare words, that both have.
+    min_share: float = 0.12
+    min_rare_words: int = 3
+    # Recaps below this fraction of the best one are left out.
+    fraction_of_best: float = 0.65
+
+
+LIMITS = RecapSearchLimits()
+
+
+@dataclass(slots=True)
+class RecapMatch:
+    """A recap that holds, the recaps that it changed, and how well it fits the prompt."""
+
+    recap: Recap
+    changed: list[Recap] = field(default_factory=list[Recap])
+    score: float = 0.0
+
+    @property
+    def uri(self) -> str:
+        """The URI of the memory that holds."""
+        return uri("memory", self.recap.memory.id)
+
+    @property
+    def conversations(self) -> list[Recap]:
+        """The recap and those that it changed: one for each conversation about the matter."""
+        return [self.recap, *self.changed]
+
+    def is_of(self, session: str, seq: int) -> bool:
+        """Whether a turn belongs to the matter."""
+        return any(
+            one.session == session and one.seq - LIMITS.before <= seq <= one.seq + LIMITS.after
+            for one in self.conversations
+        )
+
+
+class GoalRecaps:
+    """The recaps of a bank, as one prompt sees them."""
+
+    def __init__(self, reader: Reader, bank: str) -> None:
+        self._reader = reader
+        self._bank = bank
+        self.all = _matters(reader.memories.recaps(bank, LIMITS.recaps, only_open=False))
+
+    def find(
+        self,
+        goal: str,
+        prompt: PromptSimilarity,
+        found: Iterable[Passage],
+        semantic: SemanticSearch | None,
+    ) -> list[RecapMatch]:
+        """The recaps that a prompt is about, best first. `found` are the passages that a search by
+        words found."""
+        if not self.all:
+            return []
+        meaning = semantic if semantic is not None and semantic.understands(goal) else None
+        passages = list(found)
+        if meaning is not None:
+            nearest = meaning.nearest(self._reader, self._bank, goal, LIMITS.nearest)
+            passages += [one.passage for one in nearest.passages]
+        compared = self._nearest(passages)
+        for match in compared:
+            match.score = self._score(match, goal, prompt, meaning)
+        ranked = sorted(
+            (match for match in compared if match.score > 0),
+            key=lambda match: (-match.score, match.recap.memory.id),
+        )
+        best = ranked[0].score if ranked else 0.0
+        return [match for match in ranked if match.score >= LIMITS.fraction_of_best * best]
+
+    def of_turn(self, session: str, seq: int) -> RecapMatch | None:
+        """The matter that a turn belongs to."""
+        return next((match for match in self.all if match.is_of(session, seq)), None)
+
+    def _nearest(self, passages: Sequence[Passage]) -> list[RecapMatch]:
+        """The matters that most of the passages belong to, the first passages counting more."""
+        if len(self.all) <= LIMITS.compared:
+            return self.all
+        by_session: dict[str, list[RecapMatch]] = {}
+        for match in self.all:
+            for one in match.conversations:
+                by_session.setdefault(one.session, []).append(match)
+        counts: dict[str, float] = {}
+        for rank, passage in enumerate(passages):
+            for match in by_session.get(passage.session, ()):
+                if passage.kind == "digest" or match.is_of(passage.session, passage.seq):
+                    counts[match.uri] = counts.get(match.uri, 0.0) + 1 / (10 + rank)
+        found = [match for match in self.all if match.uri in counts]
+        found.sort(key=lambda match: (-counts[match.uri], match.uri))
+        return found[: LIMITS.compared]
+
+    def _score(
+        self,
+        match: RecapMatch,
+        goal: str,
+        prompt: PromptSimilarity,
+        meaning: SemanticSearch | None,
+    ) -> float:
+        """How well a matter fits; 0 if too little. Of several conversations the best counts."""
+        scores: list[float] = []
+        for one in match.conversations:
+            messages = self._messages(one)
+            said = " ".join((one.memory.what, *(passage.body for passage in messages)))
+            overlap = prompt.overlap(prompt.stems(said))
+            if meaning is None:
+                enough = overlap.rare_words >= LIMITS.min_rare_words
+                scores.append(overlap.share if enough and overlap.share >= LIMITS.min_share else 0)
+                continue
+            cosines = meaning.similarities(self._reader, goal, messages)
+            near = _mean_of_best([cosines.get(passage_key(p), 0.0) for p in messages])
+            score = near + LIMITS.shared_words * overlap.share
+            scores.append(score if score >= LIMITS.min_score else 0.0)
+        return max(scores)
+
+    def _messages(self, recap: Recap) -> list[Passage]:
+        """The passages of what was said on the way to a recap, and right after it."""
+        places = range(max(0, recap.seq - LIMITS.before), recap.seq + LIMITS.after + 1)
+        found = self._reader.passages.of_turns(self._bank, recap.session, list(places))
+        return [passage for passage in found if passage.role != "tool"]
+
+
+def _mean_of_best(cosines: Sequence[float]) -> float:
+    best = sorted(cosines, reverse=True)[: LIMITS.best_messages]
+    return sum(best) / len(best) if best else 0.0
+
+
+def _matters(recaps: Sequence[Recap]) -> list[RecapMatch]:
+    """The recaps that hold, each with those that it changed, directly or by another."""
+    by_uri = {uri("memory", one.memory.id): one for one in recaps}
+    matters = {
+        name: RecapMatch(one)
+        for name, one in by_uri.items()
+        if one.memory.superseded_by not in by_uri
+    }
+    for one in recaps:
+        name = _last(one, by_uri)
+        if name in matters and matters[name].recap is not one:
+            matters[name].changed.append(one)
+    return list(matters.values())
+
+
+def _last(recap: Recap, by_uri: Mapping[str, Recap]) -> str:
+    """The URI of the recap that holds in the place of another; its own if it holds itself."""
+    name = uri("memory", recap.memory.id)
+    while (later := by_uri[name].memory.superseded_by) in by_uri:
+        name = later
+    return name
+
+
+def stating_uris(recap: Recap) -> list[str]:
+    """The URIs of the turns that state a recap."""
+    names = (parse_uri(name) for name in recap.memory.evidence_for)
+    return [uri(*name) for name in names if name is not None and name.kind == "turn"]

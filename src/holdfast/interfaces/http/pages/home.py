@@ -1,0 +1,36 @@
+"""The first page: a question, with examples from this memory; what is new since the last visit;
+what waits; whether capture works; and the activity of the last weeks."""
+
+from __future__ import annotations
+
+from holdfast.app.answers.research_sessions import sessions_of
+from holdfast.app.core.context import utc_now
+from holdfast.app.memory import Holdfast
+from holdfast.app.status.health import ago
+from holdfast.app.views.home_view import WEEKS, gather_home
+from holdfast.app.views.last_visit import note_visit
+from holdfast.interfaces.http.core.request_principal import principal
+from holdfast.interfaces.http.pages.page_request import PageRequest, Shown
+from holdfast.interfaces.ui.plots import by_week
+
+_RECENT_QUESTIONS = 5
+
+
+async def home_view(request: PageRequest) -> Shown:
+    """What the first page shows."""
+    who, now, questions = principal(), utc_now(), request.questions
+
+    def load(memory: Holdfast) -> Shown:
+        since = note_visit(memory.settings.home, who.key, now)
+        view = gather_home(memory, since, now, with_verdict=who.banks is None)
+        asked = sessions_of(memory.settings)
+        return {
+            "home": view,
+            "names": {bank.id: bank.name for bank in view.banks},
+            "questions": questions.get(memory.reader, who.banks, now),
+            "recent": [asked.summary(id) for id in asked.ids()[:_RECENT_QUESTIONS]],
+            "plot": by_week(view.activity, view.until, WEEKS, "session") if view.activity else None,
+            "ago": ago,
+        }
+
+    return await request.pool.read(load)
