@@ -28,7 +28,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Answer, Confidence
 from holdfast.model.records import Exchange, Turn
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.settings import load_settings
 
 HALVES = ("tuning", "held_back")

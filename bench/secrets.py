@@ -125,8 +125,10 @@ def texts_to_time() -> list[str]:
         with tarfile.open(archive) as files:
             for member in files:
                 content = files.extractfile(member) if member.name.endswith(".jsonl") else None
-                for line in content or ():
-                    pieces += strings_in(json.loads(line))
+                text = content.read().decode("utf-8") if content else ""
+                for line in text.splitlines():
+                    whole = line.startswith("{") and line.endswith("}")
+                    pieces += strings_in(json.loads(line)) if whole else [line]
     return pieces
 
 

@@ -29,7 +29,7 @@ _CAP_KEYS = ("day_tokens", "day_usd", "session_tokens", "session_usd")
 _KNOWN_KEYS = {
     "": ("bank", "store", "banks", "redact", "exclude", "embed", "rerank", "brief", "models",
          "promote", "git", "providers", "forge", "remote", "serve"),
-    "git": ("read",),
+    "git": ("read", "sessions"),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "remote": ("use", "wait_ms"),
     "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "end_s"),
@@ -199,6 +199,8 @@ class Settings:
     promote: PromotionSettings = field(default_factory=PromotionSettings)
     # Whether new commits of repositories that were read once are read automatically.
     git_read: bool = True
+    # Whether the histories of repositories that sessions work in are read without being asked for.
+    git_sessions: bool = True
     providers: PluginSettings = field(default_factory=PluginSettings)
     forge: ForgeSettings = field(default_factory=ForgeSettings)
     remote: RemoteSettings = field(default_factory=RemoteSettings)
@@ -265,6 +267,7 @@ def load_settings(
             **file.table("promote").values(PromotionSettings(), _KNOWN_KEYS["promote"])
         ),
         git_read=file.table("git").flag("read", True),
+        git_sessions=file.table("git").flag("sessions", True),
         providers=_providers(file.table("providers"), env, user),
         forge=_forge(file.table("forge"), env),
         remote=_remote(file.table("remote"), env),

@@ -192,11 +192,15 @@ class Holdfast:
         """Bring back a record that was forgotten or merged."""
         return self.curation.restore(id, bank, who)
 
-    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
-        """Undo the latest decisions that can be undone; returns them, the latest first."""
+    def undo(
+        self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "", seq: int = 0
+    ) -> list[Curation]:
+        """Undo the latest decisions that can be undone, or the one with the number `seq` if nothing
+        later depends on it; returns them, the latest first."""
         from holdfast.app.curation.undo import Undo
 
-        return Undo(self.context, self.teaching, self.banks, self.merging).undo(count, bank, who)
+        undo = Undo(self.context, self.teaching, self.banks, self.merging)
+        return undo.undo(count, bank, who, seq)
 
     def ingest(self, inputs: Sequence[Input], workers: int = 1) -> IngestReport:
         """Read transcripts, found by `ingestion.find`, and derive everything above them. The next

@@ -2,9 +2,9 @@
 
 The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
 the rule that the obvious fix would break. Where a conversation that it is about was summed up, the
-recap is told, whole and as it finally stood (`goal_recaps`); then nothing else, for the rest of the
-conversation holds what was rejected. Otherwise the search first finds the area (work that shares the
-prompt's words, and its files), then the decisions made there: in the same conversation, about the
+recap is told first, whole and as it finally stood (`goal_recaps`), and nothing else of that
+conversation, which holds what was rejected. Other decisions are searched for by area (work that
+shares the prompt's words, and its files): those made there, in the same conversation, about the
 same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below
 the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
 `_ScoredItem.similarity` and `_GoalSearch.run`.
@@ -39,6 +39,7 @@ from holdfast.brief.work_items import (
 from holdfast.language import code_names
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Layer, Passage, RecordFilter
+from holdfast.model.uris import uri
 from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
@@ -57,8 +58,8 @@ class GoalBriefLimits(NamedTuple):
     prompts about nothing known; 1 of 113 first prompts of other projects (`docs/decisions/0011`).
     Lower thresholds tell more, and more that is beside the point."""
 
-    characters: int = 2_500
-    decisions: int = 3
+    characters: int = 3_200
+    decisions: int = 4
     # The similarity that an item needs, by words and where a cosine is known.
     min_similarity: float = 0.30
     min_similarity_with_meaning: float = 0.34
@@ -176,20 +177,33 @@ def search_by_meaning(reader: Reader, bank: str, semantic: SemanticSearch) -> Pa
 class _GoalSearch:
     """The search for one goal in one bank."""
 
-    def __init__(self, reader: Reader, bank: str, goal: str, search: PassageSearch | None) -> None:
+    def __init__(
+        self, reader: Reader, bank: str, goal: str, semantic: SemanticSearch | None
+    ) -> None:
         self._reader = reader
         self._bank = bank
         self._prompt = PromptSimilarity(reader, bank, read_terms(goal))
         self._scored: dict[str, _ScoredItem] = {}
         self._goal = goal
+        self._semantic = semantic
         terms = self._prompt.search_terms
-        self._passages = search(goal, terms) if search else _search_by_words(reader, bank, terms)
+        self._passages = (
+            search_by_meaning(reader, bank, semantic)(goal, terms)
+            if semantic is not None
+            else _search_by_words(reader, bank, terms)
+        )
         turns: dict[str, set[int]] = {}
         for passage, _ in self._passages:
             if passage.kind == "turn":
                 turns.setdefault(passage.session, set()).add(passage.seq)
         self.items = WorkItems(reader, bank, turns)
         self.superseded: list[Superseded] = []
+        self.recaps = GoalRecaps(reader, bank)
+
+    def find_recaps(self) -> list[RecapMatch]:
+        """The recaps that the prompt is about, best first."""
+        found = [passage for passage, _ in self._passages]
+        return self.recaps.find(self._goal, self._prompt, found, self._semantic)
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -280,24 +294,35 @@ def goal_brief(
     reader: Reader,
     bank: str,
     prompt: str,
-    search: PassageSearch | None = None,
-    rules: Sequence[Rule] | None = None,
     semantic: SemanticSearch | None = None,
+    rules: Sequence[Rule] | None = None,
 ) -> Brief:
-    """The brief for a session's first prompt; empty if no decision concerns it. Passages are found
-    by words, and by meaning if a `semantic` search is given. `rules` are those of the bank's files,
-    if they are known better than the store knows them."""
+    """The brief for a session's first prompt; empty if no decision concerns it. Decisions are found
+    by words, and with `semantic` by meaning. `rules` are those of the bank's files, if they are
+    known better than the store knows them."""
     goal = goal_of(prompt)
     if not goal or not reader.passages.count(bank, 1):
         return EMPTY_BRIEF
-    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
     run = _GoalSearch(reader, bank, goal, semantic)
     recaps = run.find_recaps()
-    if recaps:
-        return _render([_recap_lines(match, run.items, memory_file) for match in recaps])
     entries = _choose(run.run(), run.items, run.superseded)
-    told = _with_recaps(entries, run)
-    return _render([_told_lines(one, run.items, memory_file) for one in told])
+    told = _recaps_first(recaps, entries, run.recaps)
+    if not told:
+        return EMPTY_BRIEF
+    memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
+    return _render(told, memory_file, run.items)
+
+
+def _recaps_first(
+    recaps: Sequence[RecapMatch], entries: Sequence[_Entry], known: GoalRecaps
+) -> list[RecapMatch | _Entry]:
+    """The recaps that a prompt is about, then other decisions. What was said in a conversation that
+    was summed up is told as its recap: the rest of it holds what was rejected."""
+    told: dict[str, RecapMatch | _Entry] = {match.uri: match for match in recaps}
+    for entry in entries:
+        matter = next((m for m in known.all if entry.item.is_in(m.is_of)), None)
+        told.setdefault(matter.uri if matter else entry.item.uri, matter or entry)
+    return list(told.values())[: LIMITS.decisions]
 
 
 class _Replaced(NamedTuple):
@@ -385,18 +410,42 @@ def _decisions_around(item: WorkItem, around: Sequence[WorkItem]) -> tuple[Decis
     return tuple(select_quotes([*own, *clear]))
 
 
-def _render(entries: Sequence[_Entry], memory_file: MemoryFile) -> Brief:
+def _render(
+    told: Sequence[RecapMatch | _Entry], memory_file: MemoryFile, items: WorkItems
+) -> Brief:
     """As many whole entries as fit."""
     lines: list[str] = list(_HEAD)
     records: list[str] = []
-    for entry in entries:
-        more = _lines(entry, memory_file)
+    for one in told:
+        if isinstance(one, RecapMatch):
+            more, named = _recap_lines(one, memory_file, items), [one.uri, *stating_uris(one.recap)]
+        else:
+            more = _lines(one, memory_file)
+            named = [one.item.uri, *(decision.uri for decision in one.decisions)]
         if sum(map(len, (*lines, *more))) + len(lines) > LIMITS.characters and records:
             break
         lines += more
-        records += [entry.item.uri, *(decision.uri for decision in entry.decisions)]
+        records += named
     lines.append(_FOOT)
     return wrap_brief("goal", lines, records)
+
+
+def _recap_lines(match: RecapMatch, memory_file: MemoryFile, items: WorkItems) -> list[str]:
+    memory = match.recap.memory
+    who = "agent" if memory.by_agent else "user"
+    label = trust_label(memory.trust) + items.ended_label(match.recap)
+    lines = [
+        f"- {format_day(memory.when)}, summed up at the end of a conversation:",
+        f"  {who}: {label}{quote(memory.what)}",
+    ]
+    if match.changed:
+        last = max(match.changed, key=lambda one: (one.memory.when, one.memory.id))
+        earlier = uri("memory", last.memory.id)
+        lines.append(f"  This changes what was settled {format_day(last.memory.when)}: {earlier}")
+    if contradiction := memory_file.contradiction_note(memory.what):
+        lines.append(f" {contradiction}")
+    lines.append(f"  source: {match.uri}")
+    return lines
 
 
 def _lines(entry: _Entry, memory_file: MemoryFile) -> list[str]:

@@ -25,7 +25,7 @@ from holdfast.store.protocol import Reader
 
 class RecapSearchLimits(NamedTuple):
     """What is searched and told, chosen on the tuning half of `bench/data/recaps`: of its prompts
-    the right recap has at least 0.33 but in one, of 20 unrelated prompts the best has 0.32."""
+    19 have a recap of at least 0.32, 20 unrelated prompts at most 0.31."""
 
     # The latest recaps that are looked at, and how many are compared message by message: it bounds
     # the time.
@@ -38,13 +38,14 @@ class RecapSearchLimits(NamedTuple):
     nearest: int = 200
     # The messages of a conversation whose cosines count.
     best_messages: int = 3
-    shared_words: float = 0.3
-    min_score: float = 0.325
+    shared_words: float = 0.2
+    min_score: float = 0.315
     # By words alone: the share of the prompt's weight, and the rare words, that both have.
     min_share: float = 0.12
     min_rare_words: int = 3
-    # Recaps below this fraction of the best one are left out.
-    fraction_of_best: float = 0.65
+    # Recaps below this fraction of the best one are left out; words alone rank less well.
+    fraction_of_best: float = 0.6
+    fraction_of_best_by_words: float = 0.35
 
 
 LIMITS = RecapSearchLimits()
@@ -103,12 +104,13 @@ class GoalRecaps:
         compared = self._nearest(passages)
         for match in compared:
             match.score = self._score(match, goal, prompt, meaning)
-        ranked = sorted(
-            (match for match in compared if match.score > 0),
-            key=lambda match: (-match.score, match.recap.memory.id),
-        )
+        ranked = sorted(compared, key=lambda match: (-match.score, match.recap.memory.id))
         best = ranked[0].score if ranked else 0.0
-        return [match for match in ranked if match.score >= LIMITS.fraction_of_best * best]
+        least, fraction = LIMITS.min_score, LIMITS.fraction_of_best
+        if meaning is None:
+            least, fraction = LIMITS.min_share, LIMITS.fraction_of_best_by_words
+        enough = (match for match in ranked if match.score >= max(fraction * best, 0.01))
+        return list(enough) if best >= least else []
 
     def of_turn(self, session: str, seq: int) -> RecapMatch | None:
         """The matter that a turn belongs to."""
@@ -138,7 +140,7 @@ class GoalRecaps:
         prompt: PromptSimilarity,
         meaning: SemanticSearch | None,
     ) -> float:
-        """How well a matter fits; 0 if too little. Of several conversations the best counts."""
+        """How well a matter fits. Of several conversations the best counts."""
         scores: list[float] = []
         for one in match.conversations:
             messages = self._messages(one)
@@ -146,12 +148,11 @@ class GoalRecaps:
             overlap = prompt.overlap(prompt.stems(said))
             if meaning is None:
                 enough = overlap.rare_words >= LIMITS.min_rare_words
-                scores.append(overlap.share if enough and overlap.share >= LIMITS.min_share else 0)
+                scores.append(overlap.share if enough else 0.0)
                 continue
             cosines = meaning.similarities(self._reader, goal, messages)
             near = _mean_of_best([cosines.get(passage_key(p), 0.0) for p in messages])
-            score = near + LIMITS.shared_words * overlap.share
-            scores.append(score if score >= LIMITS.min_score else 0.0)
+            scores.append(near + LIMITS.shared_words * overlap.share)
         return max(scores)
 
     def _messages(self, recap: Recap) -> list[Passage]:

@@ -56,6 +56,10 @@ _CONTRADICTS = regex(
 )
 
 
+# The strongest first.
+_SIGNS_OF_USE = (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING)
+
+
 class SettledCounts(NamedTuple):
     """How many injections got an outcome, and how many wait for one."""
 
@@ -102,6 +106,46 @@ def _outcome(
     return done, records.uses(turns) if of_use else ()
 
 
+class RecordOutcome(NamedTuple):
+    """What a session did with one record of an injection, and the turn that shows it; None if it
+    was ignored."""
+
+    use: InjectionUse
+    turn: Turn | None = None
+
+
+def record_outcomes(
+    store: Store, injection: Injection, sessions: Sequence[Session]
+) -> dict[str, RecordOutcome]:
+    """What became of each record of an injection, by its URI. Of what the user contradicted it is
+    the record with most words of that turn; none if none shares a rare word with it."""
+    turns = [turn for s in sessions for turn in _turns_after(store, s, injection)]
+    asked = " ".join(turn.text[:_MAX_TURN_TEXT] for turn in turns if turn.role is Role.USER)
+    records = _InjectedRecords(store, injection, asked)
+    found = {record.uri: _record_outcome(record, turns) for record in records.all}
+    wrong = next((t for t in turns if _contradicts(t)), None)
+    if wrong is not None:
+        # What the user says in the contradiction is what it is about.
+        whole = _InjectedRecords(store, injection, "")
+        said = {stem(word) for word in words(wrong.text[:_MAX_USER_TEXT])}
+        about = max(whole.all, key=lambda record: len(record.rare & said), default=None)
+        if about is not None and about.rare & said:
+            found[about.uri] = RecordOutcome(InjectionUse.CONTRADICTED, wrong)
+    return found
+
+
+def _record_outcome(record: _InjectedRecord, turns: Sequence[Turn]) -> RecordOutcome:
+    for use in _SIGNS_OF_USE:
+        for turn in turns:
+            if turn.role is not Role.USER and record.evidence_of_use(use, turn):
+                return RecordOutcome(use, turn)
+    return RecordOutcome(InjectionUse.IGNORED)
+
+
+def _contradicts(turn: Turn) -> bool:
+    return turn.role is Role.USER and bool(_CONTRADICTS.search(turn.text[:_MAX_USER_TEXT]))
+
+
 def _sessions_of(store: Store, injection: Injection) -> list[Session]:
     known = store.sessions.latest(injection.bank, _MAX_SESSIONS)
     return [s for s in known if s.host == injection.session]
@@ -135,9 +179,9 @@ def _was_delivered(store: Store, injection: Injection, sessions: Sequence[Sessio
 def _strongest_use(records: _InjectedRecords, turns: Sequence[Turn]) -> tuple[InjectionUse, str]:
     """The strongest sign of use, and the text that shows it."""
     for turn in turns:
-        if turn.role is Role.USER and _CONTRADICTS.search(turn.text[:_MAX_USER_TEXT]):
+        if _contradicts(turn):
             return InjectionUse.CONTRADICTED, truncate(turn.text, _MAX_REASON)
-    for use in (InjectionUse.CITED, InjectionUse.FILE, InjectionUse.WORDING):
+    for use in _SIGNS_OF_USE:
         for turn in turns:
             for record in records.all if turn.role is not Role.USER else ():
                 if found := record.evidence_of_use(use, turn):

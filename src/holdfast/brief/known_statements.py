@@ -20,7 +20,7 @@ from holdfast.model.records import Role, Turn
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, states
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
     says_the_same,

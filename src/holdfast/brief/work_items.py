@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from holdfast.brief.frame import ended_label
-from holdfast.model.knowledge import EndReason, Fact, Memory, Network
+from holdfast.model.knowledge import EndReason, Fact, Memory, Network, Recap
 from holdfast.model.query import Passage
 from holdfast.model.records import Exchange, Role, Turn
 from holdfast.model.team import Commit
@@ -86,6 +86,8 @@ class WorkItem:
     changed: frozenset[str] = frozenset()
     keywords: frozenset[str] = frozenset()
     is_conversation: bool = True
+    # The places of its turns in its session.
+    turns: range = range(0)
     # What is to be said before its title, if that does not hold any more.
     ended: str = ""
     # A remembered text that lays nothing down: an agent kept it, or it says what happened.
@@ -105,6 +107,10 @@ class WorkItem:
     def strength(self) -> float:
         """The strength of its strongest decision."""
         return max((decision.strength for decision in self.decisions), default=0.0)
+
+    def is_in(self, is_of: Callable[[str, int], bool]) -> bool:
+        """Whether one of its turns is among those of which `is_of` says so."""
+        return any(is_of(self.session, seq) for seq in self.turns)
 
     @property
     def has_decision(self) -> bool:
@@ -183,6 +189,11 @@ class WorkItems:
             record = None
         return self.from_record(record) if isinstance(record, Exchange | Commit | Memory) else None
 
+    def ended_label(self, recap: Recap) -> str:
+        """What is to be said before a recap if some of it does not hold any more; else ""."""
+        memory = recap.memory
+        return ended_label(self._ended.find(memory.what, memory.when, recap.session, recap.seq))
+
     def superseded(self) -> list[Superseded]:
         """The facts that another superseded, the latest first, with the items that state both."""
         facts = {uri("fact", fact.id): fact for fact in self._reader.facts.all(self._bank)}
@@ -244,6 +255,7 @@ class WorkItems:
             frozenset(map(normalise_path, x.files_modified)),
             frozenset(map(str.lower, x.keywords)),
             _is_conversation(x),
+            range(x.first_seq, x.last_seq + 1),
             ended_label(self._ended.find(x.title, x.started, x.session, x.first_seq)),
         )
 

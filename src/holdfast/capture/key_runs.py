@@ -30,13 +30,15 @@ _DOT, _COLON = ord("."), ord(":")
 
 
 class LongRuns(NamedTuple):
-    """The long runs of a text, and whether one of them follows a broken prefix."""
+    """The long runs of a text, whether one of them follows a broken prefix, and whether two of them
+    may be the outer parts of a token of Discord."""
 
     text: str
     broken: bool
+    three_parts: bool
 
 
-_NO_RUNS = LongRuns("", False)
+_NO_RUNS = LongRuns("", False, False)
 
 
 def long_runs(text: str) -> LongRuns:
@@ -52,13 +54,16 @@ def long_runs(text: str) -> LongRuns:
     found: list[bytes] = []
     # The path of a webhook and the environment in a token of Doppler stand between prefix and run.
     broken = "hook" in text or "dp.st." in text
+    three_parts = False
+    stop = 0
     while start >= 0:
+        three_parts = three_parts or (start - stop == 8 and data[start - 1] == data[stop] == _DOT)
         stop = run_map.find(b" ", start)
         stop = len(data) if stop < 0 else stop
         found.append(data[start:stop])
         broken = broken or _follows_broken_prefix(data, start)
         start = run_map.find(_RUN_MAP, stop)
-    return LongRuns(b" ".join(found).decode("ascii"), broken)
+    return LongRuns(b" ".join(found).decode("ascii"), broken, three_parts)
 
 
 def _follows_broken_prefix(data: bytes, start: int) -> bool:
@@ -67,9 +72,6 @@ def _follows_broken_prefix(data: bytes, start: int) -> bool:
     before = data[start - 1]
     if before == _COLON:
         return data.startswith(b"AA", start)
-    # The middle part of a token of Discord has six characters.
-    if before == _DOT and start >= 8 and data[start - 8] == _DOT:
-        return True
     return before in _BREAKS and data.endswith(_BEFORE_RUN, 0, start)
 
 

@@ -20,6 +20,7 @@ from holdfast.capture.secrets import (
     ALWAYS_TRIED,
     BASE64_RULES,
     BROKEN_PREFIX_RULES,
+    DISCORD_RULE,
     MARK_START,
     NAMED_SECRETS,
     SECRET_NAME_HINTS,
@@ -118,6 +119,8 @@ class Redactor:
             rules += _BASE64.possible(text, low)
             if runs.broken:
                 rules += _BROKEN_PREFIXES.possible(text, low)
+            if runs.three_parts:
+                rules.append(DISCORD_RULE)
             if may_contain_key_body(text):
                 rules.append(PRIVATE_KEY_BODY)
         rules += self._extra

@@ -184,12 +184,13 @@ SHAPE_RULES = (
         (".atlasv1.",),
         rf"{_START}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}",
     ),
-    SecretRule(
-        "discord-token",
-        (".",),
-        rf"{_START}[MNO](?=[A-Za-z_-]{{0,26}}\d)[A-Za-z0-9_-]{{22,27}}\.[A-Za-z0-9_-]{{6}}"
-        r"\.(?=[A-Za-z_-]{0,36}\d)[A-Za-z0-9_-]{27,40}" + _END,
-    ),
+)
+# A token of Discord has three parts, of which the middle one has six characters.
+DISCORD_RULE = SecretRule(
+    "discord-token",
+    (".",),
+    rf"{_START}[MNO](?=[A-Za-z_-]{{0,26}}\d)[A-Za-z0-9_-]{{22,27}}\.[A-Za-z0-9_-]{{6}}"
+    r"\.(?=[A-Za-z_-]{0,36}\d)[A-Za-z0-9_-]{27,40}" + _END,
 )
 MAILCHIMP_RULE = SecretRule("mailchimp-key", ("-us",), rf"{_START}[0-9a-f]{{32}}-us\d{{1,2}}{_END}")
 
@@ -335,14 +336,22 @@ ALWAYS_TRIED: tuple[SecretRule, ...] = (
     ),
 )
 
+_SECRET_MANIFEST = (
+    "kind: secret",
+    'kind: "secret"',
+    'kind":"secret"',
+    'kind": "secret"',
+    r"kind\": \"secret",
+)
 NAMED_SECRETS: tuple[SecretRule, ...] = (
     SecretRule(
         "secret",
-        ("machine", "default login"),
-        rf"(?P<head>\b(?:machine{_GAP}[^\s\\]{{1,200}}|default){_GAP}"
+        ("machine ", "default login "),
+        rf"(?P<head>(?:machine{_GAP}[^\s\\]{{1,200}}|default){_GAP}"
         rf"(?:(?:login|account){_GAP}[^\s\\]{{1,200}}{_GAP}){{0,2}}password{_GAP})"
         r"(?P<value>(?:[^\s\\\"'`]|\\(?![nrt\"']))+)",
         _argument,
+        starts_with_anchor=True,
     ),
     SecretRule(
         "aws-secret",
@@ -352,14 +361,14 @@ NAMED_SECRETS: tuple[SecretRule, ...] = (
     ),
     SecretRule(
         "kubernetes-secret",
-        ("kind",),
+        _SECRET_MANIFEST,
         rf"(?P<head>\b(?:data|stringData):[ ]*{_BREAK})"
         rf"(?P<body>(?P<indent>[ ]+)[^\n\\]*(?:{_BREAK}(?P=indent)[^\n\\]*){{0,200}})",
         _manifest_data,
     ),
     SecretRule(
         "kubernetes-secret",
-        ("kind",),
+        _SECRET_MANIFEST,
         r"(?P<head>\b(?:data|stringData)\\?\":\s*)(?P<body>\{[^{}]{1,20000}\})",
         _manifest_data,
     ),

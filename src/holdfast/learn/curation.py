@@ -13,7 +13,12 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError, NotFoundError
 from holdfast.learn import import_intake, opinions, share_intake
-from holdfast.learn.decision_state import batch_entries, current_state, undoable
+from holdfast.learn.decision_state import (
+    batch_entries,
+    current_state,
+    independently_undoable,
+    undoable,
+)
 from holdfast.model.corrections import corrected_memory
 from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
@@ -239,6 +244,17 @@ class Curator:
     def undo(self, banks: Iterable[str], count: int = 1) -> list[Curation]:
         """Undo the latest decisions; returns them, the latest first."""
         return self._undo(banks, lambda log: sorted(log, key=lambda e: -e.seq)[:count])
+
+    def undo_one(self, banks: Iterable[str], seq: int) -> list[Curation]:
+        """Undo one decision, unless something later depends on it; returns it."""
+        log = [e for bank in banks for e in self._writer.curation.log(bank)]
+        chosen = [e for e in independently_undoable(log) if e.seq == seq]
+        if not chosen:
+            raise InputError(
+                f"Decision {seq} cannot be undone by itself; nothing was changed.",
+                "Undo what was decided since about the same record first.",
+            )
+        return self._undo([chosen[0].bank], lambda _: chosen)
 
     def undo_batch(self, banks: Iterable[str], action: Action, name: str) -> list[Curation]:
         """Undo an import or a pull as a whole, whatever was decided since."""

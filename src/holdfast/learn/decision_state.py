@@ -32,6 +32,34 @@ def undoable(log: Iterable[Curation]) -> list[Curation]:
     ]
 
 
+# What these change is not the record alone: a file of rules, or the settings of a bank.
+_WITH_SIDE_EFFECTS = (Action.APPROVE, Action.WRITE, Action.TEACH, Action.SET)
+
+
+def independently_undoable(log: Sequence[Curation]) -> list[Curation]:
+    """The decisions that can be undone although others were made since: nothing later in effect
+    concerns the same records, the same files of rules or the same settings."""
+    found: list[Curation] = []
+    touched_later: set[tuple[str, str]] = set()
+    for entry in sorted(in_effect(log), key=lambda e: -e.seq):
+        touched = _touched(entry)
+        if not touched & touched_later:
+            found.append(entry)
+        touched_later |= touched
+    allowed = {entry.seq for entry in undoable(log)}
+    return [entry for entry in found if entry.seq in allowed]
+
+
+def _touched(entry: Curation) -> set[tuple[str, str]]:
+    """What a decision concerns, by bank."""
+    names = {entry.target}
+    if entry.action in (Action.MERGE, Action.SPLIT):
+        names.add(entry.text)
+    if entry.action in _WITH_SIDE_EFFECTS:
+        names.add("files and settings")
+    return {(entry.bank, name) for name in names if name}
+
+
 def current_state(
     known: CurationState, target: str, decisions: Sequence[Curation], only_if_wanted: bool = False
 ) -> CurationState:

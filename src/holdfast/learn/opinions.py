@@ -25,7 +25,7 @@ from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.passages import date_words, memory_passage, split_identifiers
 from holdfast.refine.memories.stances import PREFERENCE, group_by_target
 from holdfast.store.protocol import Writer

@@ -6,7 +6,7 @@ from __future__ import annotations
 from holdfast.model.graph import Entity
 from holdfast.model.records import Digest, Exchange, Role, Session
 from holdfast.model.trust import PEOPLE
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.facts.hypotheses import is_hedged
 from holdfast.store.protocol import Reader
 

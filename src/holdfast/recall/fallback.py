@@ -126,8 +126,9 @@ def grep(
         return
     deadline = monotonic() + limit_s
     found = 0
+    ripgrep = shutil.which("rg")
     for source in reader.sources.all(bank):
-        for number, line in _lines_containing(Path(source.path), needles, deadline):
+        for number, line in _lines_containing(Path(source.path), needles[0], ripgrep, deadline):
             for call, text in _tool_outputs(line, source.agent):
                 excerpt = _excerpt(text, needles[0], query, bool(phrases), redactor)
                 turn = _turn_of_call(reader, source.id, number, call) if excerpt else None
@@ -210,23 +211,25 @@ def _around(text: str, needle: str, reach: int) -> str:
 
 
 def _lines_containing(
-    path: Path, needles: Sequence[str], deadline: float
+    path: Path, needle: str, ripgrep: str | None, deadline: float
 ) -> Iterator[tuple[int, str]]:
-    """The numbered lines that contain the first needle, by ripgrep if it is installed."""
-    if not path.is_file():
-        return
-    tool = shutil.which("rg")
-    if tool is not None:
-        yield from _ripgrep(tool, path, needles[0], deadline)
-        return
-    # A file that cannot be read is skipped.
-    with suppress(OSError):
-        yield from _scan_file(path, needles[0].encode(), deadline)
+    """The numbered lines that contain the needle, by ripgrep if it is installed."""
+    if ripgrep is not None and path.is_file():
+        yield from _ripgrep(ripgrep, path, needle, deadline)
+    elif ripgrep is None:
+        # A file that cannot be read is skipped, and so is one that is gone.
+        with suppress(OSError):
+            yield from _scan_file(path, needle.encode(), deadline)
 
 
 def _scan_file(path: Path, needle: bytes, deadline: float) -> Iterator[tuple[int, str]]:
     read, number = 0, 1
     with path.open("rb") as file:
+        # Most files have it nowhere, which is told at once of those that fit into memory.
+        start = file.read(_MAX_LINE_BYTES)
+        if len(start) < _MAX_LINE_BYTES and needle not in start.lower():
+            return
+        file.seek(0)
         for line in iter(lambda: file.readline(_MAX_LINE_BYTES), b""):
             read += len(line)
             if needle in line.lower():

@@ -34,7 +34,7 @@ from holdfast.model.team import Commit, SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, uri
 from holdfast.recall.core.ended_words import read_ended_words
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.sessions.titles import session_subject
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.research.handoff_page import SECTIONS, File, Pack, Point, Source

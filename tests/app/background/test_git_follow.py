@@ -1,22 +1,27 @@
-"""The worker follows histories that were read once, and nothing else."""
+"""The worker follows histories that were read once, and reads those of sessions by itself."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
+from holdfast.app.background.git_follow import MAX_UNASKED_COMMITS
 from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import run_worker
 from holdfast.app.memory import Holdfast
+from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings
 from holdfast.store.records.git_history import Repository
 from tests.app.background.test_worker import BY_HAND, failed_tasks_of
 from tests.support.repositories import commit, git, make_repository
+from tests.support.transcripts import Script
 
 T = TypeVar("T")
 STEP = [step for step in STEPS if step.name == "history"]
@@ -50,7 +55,7 @@ def repositories(memory: Holdfast) -> list[Repository]:
     return memory.reader.git.repositories()
 
 
-def test_only_repositories_that_were_read_once_are_followed(
+def test_a_repository_that_was_read_once_is_followed_and_one_without_sessions_is_not_read(
     settings: Settings, tmp_path: Path
 ) -> None:
     top, other = make_repository(tmp_path / "r"), make_repository(tmp_path / "other")
@@ -126,3 +131,91 @@ def test_following_can_be_turned_off_in_the_settings(settings: Settings, tmp_pat
     assert look(settings, commits) == 1 and not failed_tasks_of(settings)
     follow(settings)
     assert look(settings, commits) == 2
+
+
+def work_in(settings: Settings, folder: Path, start: datetime) -> None:
+    """Have a session in a folder."""
+    script = Script(cwd=str(folder), start=start)
+    script.user("Count the boats in the harbour")
+    script.assistant("There are nine.")
+    script.write(settings.claude_dir / "projects" / "p")
+    with Holdfast(settings, create=True) as memory:
+        memory.ingestion.ingest(memory.ingestion.find([settings.claude_dir / "projects"]))
+
+
+@pytest.fixture
+def worked_in(settings: Settings, tmp_path: Path) -> Path:
+    """A repository in which a session worked today, and of which nothing was read."""
+    top = make_repository(tmp_path / "r")
+    commit(top, "start", **{"a.py": "def boats():\n    return 1\n"})
+    commit(top, "count boats", **{"a.py": "def boats():\n    return 9\n"})
+    work_in(settings, top, datetime.now(UTC))
+    return top
+
+
+def test_the_repository_of_a_session_is_read_without_diffs_and_without_being_named(
+    settings: Settings, worked_in: Path
+) -> None:
+    follow(settings)
+    (read_one,) = look(settings, repositories)
+    assert (read_one.folder, read_one.diffs) == (str(worked_in), False)
+    assert look(settings, commits) == 2
+    sessions = look(settings, lambda memory: memory.reader.sessions.latest(None, 9))
+    assert [session.bank for session in sessions] == [read_one.bank]
+    assert look(settings, lambda memory: memory.browse.who_knows("a.py", worked_in.name))
+    id = commit(worked_in, "more", **{"a.py": "def boats():\n    return 10\n"})
+    follow(settings)
+    assert look(settings, repositories)[0].head == id
+
+
+def test_diffs_are_added_when_the_repository_is_read_by_name(
+    settings: Settings, worked_in: Path
+) -> None:
+    follow(settings)
+    (before,) = look(settings, repositories)
+    shown = look(settings, lambda memory: memory.reader.git.patch(before.bank, before.head))
+    assert shown is not None and shown.diff == ""
+    read(settings, worked_in)
+    (after,) = look(settings, repositories)
+    shown = look(settings, lambda memory: memory.reader.git.patch(after.bank, after.head))
+    assert after.diffs and shown is not None and "return 9" in shown.diff
+    assert look(settings, commits) == 2
+
+
+@pytest.mark.parametrize("change", [{"git_sessions": False}, {"git_read": False}, "excluded"])
+def test_reading_the_repositories_of_sessions_can_be_turned_off(
+    settings: Settings, worked_in: Path, change: dict[str, bool] | str
+) -> None:
+    off = {"exclude_projects": (str(worked_in),)} if isinstance(change, str) else change
+    follow(replace(settings, **off))
+    assert look(settings, repositories) == [] and not failed_tasks_of(settings)
+
+
+def test_a_repository_without_a_recent_session_is_not_read(
+    settings: Settings, tmp_path: Path
+) -> None:
+    top = make_repository(tmp_path / "r")
+    commit(top, "start", **{"a.txt": "1\n"})
+    work_in(settings, top, datetime.now(UTC) - timedelta(days=40))
+    follow(settings)
+    assert look(settings, repositories) == []
+
+
+def test_a_long_history_is_not_read_by_itself_and_is_counted_once(
+    settings: Settings, worked_in: Path
+) -> None:
+    lines = [b"blob\nmark :1\ndata 1\nx\n"]
+    for number in range(MAX_UNASKED_COMMITS + 1):
+        lines.append(
+            b"commit refs/heads/long\ncommitter A <a@x.org> %d +0000\ndata 1\nm\n"
+            b"M 644 :1 f%d\n" % (1_700_000_000 + number, number % 3)
+        )
+    subprocess.run(
+        ["git", "-C", worked_in, "fast-import", "--quiet"], input=b"".join(lines), check=True
+    )
+    follow(settings)
+    assert look(settings, repositories) == [] and not failed_tasks_of(settings)
+    marks = HomePaths(settings.home).session_marks
+    (mark,) = marks.glob("history-*")
+    assert mark.stat().st_mode & 0o777 == 0o600
+    assert "holdfast ingest" in HomePaths(settings.home).worker_log.read_text()

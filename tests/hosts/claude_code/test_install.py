@@ -276,36 +276,52 @@ def test_history_is_ingested_on_request(user: User) -> None:
     bug_hunt().write(user.home / ".claude" / "projects")
     result = json.loads(user.do("setup", "--yes", "--json"))
     assert result["done"] and result["history"]["files"] == 1 and result["history"]["bytes"] > 0
-    assert "Read" in user.do("setup", "--yes", "--ingest")
+    assert "Read 1 session" in user.do("setup", "--yes", "--ingest")
     assert json.loads(user.do("status", "--json"))["turns"] > 0
 
 
-def test_at_a_terminal_it_asks_for_confirmation(user: User) -> None:
+@pytest.mark.parametrize(
+    ("replies", "hooks", "tools"),
+    [("n", False, False), ("y y", True, True), ("y n", True, False), ("d y y", True, True)],
+)
+def test_at_a_terminal_it_asks_for_confirmation(
+    user: User, replies: str, hooks: bool, tools: bool
+) -> None:
     user.write()
-    for reply, changed in (("n", False), ("y", True)):
-        master, slave = pty.openpty()
-        running = subprocess.Popen(
-            [str(user.python), "-I", "-m", "holdfast", "setup", "--no-ingest"],
-            cwd=user.project,
-            env=user.env,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-        )
-        os.close(slave)
-        os.write(master, f"{reply}\n".encode())
-        shown = b""
-        while True:
-            try:
-                piece = os.read(master, 65536)
-            except OSError:
-                break
-            shown += piece
-            if not piece:
-                break
-        os.close(master)
-        assert running.wait(timeout=60) == 0 and b"Go ahead?" in shown
-        assert ("capture.sh" in user.settings.read_text()) is changed
+    shown = at_a_terminal(user, ["setup", "--no-ingest"], replies.split())
+    written = user.settings.read_text()
+    assert "Go ahead?" in shown and ("They only read." in shown) is hooks
+    assert ("capture.sh" in written) is hooks
+    assert ("mcp__holdfast__memory_recall" in written) is tools
+    assert (f"+++ {user.settings}" in shown) is replies.startswith("d")
+    assert ("Nothing was changed." in shown) is not hooks
+
+
+def at_a_terminal(user: User, arguments: list[str], replies: list[str]) -> str:
+    """What a command shows at a terminal where somebody gives these answers."""
+    master, slave = pty.openpty()
+    running = subprocess.Popen(
+        [str(user.python), "-I", "-m", "holdfast", *arguments],
+        cwd=user.project,
+        env=user.env,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    os.write(master, "".join(f"{reply}\n" for reply in replies).encode())
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            break
+        shown += piece
+        if not piece:
+            break
+    os.close(master)
+    assert running.wait(timeout=60) == 0
+    return shown.decode()
 
 
 def test_invalid_payloads_leave_an_event_and_print_nothing(user: User) -> None:

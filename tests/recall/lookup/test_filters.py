@@ -63,6 +63,23 @@ def test_commits_are_found_by_file_too(memory: Holdfast) -> None:
     assert "Import rows" in titles and len(titles) == 2
 
 
+def test_work_is_found_by_files_that_the_shell_changed(tmp_path: Path) -> None:
+    script = Script(cwd="/home/ann/proj")
+    script.user("Rename the rest button module and fix its label.")
+    script.tool("Bash", "", command="git mv src/rest.js src/sleep.js")
+    script.tool("Bash", "", command="cd /home/ann/proj/src && sed -i s/REST/SLEEP/ label.js")
+    script.tool("Bash", "1 passed", command="cat > docs/sleep.md <<'EOF'\n# Sleep\nEOF\npytest -q")
+    script.assistant("The module is src/sleep.js now, and the label says SLEEP.")
+    script.write(tmp_path / "p")
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "p"]))
+        for file in ("src/sleep.js", "rest.js", "src/label.js", "docs/"):
+            (found,) = memory.browse.find(file=file, bank="all").findings
+            assert set(found.files) == {
+                "src/rest.js", "src/sleep.js", "src/label.js", "docs/sleep.md"
+            }  # fmt: skip
+
+
 def test_imported_records_are_found_by_file_concept_and_type(tmp_path: Path) -> None:
     with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
         memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))

@@ -11,10 +11,10 @@ from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.timeline import Event
-from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.core.passages import imported_text, turn_text
 from holdfast.store.across_tables.lookup import Record

@@ -151,9 +151,12 @@ def ingest(worker_pass: WorkerPass) -> str:
 
 
 def read_git_history(worker_pass: WorkerPass) -> str:
-    """Read the new commits of repositories whose history the user had read."""
-    known = worker_pass.memory.reader.git.repositories() if worker_pass.settings.git_read else []
-    if not known:
+    """Read the new commits of repositories, and the histories of those that sessions work in."""
+    if not worker_pass.settings.git_read:
+        return ""
+    reader, known = worker_pass.memory.reader, worker_pass.memory.reader.git.repositories()
+    is_new = worker_pass.settings.git_sessions and reader.sessions.latest(None, 1)
+    if not known and not is_new:
         return ""
     from holdfast.app.background import git_follow
 

@@ -14,7 +14,7 @@ from holdfast.app.core.context import Context, utc_now
 from holdfast.app.search.recall import Search
 from holdfast.app.search.rule_sync import current_rules, sync_rules_if_writable
 from holdfast.brief.frame import EMPTY_BRIEF, Brief
-from holdfast.brief.goal_brief import goal_brief, search_by_meaning
+from holdfast.brief.goal_brief import goal_brief
 from holdfast.brief.prepared_files import write_briefs
 from holdfast.brief.session_brief import session_brief
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
@@ -59,8 +59,7 @@ class Briefs:
     def _goal(self, id: str, prompt: str, quickly: bool) -> Brief:
         store, rules = self._context.store, self._rules(id)
         meaning = None if quickly else self.load_model()
-        by_meaning = search_by_meaning(store, id, meaning) if meaning is not None else None
-        return goal_brief(store, id, prompt, by_meaning, rules)
+        return goal_brief(store, id, prompt, meaning, rules)
 
     def prepare(self) -> None:
         """Write what hooks tell the next sessions, if hooks are installed here. The worker does it

@@ -24,14 +24,17 @@ class Undo:
         self._teaching = teaching
         self._banks = banks
 
-    def undo(self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "") -> list[Curation]:
-        """Undo the latest decisions that can be undone; returns them, the latest first. If one
-        cannot be, none is: changes to files are rolled back too."""
+    def undo(
+        self, count: int = 1, bank: str | None = ALL_BANKS, who: str = "", seq: int = 0
+    ) -> list[Curation]:
+        """Undo the latest decisions that can be undone, or the one with the number `seq`; returns
+        them, the latest first. If one cannot be, none is: changes to files are rolled back too."""
         store = self._context.store
         before = {known.id: known for known in store.banks.all()}
         with ExitStack() as rollback:
             with store.transaction():
-                undone = curator_for(self._context, who).undo(self._context.bank_ids(bank), count)
+                curator, banks = curator_for(self._context, who), self._context.bank_ids(bank)
+                undone = curator.undo_one(banks, seq) if seq else curator.undo(banks, count)
                 for entry in undone:
                     self._undo_side_effects(entry, rollback)
             rollback.pop_all()

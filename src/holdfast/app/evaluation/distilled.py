@@ -17,8 +17,8 @@ from holdfast.model.knowledge import EvidenceKind, Kind, Memory
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.endings import RecordEndings
-from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.refine.sessions.titles import session_title
 from holdfast.regex import regex
 

@@ -67,7 +67,7 @@ def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 9, _retain),
+    Stage("retain", 10, _retain),
     Stage("facts", 9, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 3, _reflect),

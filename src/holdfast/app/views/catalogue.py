@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.decision_log import read_logs
-from holdfast.learn.decision_state import undoable
+from holdfast.learn.decision_state import independently_undoable
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Concept, EndedSentence, Fact, Kind, Memory, Pattern, Rule
@@ -21,9 +21,9 @@ from holdfast.model.team import SharedRecord
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import SCHEME, parse_uri, uri
 from holdfast.recall.core.ended_words import has_ended
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.path import describe_record
-from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.store.protocol import Reader, Store
 
 CatalogueRecord = Rule | Fact | Concept | Memory | Pattern | SharedRecord | ImportedRecord
@@ -134,13 +134,13 @@ class HiddenRecord(NamedTuple):
 
 class LoggedDecision(NamedTuple):
     """An entry of the log with the title of its record ("" if that is hidden), the channel it came
-    by, and the text before and after it. `undone` if it was undone, `latest` if it is the one that
-    the next undo takes back."""
+    by, and the text before and after it. `undone` if it was undone, `can_undo` if it can be:
+    nothing later depends on it."""
 
     entry: Curation
     title: str = ""
     undone: bool = False
-    latest: bool = False
+    can_undo: bool = False
     channel: str = ""
     before: str = ""
     after: str = ""
@@ -382,11 +382,11 @@ def logged_decisions(memory: Holdfast, query: CatalogueQuery) -> tuple[list[Logg
     entries = read_logs(memory.reader, _banks(memory, query.bank))
     log = [one.curation for one in entries]
     undone = {entry.target for entry in log if entry.action is Action.UNDO}
-    latest = max((entry.seq for entry in undoable(log)), default=0)
+    can_undo = {entry.seq for entry in independently_undoable(log)}
     words = query.words.lower().split()
     matching = [
         LoggedDecision(
-            entry, "", str(entry.seq) in undone, entry.seq == latest, channel, before, after
+            entry, "", str(entry.seq) in undone, entry.seq in can_undo, channel, before, after
         )
         for entry, channel, before, after in entries
         if all(w in f"{entry.action} {entry.target} {entry.text}".lower() for w in words)

@@ -16,7 +16,7 @@ from holdfast.learn.agent_lessons import LESSON
 from holdfast.learn.promotion import refusals_in_effect
 from holdfast.model.knowledge import Fact, Memory, Refusal, Review, ReviewState
 from holdfast.model.uris import uri
-from holdfast.recall.lookup.trace import find_by_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.store.protocol import Reader
 
 # Larger than any bank: asks the store for all memories.

@@ -78,6 +78,8 @@ class Pages:
             "path": "",
             "form_key": "",
             "waiting": 0,
+            "here": "/",
+            "undo": "",
             "searched": "",
             "places": PLACES,
         }

@@ -97,11 +97,13 @@ _ANNOUNCES = regex(
     r"now[ ,]+" + _WORKS + r"\b[^.]*:$",
     re.IGNORECASE,
 )
-# One of these is in every sentence that announces something.
+# Every sentence that announces something has one of these, or begins with one of the others.
 _ANNOUNCING_SIGNS = (
     *("let me", "let's", "let’s", "i'll", "i’ll", "i will", "i am going to", "i'm going to"),
-    *("i’m going to", "i need to", "time to", "standing by", "waiting", "now", "next", "then"),
-    *("first", "finally"),
+    *("i’m going to", "i need to", "time to", "standing by", "waiting"),
+)
+_ANNOUNCING_STARTS = tuple(
+    "ok so and good great perfect excellent now next then first finally alright".split()
 )
 # How a greeting begins, and a sentence that only counts what git changed.
 _GREETS = regex(
@@ -138,6 +140,12 @@ _REPORTS = regex(
     r"no (?:further )?(?:action|changes?) (?:is |are )?needed\b[^:;—]{0,20}$|"
     r"here(?:['’]s| is| are)\b[^;]{0,120}:$)",
     re.IGNORECASE,
+)
+# One of these is in every sentence that reports.
+_REPORT_SIGNS = (
+    *("commit", "pushed", "done", "folded", "amended", "pass", "clean", "green", "succe"),
+    *("no errors", "clear", "good", "in place", "set", "complete", "implemented", "applied"),
+    *("finished", "ready", "needed", "here"),
 )
 # A line in bold alone is a heading; with a colon, it belongs to what it announces.
 _HEADING_LINE = regex(r"\*\*[^*.]{0,100}[^*.:]\*\*")
@@ -176,7 +184,9 @@ def says_not_known(sentence: str) -> bool:
 
 
 def _announces(sentence: str) -> bool:
-    return _has_any(sentence, _ANNOUNCING_SIGNS) and _ANNOUNCES.match(sentence) is not None
+    signed = _has_any(sentence, _ANNOUNCING_SIGNS)
+    may = signed or sentence[:9].lower().startswith(_ANNOUNCING_STARTS)
+    return may and _ANNOUNCES.match(sentence) is not None
 
 
 def _has_any(sentence: str, signs: tuple[str, ...]) -> bool:
@@ -249,7 +259,8 @@ def reports_progress(sentence: str) -> bool:
     if _HEADING_LINE.fullmatch(bare):
         return True
     told = plain(bare)
-    return len(told) <= _MAX_REPORT and _REPORTS.match(told) is not None
+    short = len(told) <= _MAX_REPORT and _has_any(told, _REPORT_SIGNS)
+    return short and _REPORTS.match(told) is not None
 
 
 def states(sentence: str, by_person: bool) -> bool:

@@ -141,13 +141,6 @@ def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
     return sorted([*own, *undone], key=lambda entry: entry.seq)
 
 
-def find_by_uri(reader: Reader, bank: str | None, name: str) -> Record | None:
-    """The record that a URI of ours names; None if there is none."""
-    named = parse_uri(name)
-    found = reader.records.find(bank, named.kind, named.id, 1) if named else []
-    return found[0] if found else None
-
-
 def find_record(
     reader: Reader, bank: str | None, text: str, home_bank: Callable[[], str] = lambda: ""
 ) -> Record:

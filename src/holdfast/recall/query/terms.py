@@ -3,6 +3,7 @@ hundred kilobytes of text are safe."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from holdfast.function_words import language_of, without_asking
@@ -25,6 +26,8 @@ QUESTION_WORDS = frozenset(
     "remember recall know about explain describe list give happened said told discuss discussed "
     "decide decided decision question answer last time ever long many much".split()
 )
+# "What became of the cache?" asks about the cache.
+_WHAT_BECAME = regex(r"\bwhat(?:'s|’s| has| had)? (?:ever )?bec[ao]me of\b", re.IGNORECASE)
 
 
 class Terms(NamedTuple):
@@ -69,6 +72,8 @@ def names_something(query: str) -> bool:
 def read_terms(query: str) -> Terms:
     """The terms of a query, at most `MAX_TERMS` words."""
     text = query[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode("utf-8")
+    if "bec" in text.lower():
+        text = _WHAT_BECAME.sub("what of", text)
     named = code_names(text)
     parts = [part.lower() for name in named for part in split_identifier(name) if len(part) > 1]
     language = language_of(text)

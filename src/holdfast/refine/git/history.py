@@ -103,11 +103,12 @@ def read_history(
         named = options.bank
         bank = banks.ensure_named(writer, named) if named else banks.ensure(writer, str(folder))
     tips = read_tips(git)
-    before = next((r.tips for r in writer.git.repositories(bank) if r.path == git_dir), ())
-    known = existing_commits(git, before)
+    before = next((r for r in writer.git.repositories(bank) if r.path == git_dir), None)
+    adds_diffs = before is not None and options.with_diff and not before.diffs
+    known = existing_commits(git, before.tips) if before is not None and not adds_diffs else []
     total = count_commits(git, tips)
     new = _read_commits(
-        writer, git, bank, tips, known, options, lambda done: on_progress(done, total)
+        writer, git, bank, tips, known, options, adds_diffs, lambda done: on_progress(done, total)
     )
     unmerged = unmerged_commits(git, tips, known)
     tags = [Tag(*tag) for tag in read_tags(git)]
@@ -130,9 +131,11 @@ def _read_commits(
     tips: Tips,
     known: Sequence[str],
     options: HistoryOptions,
+    adds_diffs: bool,
     on_batch: Callable[[int], None],
 ) -> int:
-    """Store the commits reachable from `tips` and not from `known`; returns how many were new."""
+    """Store the commits reachable from `tips` and not from `known`, with `adds_diffs` the diffs of
+    those that are stored without; returns how many were new."""
     if not tips.all:
         return 0
     redactor = Redactor(options.rules.patterns)
@@ -141,6 +144,8 @@ def _read_commits(
     while batch := list(islice(log, COMMIT_BATCH)):
         seen += len(batch)
         stored = writer.git.known_commits(bank, [commit.id for commit in batch])
+        if adds_diffs:
+            _add_diffs(writer, git, bank, [c for c in batch if c.id in stored], redactor)
         fresh = [commit for commit in batch if commit.id not in stored]
         patches = {
             p.commit: p for p in _redacted_patches(git, bank, fresh, options.with_diff, redactor)
@@ -149,6 +154,19 @@ def _read_commits(
         new += _store_commits(writer, bank, cleaned, patches)
         on_batch(seen)
     return new
+
+
+def _add_diffs(
+    writer: Writer, git: Git, bank: str, commits: Sequence[Commit], redactor: Redactor
+) -> None:
+    """Store the diffs of commits that were read without them."""
+    patches = [p for p in _redacted_patches(git, bank, commits, True, redactor) if p.diff]
+    with writer.transaction():
+        writer.git.put_patches(patches)
+        for patch in patches:
+            commit = writer.git.commit_uncurated(bank, patch.commit)
+            if commit is not None:
+                writer.passages.replace(commit, curated_commit_passage(writer, commit))
 
 
 def _redacted_patches(

@@ -34,7 +34,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 9
+VERSION = 10
 # Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
 _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this

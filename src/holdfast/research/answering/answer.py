@@ -31,8 +31,8 @@ from holdfast.model.records import Role
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import weigh_terms
+from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.commits import web_address
-from holdfast.recall.lookup.trace import find_by_uri
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage

@@ -72,7 +72,13 @@ def unmerged_commits(git: Git, tips: Tips, before: Iterable[str]) -> list[str]:
     return git.query("rev-list", "--stdin", stdin=stdin).split()
 
 
-def count_commits(git: Git, tips: Tips) -> int:
-    """How many commits there are in all."""
-    count = git.query("rev-list", "--count", "--stdin", stdin="\n".join(tips.all) + "\n")
+def count_commits(git: Git, tips: Tips, most: int = -1) -> int:
+    """How many commits there are in all; counts up to `most` where that is given."""
+    count = git.query(
+        "rev-list",
+        "--count",
+        f"--max-count={most}",
+        "--stdin",
+        stdin="\n".join(tips.all) + "\n",
+    )
     return int(count) if tips.all and count else 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import APIRouter
@@ -14,6 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.errors import InputError, NotFoundError
+from holdfast.interfaces.http.auth.guard import local_path
 from holdfast.interfaces.http.pages.memory import plan_purge
 from holdfast.interfaces.http.pages.page_request import (
     Form,
@@ -24,19 +26,54 @@ from holdfast.interfaces.http.pages.page_request import (
 )
 from holdfast.interfaces.ui.formatting import link
 from holdfast.learn.curation import Target
-from holdfast.learn.decision_state import undoable
+from holdfast.model.curation import Curation
 from holdfast.model.uris import uri
 
 router = APIRouter(prefix="/memory")
+# A button undoes what one form decided, which is a few decisions at most.
+_MAX_UNDONE = 100
+T = TypeVar("T")
 _TABS = {
     "fact": "facts", "concept": "concepts", "memory": "memories", "shared": "shared",
     "imported": "imported",
 }  # fmt: skip
 
 
-def redirect_with_note(path: str, note: str, **more: str) -> Response:
-    """Redirect to a page that says what was done."""
-    return RedirectResponse(f"{path}?{urlencode({**more, 'note': note})}", 303)
+class Decided(NamedTuple, Generic[T]):
+    """What a task returned, and the numbers of the decisions that it made, joined by commas."""
+
+    made: T
+    decisions: str
+
+
+async def decide(request: PageRequest, task: Callable[[Holdfast], T]) -> Decided[T]:
+    """Run a task that decides something, and tell by which numbers it can be undone."""
+
+    def run(memory: Holdfast) -> Decided[T]:
+        before = max((entry.seq for entry in _log(memory)), default=0)
+        made = task(memory)
+        ours = [e.seq for e in _log(memory) if e.seq > before and e.who == request.who]
+        return Decided(made, ",".join(map(str, sorted(ours))))
+
+    return await request.pool.run(run)
+
+
+def _log(memory: Holdfast) -> list[Curation]:
+    return [e for bank in memory.context.bank_ids("all") for e in memory.reader.curation.log(bank)]
+
+
+def redirect_with_note(path: str, note: str, undo: str = "", **more: str) -> Response:
+    """Redirect to a page that says what was done, with a button that undoes the decisions `undo`.
+    The path may have a query of its own."""
+    shown = {**more, "note": note, **({"undo": undo} if undo else {})}
+    before, _, fragment = path.partition("#")
+    joined = f"{before}{'&' if '?' in before else '?'}{urlencode(shown)}"
+    return RedirectResponse(f"{joined}#{fragment}" if fragment else joined, 303)
+
+
+def back_to(form: Form, otherwise: str) -> str:
+    """The page that a form was sent from, if it says so, else another one."""
+    return local_path(form["from"]) if form["from"] else otherwise
 
 
 @router.post("/remember")
@@ -52,10 +89,10 @@ async def remember(request: PageRequestDep, form: FormDep) -> Response:
         return memory.retain(text, network, sure, "", form["why"], bank, request.who).id
 
     try:
-        memory_id = await request.pool.run(keep)
+        memory_id, undo = await decide(request, keep)
     except InputError as error:
         return unsaved_page(request, error, text)
-    return redirect_with_note(link(uri("memory", memory_id)), "remembered")
+    return redirect_with_note(link(uri("memory", memory_id)), "remembered", undo)
 
 
 def _confidence(text: str) -> float | None:
@@ -79,7 +116,7 @@ async def correct(request: PageRequestDep, form: FormDep) -> Response:
         return None
 
     try:
-        now = await request.pool.run(say)
+        now, undo = await decide(request, say)
     except InputError as error:
         return unsaved_page(request, error, text)
     if now is not None:
@@ -87,7 +124,7 @@ async def correct(request: PageRequestDep, form: FormDep) -> Response:
             "conflict.html", HTTPStatus.CONFLICT, title="Changed meanwhile", uri=name, text=text,
             now=now, seen=fingerprint(now),
         )  # fmt: skip
-    return redirect_with_note(link(name), "corrected")
+    return redirect_with_note(back_to(form, link(name)), "corrected", undo)
 
 
 def unsaved_page(request: PageRequest, error: InputError, text: str) -> HTMLResponse:
@@ -107,54 +144,51 @@ async def save(
     """Change something and redirect to a page that says so; if the change is refused, show the
     text that was typed."""
     try:
-        await request.pool.run(task)
+        _, undo = await decide(request, task)
     except InputError as error:
         return unsaved_page(request, error, text)
-    return redirect_with_note(path, note, **more)
+    return redirect_with_note(path, note, undo, **more)
 
 
 @router.post("/forget")
 async def forget(request: PageRequestDep, form: FormDep) -> Response:
     """Forget a record."""
-    target = await _apply(
+    target, undo = await _apply(
         request, form, lambda memory, t: memory.forget(t.uri, t.bank, request.who)
     )
-    if form["back"] == "stale":
-        return redirect_with_note("/review", "forgotten", tab="stale")
-    if target.kind in _TABS:
-        return redirect_with_note("/memory", "forgotten", tab=_TABS[target.kind])
-    return redirect_with_note(link(target.uri), "forgotten")
+    place = f"/memory?tab={_TABS[target.kind]}" if target.kind in _TABS else link(target.uri)
+    return redirect_with_note(back_to(form, place), "forgotten", undo)
 
 
 @router.post("/holds")
 async def holds(request: PageRequestDep, form: FormDep) -> Response:
     """Confirm a record although its code changed."""
-    decision = await request.pool.run(lambda m: m.curation.confirm(form["uri"], who=request.who))
-    if form["back"] == "stale":
-        return redirect_with_note("/review", "holds", tab="stale")
-    return redirect_with_note(link(decision.target), "holds")
+    decision, undo = await decide(
+        request, lambda m: m.curation.confirm(form["uri"], who=request.who)
+    )
+    return redirect_with_note(back_to(form, link(decision.target)), "holds", undo)
 
 
 @router.post("/restore")
 async def restore(request: PageRequestDep, form: FormDep) -> Response:
     """Restore a record."""
-    target = await _apply(
+    target, undo = await _apply(
         request, form, lambda memory, t: memory.restore(t.uri, t.bank, request.who)
     )
     if form["back"] == "forgotten" and target.kind not in _TABS:
-        return redirect_with_note("/memory", "restored", tab="forgotten")
-    return redirect_with_note(link(target.uri), "restored")
+        return redirect_with_note("/memory", "restored", undo, tab="forgotten")
+    return redirect_with_note(link(target.uri), "restored", undo)
 
 
 async def _apply(
     request: PageRequest, form: Form, act: Callable[[Holdfast, Target], object]
-) -> Target:
-    def decide(memory: Holdfast) -> Target:
+) -> Decided[Target]:
+    def run(memory: Holdfast) -> Target:
         target = memory.curation.target(form["uri"])
         act(memory, target)
         return target
 
-    return await request.pool.run(decide)
+    return await decide(request, run)
 
 
 @router.post("/merge")
@@ -171,29 +205,24 @@ async def merge(request: PageRequestDep, form: FormDep) -> Response:
         memory.curation.merge(target.uri, other.uri, target.bank, request.who)
         return other.uri
 
-    return redirect_with_note(link(await request.pool.run(join)), "merged")
+    other, undo = await decide(request, join)
+    return redirect_with_note(link(other), "merged", undo)
 
 
 @router.post("/undo")
 async def undo(request: PageRequestDep, form: FormDep) -> Response:
-    """Undo the latest decision, if it is still the one that was shown."""
-    bank, seen = form["bank"], form["seq"]
+    """Undo decisions by their numbers, if nothing later depends on them."""
+    numbers = [int(n) for n in form["seq"].split(",") if n.isascii() and n.isdigit()]
+    if not numbers or len(numbers) > _MAX_UNDONE:
+        raise InputError("Which decision?", "Choose one of the decisions.")
 
     def back(memory: Holdfast) -> None:
-        banks = memory.context.bank_ids(bank or "all")
-        log = [e for one in banks for e in undoable(memory.reader.curation.log(one))]
-        latest = max((entry.seq for entry in log), default=0)
-        if str(latest) != seen:
-            raise InputError(
-                "Something else was decided meanwhile; nothing was taken back.",
-                "Look at the decisions again.",
-            )
-        memory.undo(1, bank or "all", request.who)
+        for number in sorted(numbers, reverse=True):
+            memory.undo(1, "all", request.who, number)
 
     await request.pool.run(back)
-    return redirect_with_note(
-        "/memory", "undone", tab="decisions", **({"bank": bank} if bank else {})
-    )
+    place = f"/memory?{urlencode({'tab': 'decisions', 'bank': form['bank']})}"
+    return redirect_with_note(back_to(form, place), "undone")
 
 
 @router.post("/purge")

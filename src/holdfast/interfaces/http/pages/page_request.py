@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
@@ -15,7 +16,9 @@ from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.ui.render import Pages
+from holdfast.regex import regex
 
+_DECISIONS = regex(r"\d{1,12}(?:,\d{1,12}){0,99}")
 # What a template shows, by name.
 Shown = dict[str, Any]
 
@@ -43,9 +46,25 @@ class PageRequest:
             "path": self.request.url.path,
             "form_key": self._keys.form_key(self._cookie),
             "waiting": self.pool.review_count,
+            "here": self._here(),
+            "undo": self._undo(),
             **shown,
         }
         return HTMLResponse(self._pages.render(template, **context), status)
+
+    def _here(self) -> str:
+        """The address of this page, without what was just done."""
+        query = [
+            (name, value)
+            for name, value in self.request.query_params.multi_items()
+            if name not in ("note", "undo")
+        ]
+        return self.request.url.path + (f"?{urlencode(query)}" if query else "")
+
+    def _undo(self) -> str:
+        """The numbers of the decisions that the note of this page is about."""
+        given = self.request.query_params.get("undo", "")
+        return given if _DECISIONS.fullmatch(given) else ""
 
     async def form(self) -> Form:
         """The form that was sent; raises `InputError` if it is not one of ours."""

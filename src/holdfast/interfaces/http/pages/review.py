@@ -22,7 +22,12 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.pages.curation import redirect_with_note, save, unsaved_page
+from holdfast.interfaces.http.pages.curation import (
+    decide,
+    redirect_with_note,
+    save,
+    unsaved_page,
+)
 from holdfast.interfaces.http.pages.page_request import (
     Form,
     FormDep,
@@ -128,12 +133,12 @@ async def approve(request: PageRequestDep, form: FormDep) -> Response:
         return ("noted" if noted else "written"), (AGENTS if is_from_agent(planned) else RULES)
 
     try:
-        note, tab = await request.pool.run(write)
+        (note, tab), undo = await decide(request, write)
     except FileChangedError as error:
         return await _proposal(request, form, HTTPStatus.CONFLICT, error.message)
     except InputError as error:
         return unsaved_page(request, error, text)
-    return redirect_with_note("/review", note, tab=tab)
+    return redirect_with_note("/review", note, undo, tab=tab)
 
 
 @router.post("/reject")
@@ -160,12 +165,12 @@ async def retire(request: PageRequestDep, form: FormDep) -> Response:
 
 
 async def _decide(request: PageRequest, form: Form, stays: bool) -> Response:
-    def decide(memory: Holdfast) -> None:
+    def settle(memory: Holdfast) -> None:
         review = _unchanged_review(memory, form)
         memory.curation.decide(review, stays, request.who)
 
-    await request.pool.run(decide)
-    return redirect_with_note("/review", "kept" if stays else "retired", tab=FACTS)
+    _, undo = await decide(request, settle)
+    return redirect_with_note("/review", "kept" if stays else "retired", undo, tab=FACTS)
 
 
 def _unchanged_review(memory: Holdfast, form: Form) -> Review:
@@ -212,5 +217,5 @@ async def confirm(request: PageRequestDep, form: FormDep) -> Response:
 @router.post("/drop")
 async def drop(request: PageRequestDep, form: FormDep) -> Response:
     """Forget a memory of an agent."""
-    await request.pool.run(lambda memory: memory.forget(form["uri"], who=request.who))
-    return redirect_with_note("/review", "forgotten", tab=AGENTS)
+    _, undo = await decide(request, lambda memory: memory.forget(form["uri"], who=request.who))
+    return redirect_with_note("/review", "forgotten", undo, tab=AGENTS)

@@ -43,6 +43,19 @@ _LINK_TIMEOUT_S = 5.0
 _PORT_TRIES = 20
 
 
+class _Server(uvicorn.Server):
+    """A uvicorn server that hands out no more links once it stops. A signal ends the process as
+    soon as it has stopped."""
+
+    links: HookSocket | None = None
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop."""
+        if self.links is not None:
+            self.links.close()
+        await super().shutdown(sockets)
+
+
 class Address(NamedTuple):
     """Where a server answers: a link for one browser, and the file with the token for programs."""
 
@@ -70,7 +83,7 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     hosts = frozenset({*(f"{name}:{port}" for name in (ADDRESS, "localhost")), site})
     rules = GuardRules(hosts, cookie_hosts=frozenset({site}))
     web = WebApp(MemoryPool(settings), keys, rules)
-    server = uvicorn.Server(
+    server = _Server(
         # Nothing stands before this server, so nobody may say on whose behalf it is asked.
         uvicorn_config(
             web.guard, _MAX_CONNECTIONS, _SHUTDOWN_S, http=LoopbackProtocol, proxy_headers=False
@@ -94,9 +107,9 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
                 web.streams.close()
         await serving
 
-    links = HookSocket(HomePaths(settings.home).browse_socket, _LinkAnswerer(address))
-    with closing(links):
-        links.start()
+    server.links = HookSocket(HomePaths(settings.home).browse_socket, _LinkAnswerer(address))
+    with closing(server.links):
+        server.links.start()
         asyncio.run(run())
 
 

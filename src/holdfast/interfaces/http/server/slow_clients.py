@@ -8,7 +8,6 @@ a key shows it at once, so a connection that has waited longest belongs to nobod
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 import h11
@@ -79,9 +78,9 @@ class HeadTimeoutProtocol(H11Protocol):
         return self._has_shown_key or (scope is not None and "principal" in scope)
 
     def _make_room(self) -> None:
-        """Close the oldest connection without a key if there are too many: of this client, or of
-        all those without a key, then of the client that has the most. Where this client has only
-        connections with a key, the new one is closed."""
+        """Close the oldest other connection without a key if there are too many: of this client, or
+        of all those without a key. Where this client has only connections with a key, the new one
+        is closed."""
         open_ones = [
             one
             for one in self.connections
@@ -92,12 +91,11 @@ class HeadTimeoutProtocol(H11Protocol):
         own = [one for one in open_ones if one._address == self._address]
         keyless = [one for one in open_ones if not one._has_key]
         if len(own) > self.max_connections_per_client:
-            crowd = self._address
+            closable = [one for one in own if one in keyless and one is not self]
         elif len(keyless) > self.max_connections_without_key:
-            [(crowd, _)] = Counter(one._address for one in keyless).most_common(1)
+            closable = [one for one in keyless if one is not self]
         else:
             return
-        closable = [one for one in keyless if one._address == crowd and one is not self]
         oldest = min(closable, key=lambda one: one._opened_at, default=self)
         oldest.transport.abort()
 
