@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: help setup try quick test browser coverage check fix bench docs clean
 help:            ## show this list
@@ -37,7 +37,7 @@ browser:
 # Each worker begins with a half of the files of its own; one that has nothing left takes over half of what is left to another.
 # `make test DIST=loadfile` keeps all tests of a file with one worker.
 DIST ?= worksteal
-CORES := $(shell getconf _NPROCESSORS_ONLN)
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo $(or $(NUMBER_OF_PROCESSORS),2))
 PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST)
 
 # The files of the tests are kept in memory where there is room: a disk makes them wait.

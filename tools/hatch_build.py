@@ -1,8 +1,10 @@
-"""What a wheel has beyond the package: the manual page, made of docs/cli.md while it is built."""
+"""What a wheel has beyond the package: the manual page, made of docs/cli.md while it is built, and
+the commit that it is built from."""
 
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _MANUAL = "src/holdfast/interfaces/cli/manual.py"
 _INTO = "share/man/man1/holdfast.1"
+_COMMIT = "holdfast/commit"
 
 
 class ManualHook(BuildHookInterface[Any]):
@@ -31,8 +34,25 @@ class ManualHook(BuildHookInterface[Any]):
         path = Path(self._folder.name) / "holdfast.1"
         path.write_text(text, "utf-8")
         build_data["shared_data"][str(path)] = _INTO
+        if commit := _commit(root):
+            noted = Path(self._folder.name) / "commit"
+            noted.write_text(f"{commit}\n", "ascii")
+            build_data["force_include"][str(noted)] = _COMMIT
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was only made for this."""
         if version == "standard":
             self._folder.cleanup()
+
+
+def _commit(root: Path) -> str:
+    """The commit of a clone, with a mark where files differ from it; "" outside a repository, as
+    in an unpacked source archive."""
+    if not (root / ".git").exists():
+        return ""
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.version import __version__
+
 ROOT = Path(__file__).parents[2]
 BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
 
@@ -44,6 +46,24 @@ def test_every_package_file_is_in_the_wheel(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts:
             assert f"holdfast/{path.relative_to(package).as_posix()}" in held
     assert any(name.endswith(".data/data/share/man/man1/holdfast.1") for name in held)
+
+
+def test_a_wheel_knows_the_commit_that_it_was_built_from(wheel: Path, installed: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone: there is no commit to name")
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    noted = (installed / "holdfast" / "commit").read_text().strip()
+    assert head.startswith(noted.removesuffix("-dirty")) and len(noted) >= 7
+    start = f"import sys; sys.path.insert(0, {str(installed)!r}); import holdfast.version as v; "
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", start + "print(v.full_version())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{__version__} ({noted})\n"
 
 
 def test_the_wheel_works_outside_the_repository_in_an_empty_home(

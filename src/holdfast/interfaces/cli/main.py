@@ -19,7 +19,7 @@ from typing import Any
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.cli.parser import CommandSpec, Parser, suggest
 from holdfast.interfaces.cli.screen import Screen
-from holdfast.version import __version__
+from holdfast.version import __version__, full_version
 
 _COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
 # The column in which purposes start in the overview, from the start of a command's name.
@@ -171,7 +171,7 @@ def _dispatch(arguments: list[str]) -> int:
         sys.stdout.write(overview())
         return 0
     if first in ("-V", "--version"):
-        sys.stdout.write(f"holdfast {__version__}\n")
+        sys.stdout.write(f"holdfast {full_version()}\n")
         return 0
     return _run(first, rest)
 
