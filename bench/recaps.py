@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -113,7 +113,7 @@ def run(halves: Sequence[str] = HALVES, show: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def opened_bank(matters: Sequence[Matter]) -> Iterator[Holdfast]:
+def opened_bank(matters: Sequence[Matter]) -> Generator[Holdfast]:
     """A memory with all conversations of these matters, read and embedded."""
     with TemporaryDirectory(prefix="holdfast-recaps-") as folder:
         settings = Settings(home=Path(folder), claude_dir=Path(folder) / "claude", bank="recaps")

@@ -7,17 +7,15 @@ None: the sources of the Python standard library, which hold no secrets; every m
 from __future__ import annotations
 
 import random
-import string
 import sysconfig
 import time
 from collections import Counter
 from pathlib import Path
 
+from bench.secrets import fill
 from holdfast.capture.redact import Redactor
 
 PER_KIND = 200
-_ALNUM = string.ascii_letters + string.digits
-_HEX = "0123456789abcdef"
 
 # kind -> a template of it; {N} is N random letters and digits, {hN} N hex digits.
 KINDS = {
@@ -46,20 +44,6 @@ PLACES = {
 }
 NAMES = ("api_key", "secret", "auth_token", "db_password", "clientSecret", "access_key")
 _SELF_TELLING = set(KINDS) - {"random 32", "hex 40", "password"}
-
-
-def fill(template: str, rng: random.Random) -> str:
-    """A random secret of a template."""
-    alphabets = {"h": _HEX, "d": string.digits, "u": string.ascii_uppercase + string.digits}
-    alphabets["p"] = "!#%+-"
-    parts = template.split("{")
-    made = parts[0]
-    for part in parts[1:]:
-        size, _, rest = part.partition("}")
-        alphabet = alphabets.get(size[0], _ALNUM)
-        count = int(size.lstrip("hdup"))
-        made += "".join(rng.choice(alphabet) for _ in range(count)) + rest
-    return made
 
 
 def planted() -> tuple[Counter[str], Counter[str]]:

@@ -77,6 +77,12 @@ def planted(part: str) -> Iterator[tuple[str, int, str, str]]:
                 yield row["format"], number, secret, text
 
 
+def survives(secret: str, text: str) -> bool:
+    """Whether half of a secret is still there, or eight characters of a short one."""
+    size = min(max(8, len(secret) // 2), len(secret))
+    return any(secret[at : at + size] in text for at in range(len(secret) - size + 1))
+
+
 def innocent_lines(part: str) -> list[str]:
     """The lines without a secret."""
     return (DATA / f"innocent_{part}.txt").read_text("utf-8").splitlines()
@@ -88,7 +94,7 @@ def survivors(part: str, redactor: Redactor) -> tuple[int, Counter[tuple[str, in
     survived: Counter[tuple[str, int]] = Counter()
     for name, place, secret, text in planted(part):
         total += 1
-        if secret in redactor.redact(f"first line\n{text}\nlast line").text:
+        if survives(secret, redactor.redact(f"first line\n{text}\nlast line").text):
             survived[name, place] += 1
     return total, survived
 

@@ -286,3 +286,30 @@ def test_fading_neither_refreshes_an_opinion_nor_depends_on_how_often_it_is_appl
     assert 0.4 < often.confidence < 0.9
     assert often.latest == formed
     assert trend_of(history, often.latest, "2026-06-29T00:00:00.000Z") is Trend.STALE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The brigantine cluster is flaky",  # judged by words that the rules know
+        "Explicit error handling reads well in the brigantine code",
+    ],
+)
+def test_an_opinion_retained_by_hand_is_listed_with_its_confidence_and_history(
+    tmp_path: Path, text: str
+) -> None:
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, "Say hello."))
+        kept = memory.retain(text, "opinion", 0.8, why="a year of use")
+        (opinion,) = memory.opinions.opinions()
+        assert opinion.confidence == pytest.approx(0.8, abs=0.01)
+        assert opinion.status is Status.OBSERVED and "brigantine" in opinion.what
+        assert opinion.evidence_for == (f"holdfast://memory/{kept.id}",)
+        memory.retain(text, "opinion", 0.95)
+        (firmer,) = memory.opinions.opinions()
+        assert firmer.confidence == pytest.approx(0.95, abs=0.01)
+        history = memory.store.opinions.history(firmer.bank, firmer.id)
+        assert [one.note for one in history] == ["formed", "strengthened"]
+        for one in memory.opinions.opinions()[0].evidence_for:
+            memory.forget(one)
+        assert memory.opinions.opinions(all=True) == []

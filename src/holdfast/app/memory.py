@@ -170,14 +170,15 @@ class Holdfast:
     def retain(
         self,
         text: str,
-        network: Network | str = Network.WORLD,
+        network: Network | str = "",
         confidence: float | None = None,
         where: str = "",
         why: str = "",
         bank: str | None = None,
         who: str = "",
     ) -> Memory:
-        """Store a text as a memory of a network; an opinion needs a confidence from 0 to 1."""
+        """Store a text as a memory of a network, or of the one that its words propose; an opinion
+        has a confidence from 0 to 1. When, where and why are read from the text."""
         return self.opinions.retain(text, network, confidence, where, why, bank, who)
 
     def correct(self, id: str, text: str, bank: str | None = ALL_BANKS, who: str = "") -> Curation:

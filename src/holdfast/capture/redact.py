@@ -138,7 +138,7 @@ class Redactor:
             text = rule.apply(text, counts)
         if counts:
             # A key that stood right behind another has a clear start only now.
-            for rule in rules:
+            for rule in dict.fromkeys([*rules, *possible_key_rules(long_runs(text).text)]):
                 text = rule.apply(text, counts)
         return text
 

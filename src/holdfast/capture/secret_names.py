@@ -66,7 +66,7 @@ def name_strength(name: str) -> NameStrength:
     words = [word.lower() for word in _WORDS.findall(name)]
     last, strength = -1, NameStrength.NONE
     for at, word in enumerate(words):
-        found = _word_strength(word, words[:at])
+        found = _word_strength(word, words[:at], words[at + 1 :])
         if found is not NameStrength.NONE:
             last, strength = at, found
     if any(word in _ABOUT for word in words[last + 1 :]):
@@ -74,7 +74,7 @@ def name_strength(name: str) -> NameStrength:
     return strength
 
 
-def _word_strength(word: str, before: list[str]) -> NameStrength:
+def _word_strength(word: str, before: list[str], after: list[str]) -> NameStrength:
     if word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS):
         return NameStrength.STRONG
     if word in _PLURALS:
@@ -84,8 +84,8 @@ def _word_strength(word: str, before: list[str]) -> NameStrength:
             return NameStrength.NONE
         return NameStrength.STRONG if _KEY_OF.intersection(before) else NameStrength.WEAK
     if word == "pass":
-        alone = not before or before[-1] in _PASS_OF
-        return NameStrength.STRONG if alone else NameStrength.WEAK
+        of_account = before[-1] in _PASS_OF if before else not after
+        return NameStrength.STRONG if of_account else NameStrength.WEAK
     return NameStrength.NONE
 
 

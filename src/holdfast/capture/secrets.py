@@ -131,31 +131,24 @@ def _format_rule(row: SecretFormat) -> SecretRule:
     start = "" if "/" in row.prefixes else _START
     expression = f"{start}(?:{'|'.join(map(re.escape, prefixes))}){_bounded(row.rest)}"
     longest = max(len(prefix) for prefix in prefixes)
+    # A name in kebab or snake case may begin like a key: `sk-icon-button-primary`.
+    may_be_a_name = "-]" in row.rest or "_]" in row.rest
 
     def replace(match: re.Match[str]) -> str | None:
         found = match.group()
-        if is_made_of_words(found[longest:] if len(found) > longest + 8 else found):
+        body = found[longest:] if len(found) > longest + 8 else found
+        # `sk_test_xxxxxxxxxxxx` stands for a key.
+        if len(set(found[-10:])) == 1 or (may_be_a_name and is_made_of_words(body)):
             return None
-        return redaction_mark(row.kind)
+        return None if _is_inside_base64(match) else redaction_mark(row.kind)
 
-    # A name in kebab or snake case may begin like a key: `sk-icon-button-primary`.
-    may_be_a_name = "-]" in row.rest or "_]" in row.rest
-    return SecretRule(
-        row.kind,
-        prefixes,
-        expression,
-        replace if may_be_a_name else _unless_repeated(row.kind),
-        starts_with_anchor=True,
-    )
+    return SecretRule(row.kind, prefixes, expression, replace, starts_with_anchor=True)
 
 
-def _unless_repeated(kind: str) -> Replace:
-    """Keep `sk_test_xxxxxxxxxxxx`, which stands for a key."""
-
-    def replace(match: re.Match[str]) -> str | None:
-        return None if len(set(match.group()[-10:])) == 1 else redaction_mark(kind)
-
-    return replace
+def _is_inside_base64(match: re.Match[str]) -> bool:
+    """Whether what looks like a key is a piece of a picture, say."""
+    text, start, end = match.string, match.start(), match.end()
+    return text[max(start - 1, 0) : start] in {"+", "/"} and text[end : end + 1] in {"+", "/", "="}
 
 
 KEY_RULES = (
@@ -177,7 +170,7 @@ SHAPE_RULES = (
     SecretRule(
         "azure-secret",
         ("Q~",),
-        r"(?<![A-Za-z0-9_~.])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
+        r"(?:(?<![A-Za-z0-9_~.])|(?<=\\[nrt]))[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
     ),
     SecretRule(
         "terraform-token",
@@ -413,6 +406,7 @@ _ENVIRONMENT_VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?:[^\s\"'`;&|\\]|\\(?!
 _MAX_NAME = 60
 # What may stand before the name of a variable of the environment, as opposed to an argument's.
 _BEFORE_VARIABLE = frozenset(" \t\r\n\"'`;&|+-\\")
+_ESCAPED_BREAKS = frozenset({"\\n", "\\r", "\\t"})
 
 
 def find_assigned_secrets(text: str, low: str) -> list[tuple[int, int, str]]:
@@ -451,6 +445,11 @@ def _name_start(text: str, at: int) -> int:
     return start
 
 
+def _may_start_variable(text: str, start: int) -> bool:
+    before = text[max(start - 2, 0) : start]
+    return not before or before[-1] in _BEFORE_VARIABLE or before in _ESCAPED_BREAKS
+
+
 def _assigned_value(text: str, start: int, assigned: re.Match[str]) -> tuple[int, int, str] | None:
     name = text[start : assigned.end("name")]
     strength = name_strength(name)
@@ -461,7 +460,7 @@ def _assigned_value(text: str, start: int, assigned: re.Match[str]) -> tuple[int
     if (
         assigned["between"] == "="
         and variable == variable.upper()
-        and (start == 0 or text[start - 1] in _BEFORE_VARIABLE)
+        and _may_start_variable(text, start)
     ):
         value = _ENVIRONMENT_VALUE.match(text, at)
         secret = value is not None and _is_environment_secret(value.group().strip("\"'"), strength)

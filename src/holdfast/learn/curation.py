@@ -140,9 +140,11 @@ class Curator:
         where: str = "",
         why: str = "",
         trust: Trust = Trust.USER,
+        happened: str = "",
     ) -> Memory:
         """Store a text as a memory. The same text is stored once, and restored if it was
-        forgotten; an agent's text is stored again when a person states it too."""
+        forgotten; an agent's text is stored again when a person states it too. `happened` is
+        when that was which it tells."""
         text = _check_text(text)
         _check_confidence(network, confidence)
         with self._writer.transaction():
@@ -150,6 +152,8 @@ class Curator:
                 m
                 for m in self._writer.memories.remembered_uncurated(bank)
                 if m.what == text and m.network is network and m.trust in (trust, Trust.USER)
+                # Who says it again with another confidence has changed their mind.
+                and m.confidence == confidence
             ]
             if same:
                 target = Target(bank, "memory", same[0].id)
@@ -160,10 +164,11 @@ class Curator:
                 return same[0]
             time = self._now()
             memory = Memory(
-                bank, content_id("memory", text, time), network, text, trust, when=time,
-                where=where, who=self._who, why=why, confidence=confidence,
+                bank, content_id("memory", text, time), network, text, trust,
+                when=happened or time, where=where, who=self._who, why=why,
+                confidence=confidence,
                 status=Status.VERIFIED if trust is Trust.USER else Status.OBSERVED,
-                validity=Validity(since=time, learned=time),
+                validity=Validity(since=happened or time, learned=time),
             )  # fmt: skip
             self._writer.memories.put_remembered(memory)
             self._decide(Action.REMEMBER, Target(bank, "memory", memory.id))

@@ -13,7 +13,7 @@ from holdfast.refine.memories import memory_stage
 from holdfast.store.protocol import Writer
 
 NAME = "reflect"
-VERSION = 3
+VERSION = 4
 _NO_LIMIT = 1_000_000
 
 

@@ -27,7 +27,12 @@ from holdfast.model.query import Passage
 from holdfast.model.trust import Status, least_trusted
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.refine.core.passages import date_words, memory_passage, split_identifiers
-from holdfast.refine.memories.stances import PREFERENCE, group_by_target
+from holdfast.refine.memories.stances import (
+    HELD,
+    PREFERENCE,
+    group_by_target,
+    stated_confidence,
+)
 from holdfast.store.protocol import Writer
 
 
@@ -122,6 +127,12 @@ def weigh_stances(
     source_count = len(sources[positive])
     confidence = confidence_of(weights[True], weights[False], source_count, disposition.skepticism)
     is_enough = source_count >= sources_needed(disposition.skepticism)
+    stated = [stated_confidence(stance) for stance in stances]
+    if None not in stated and not weights[not positive]:
+        # Nobody but who retained it has said anything: it is as sure as they are, and fades alike.
+        age = max(0.0, _days(stances[-1].time, now))
+        confidence = round((stated[-1] or 0.0) * 0.5 ** (age / WEIGHTS.half_life_days), 3)
+        is_enough = True
     return WeighedStances(positive, confidence, is_enough, turned_at, source_count)
 
 
@@ -235,6 +246,8 @@ def _opinion(
 def statement(stance: Stance) -> str:
     """A stance in a few words, such as "Redis is not wanted"."""
     name = stance.name
+    if stance.aspect == HELD:
+        return name
     verb = "are" if name.endswith("s") and not name.endswith("ss") else "is"
     if stance.aspect == PREFERENCE:
         return f"{name} {verb} {'preferred' if stance.positive else 'not wanted'}"

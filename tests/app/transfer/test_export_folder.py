@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.export_folder import MANIFEST, ExportFolder, FolderReport, safe_name
+from holdfast.app.transfer.export_markdown import write_markdown
 from holdfast.app.transfer.export_memory_keeper import write_memory_keeper
 from holdfast.app.transfer.export_obsidian import write_vault
 from holdfast.app.transfer.exporting import ExportRequest
 from holdfast.errors import HoldfastError
+from holdfast.learn.bank_settings import BankChanges
 from holdfast.settings import Settings
 from holdfast.store.records.exports import ExportSelection
 from tests.support.transcripts import Script
@@ -46,7 +49,8 @@ def write(
 ) -> FolderReport:
     folder = ExportFolder(path, kind)
     wanted = ExportRequest(tuple(memory.reader.banks.all()), chosen or ExportSelection())
-    (write_vault if kind == "obsidian" else write_memory_keeper)(
+    writers = {"obsidian": write_vault, "markdown": write_markdown}
+    writers.get(kind, write_memory_keeper)(
         memory.reader, folder, wanted, lambda text: text.replace("SECRET", "[out]")
     )
     return folder.write()
@@ -129,7 +133,40 @@ def test_the_memory_keeper_export_has_its_four_layers(memory: Holdfast, tmp_path
     known |= {concept["id"] for concept in concepts}
     assert {id for ids in facts["keywords"].values() for id in ids} <= known
     none = write(memory, tmp_path / "none", "memory-keeper", ExportSelection(until="2000-01-01"))
-    assert none.written == 2 and not (tmp_path / "none" / "sessions").exists()
+    assert none.written == 4 and not (tmp_path / "none" / "sessions").exists()
+
+
+def test_the_memory_keeper_export_tells_people_of_the_project_and_what_is_known(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    memory.banks.change(BankChanges(background="Loads tide tables."), "proj")
+    write(memory, tmp_path / "keeper", "memory-keeper")
+    project = (tmp_path / "keeper" / "project.md").read_text()
+    assert "Loads tide tables." in project and "Sessions: 3, 2026-09-01" in project
+    assert "tide.py`" in project and "Agents: claude-code" in project
+    known = (tmp_path / "keeper" / "memory.md").read_text()
+    assert "## Rules" in known and "lock the tide table before loading" in known
+    assert "## Topics" in known
+
+
+def test_every_link_of_plain_markdown_is_the_path_of_a_note(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    write(memory, folder, "markdown")
+    files = [*folder.rglob("*.md")]
+    links = [
+        (file.parent / unquote(target)).resolve()
+        for file in files
+        for target in re.findall(r"\]\(([^)\s]+)\)", file.read_text())
+    ]
+    assert links and set(links) <= {file.resolve() for file in files}
+    for file in files:
+        text = file.read_text()
+        front = text.split("---\n")[1]
+        assert 'title: "' in front and "holdfast://" in front
+        assert not re.search(r"(?<!\\)\[\[", text)
+    assert write(memory, folder, "markdown").removed == 0
 
 
 def test_an_unusable_folder_is_reported(memory: Holdfast, tmp_path: Path) -> None:

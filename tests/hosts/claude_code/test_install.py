@@ -186,7 +186,9 @@ def test_setting_up_again_keeps_changes_of_the_user(user: User) -> None:
     user.do("setup", "--yes")
     text = user.settings.read_text().replace('"model": "opus"', '"model": "haiku"')
     user.settings.write_text(text.replace(" PreCompact 2>/dev/null", " PreCompact"))
-    assert "PreCompact 2>/dev/null" in user.do("setup", "--yes")
+    assert "PreCompact 2>/dev/null" in user.do("setup", "--dry-run")
+    assert "1 hook:" in user.do("setup", "--yes")
+    assert "PreCompact 2>/dev/null" in user.settings.read_text()
     user.do("uninstall", "--yes")
     assert json.loads(user.settings.read_text()) == {"model": "haiku"}
 
@@ -206,7 +208,7 @@ def test_an_upgrade_installs_new_scripts(user: User) -> None:
     script = user.places.hooks / "capture.sh"
     new = script.read_bytes()
     script.write_text("# Holdfast, hook format 0\n")
-    assert "will copy what hooks run" in user.do("setup", "--yes")
+    assert "~/.holdfast/hooks  the scripts that hooks run" in user.do("setup", "--yes")
     assert script.read_bytes() == new
 
 

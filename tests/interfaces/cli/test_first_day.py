@@ -163,7 +163,7 @@ def test_without_arguments_it_shows_the_status_and_one_next_step(
     capsys.readouterr()
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
     assert "1 transcript on this machine could be read" in output()
-    assert main(["setup", "--yes"]) == 0
+    assert main(["setup", "--yes", "--no-ingest"]) == 0
     capsys.readouterr()
     assert "Next:  holdfast ingest\n" in output()
     assert main(["ingest", "--embed", "none"]) == 0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from holdfast.model.bank import Disposition
 from holdfast.model.curation import CurationState
 from holdfast.model.graph import Node
-from holdfast.model.knowledge import Kind, Memory, Network, StatusChange
+from holdfast.model.knowledge import RECAP_KEY, Kind, Memory, Network, StatusChange
 from holdfast.model.opinions import MemoryOccurrence, Opinion, OpinionRevision, Stance, Trend
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
@@ -104,6 +104,28 @@ def check_memories_are_listed_and_counted_by_kind(make_store: MakeStore) -> None
         expect({one.kind for one in found}, {Kind.LESSON}, "their kind")
         expect(store.memories.counts_by_kind(BANK), {"lesson": 2, "todo": 1}, "how many of each")
         expect(store.memories.counts_by_kind(OTHER), {}, "those of another bank")
+
+
+def check_recaps_are_listed_with_their_place_and_without_changed_ones(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            keys = [f"{RECAP_KEY}1", f"{RECAP_KEY}2", "world:1"]
+            sightings = [_occurrence(key) for key in keys]
+            store.memories.put_occurrences(BANK, SESSION, sightings, [])
+            for key, id in zip(keys, ("m1", "m2", "m3"), strict=True):
+                one = replace(_memory(id, f"The yawl {id}"), kind=Kind.DECISION)
+                store.memories.put_retained(BANK, key, one, _passage(id, one.what))
+            changed = StatusChange("memory", "m1", NOON, Status.SUPERSEDED, uri("memory", "m2"))
+            store.facts.replace(BANK, DerivedFacts(status_changes=[changed]))
+        (recap,) = store.memories.recaps(BANK)
+        place = sightings[1].seq
+        expect((recap.memory.id, recap.session, recap.seq), ("m2", SESSION, place), "what holds")
+        all = {one.memory.id: one.memory for one in store.memories.recaps(BANK, only_open=False)}
+        expect(sorted(all), ["m1", "m2"], "with what was changed")
+        expect(all["m1"].superseded_by, uri("memory", "m2"), "by which")
+        expect(store.memories.recaps(OTHER), [], "another bank")
 
 
 def check_closed_tasks_are_left_out_of_open_ones_and_linked_both_ways(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.app.core.context import Context
-from holdfast.app.search.recall import Search
 
 if TYPE_CHECKING:
+    from holdfast.app.search.recall import Search
+    from holdfast.app.core.context import Context
     from holdfast.app.answers.ask import AskOptions
     from holdfast.app.answers.research_sessions import Investigation
     from holdfast.research.history.git_answers import TeamAnswer

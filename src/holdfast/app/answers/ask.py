@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.search.code_freshness import changed_code_notes
-from holdfast.app.search.recall import Search
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.knowledge import Kind
 from holdfast.model.query import Answer, Hit, Layer, RecallResult
-from holdfast.model.research import ResearchEvent
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.query.query import find_time_range
 from holdfast.recall.ranking.external_hits import RETRIEVER_PREFIX
@@ -32,9 +29,12 @@ from holdfast.research.answering.engine import (
 from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
-from holdfast.store.protocol import Reader
 
 if TYPE_CHECKING:
+    from holdfast.store.protocol import Reader
+    from holdfast.app.search.recall import Search
+    from holdfast.model.research import ResearchEvent
+    from holdfast.model.knowledge import Kind
     from holdfast.research.history.git_answers import HistoryAnswers
     from holdfast.research.history.question_kinds import HistoryQuestion
 

@@ -24,7 +24,6 @@ from holdfast.errors import CancelledError, HoldfastError, InputError, require_w
 from holdfast.language import collapse_spaces
 from holdfast.lazy_dataclass import replace
 from holdfast.model.ids import content_id
-from holdfast.model.query import Answer
 from holdfast.model.research import FINAL_STAGES, ResearchEvent, ResearchStage
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.regex import regex
@@ -45,9 +44,10 @@ from holdfast.research.session_journal import (
     SessionSummary,
     new_id,
 )
-from holdfast.settings import Settings
 
 if TYPE_CHECKING:
+    from holdfast.model.query import Answer
+    from holdfast.settings import Settings
     from holdfast.research.history.git_answers import TeamAnswer
 
 _ASK_SOMETHING = "Say what you want to know."

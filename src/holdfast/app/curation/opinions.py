@@ -10,6 +10,7 @@ from holdfast.app.search.recall import Search
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError, require_words
 from holdfast.learn.opinion_stage import update_bank
 from holdfast.learn.opinions import trend_of
+from holdfast.learn.retained_text import PROPOSED_CONFIDENCE, read_dimensions
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Opinion, Reflection
@@ -35,25 +36,42 @@ class Opinions:
     def retain(
         self,
         text: str,
-        network: Network | str = Network.WORLD,
+        network: Network | str = "",
         confidence: float | None = None,
         where: str = "",
         why: str = "",
         bank: str | None = None,
         who: str = "",
     ) -> Memory:
-        """Store a text as a memory of a network, without secrets; an opinion needs a confidence
-        from 0 to 1."""
-        if network not in set(Network):
+        """Store a text as a memory of a network, without secrets; without a network, of the one
+        that its words propose. An opinion has a confidence from 0 to 1, which must be given if the
+        network is. What the text states of when, where and why is read from it."""
+        if network and network not in set(Network):
             raise InputError(f"There is no network {network!r}.", f"One of: {', '.join(Network)}.")
         context = self._context
         clean, place, reason = map(context.redact, (text, where, why))
+        given = Network(network) if network else Network.OPINION if confidence is not None else None
+        read = read_dimensions(clean, context.now(), given)
+        if given is None and read.network is Network.OPINION:
+            confidence = PROPOSED_CONFIDENCE
         with context.store.transaction():
             memory = curator_for(context, who).remember(
-                context.ensure_bank(bank), clean, Network(network), confidence, place, reason
+                context.ensure_bank(bank),
+                clean,
+                read.network,
+                confidence,
+                place or read.where,
+                reason or read.why,
+                happened=read.when,
             )
         context.after_change()
         return memory
+
+    def names_in(self, text: str) -> list[str]:
+        """The people, components and other names in a text, as `retain` reads them; they become
+        entities, whose records `holdfast entities` lists."""
+        names = read_dimensions(text, self._context.now()).who
+        return names.split(", ") if names else []
 
     def opinions(self, bank: str | None = None, all: bool = False) -> list[Opinion]:
         """Opinions, the most confident first; with `all` also those that were retracted."""

@@ -70,7 +70,7 @@ STAGES = (
     Stage("retain", 10, _retain),
     Stage("facts", 9, _facts),
     Stage("patterns", 3, _patterns),
-    Stage("reflect", 3, _reflect),
+    Stage("reflect", 4, _reflect),
     Stage("concepts", 3, _concepts),
     Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),

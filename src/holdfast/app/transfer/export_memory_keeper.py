@@ -1,5 +1,6 @@
-"""Export of a bank in the layout of memory-keeper: `facts.json`, `concepts.json`, and for each
-session its turns (`sessions/*.l1.jsonl`) and exchanges (`sessions/*.l2.json`).
+"""Export of a bank in the layout of memory-keeper: `facts.json`, `concepts.json`, `project.md`
+(what the project is), `memory.md` (what is known of it, for people to read), and for each session
+its turns (`sessions/*.l1.jsonl`) and exchanges (`sessions/*.l2.json`).
 
 Ids are short and numbered within one export. `l1_range` is the first and the last line of an
 exchange in the file of its session's turns, counted from 1.
@@ -19,6 +20,7 @@ from holdfast.app.transfer.exporting import (
     is_within,
     selected_sessions,
 )
+from holdfast.language import collapse_spaces
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Fact, FactKind
 from holdfast.model.records import Exchange, Session, Turn
@@ -27,6 +29,8 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 FORMAT = "memory-keeper"
+# Files that `project.md` names: those of most concepts.
+_MAX_PROJECT_FILES = 20
 _Json = dict[str, Any]
 
 
@@ -51,7 +55,7 @@ class _BankExport:
         self, reader: Reader, bank: Bank, request: ExportRequest, clean: CleanText
     ) -> None:
         self._reader = reader
-        self._bank = bank.id
+        self._profile, self._bank = bank, bank.id
         self._selection = request.selection
         self._clean = clean
         # Short ids by the URIs of records, and by keyword.
@@ -74,7 +78,29 @@ class _BankExport:
             yield f"{stem}.l2.json", _json_file([self._exchange(x, turns) for x in exchanges])
         concepts = self._concepts()
         yield "concepts.json", _json_file(concepts)
-        yield "facts.json", _json_file(self._facts(len(concepts)))
+        facts = self._facts(len(concepts))
+        yield "facts.json", _json_file(facts)
+        yield "project.md", self._project(sessions, concepts)
+        yield "memory.md", _memory_page(facts["permanent"], concepts)
+
+    def _project(self, sessions: list[Session], concepts: list[_Json]) -> str:
+        """What the project is: its names, what it is like, when it was worked on, and on what."""
+        bank = self._profile
+        lines = [f"# {collapse_spaces(self._clean(bank.name))}", ""]
+        lines += [self._clean(bank.background), ""] if bank.background else []
+        days = sorted(one.started[:10] for one in sessions if one.started)
+        span = f", {days[0]} to {days[-1]}" if days else ""
+        agents = ", ".join(sorted({one.agent for one in sessions if one.agent}))
+        lines += [f"- Sessions: {len(sessions)}{span}"]
+        lines += [f"- Agents: {agents}"] if agents else []
+        lines += (
+            [f"- Known as: {', '.join(map(self._clean, bank.aliases))}"] if bank.aliases else []
+        )
+        files = Counter(file for concept in concepts for file in concept["files"])
+        if files:
+            lines += ["", "## Files", ""]
+            lines += [f"- `{file}`" for file, _ in files.most_common(_MAX_PROJECT_FILES)]
+        return "\n".join(lines) + "\n"
 
     def _turn(self, turn: Turn) -> _Json:
         entry: _Json = {"ts": turn.time, "role": turn.role.value}
@@ -171,6 +197,22 @@ class _BankExport:
             "contradictions": fact.contradictions,
             "last_validated": fact.last_validated[:10],
         }
+
+
+def _memory_page(permanent: _Json, concepts: list[_Json]) -> str:
+    """What is known, as a page for people: rules, solutions, core logic, and topics."""
+    lines = ["# Memory"]
+    for heading, kind, words in (
+        ("Rules", "rules", "{content}"),
+        ("Solutions", "solutions", "{problem}: {solution}"),
+        ("Core logic", "core_logic", "{description}"),
+    ):
+        known = [collapse_spaces(words.format(**fact)) for fact in permanent[kind]]
+        lines += ["", f"## {heading}", "", *(f"- {one}" for one in known)] if known else []
+    lines += ["", "## Topics"] if concepts else []
+    for concept in concepts:
+        lines += ["", f"### {collapse_spaces(concept['name'])}", "", concept["summary"]]
+    return "\n".join(lines) + "\n"
 
 
 def _file_stem(session: Session) -> str:

@@ -54,12 +54,17 @@ def write_vault(
     on_progress: OnProgress = lambda done, total: None,
 ) -> None:
     """Write the notes of banks into a folder."""
-    notes = (
-        (f"{safe_name(bank.name, bank.id)}/{name}.md", text)
-        for bank in request.banks
-        for name, text in _notes(reader, bank, request, lambda text: _escape_markup(clean(text)))
-    )
-    folder.put_all(notes, on_progress)
+    folder.put_all(vault_notes(reader, request, clean), on_progress)
+
+
+def vault_notes(
+    reader: Reader, request: ExportRequest, clean: CleanText
+) -> Iterator[tuple[str, str]]:
+    """The notes of banks: the path of each below the folder, and its text."""
+    for bank in request.banks:
+        base = safe_name(bank.name, bank.id)
+        for name, text in _notes(reader, bank, request, lambda text: _escape_markup(clean(text))):
+            yield f"{base}/{name}.md", text
 
 
 def _escape_markup(text: str) -> str:

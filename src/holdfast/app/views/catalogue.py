@@ -133,9 +133,9 @@ class HiddenRecord(NamedTuple):
 
 
 class LoggedDecision(NamedTuple):
-    """An entry of the log with the title of its record ("" if that is hidden), the channel it came
-    by, and the text before and after it. `undone` if it was undone, `can_undo` if it can be:
-    nothing later depends on it."""
+    """An entry of the log with the title of its record ("" if that is hidden and was not forgotten
+    here), the channel it came by, and the text before and after it. `undone` if it was undone,
+    `can_undo` if it can be: nothing later depends on it."""
 
     entry: Curation
     title: str = ""
@@ -400,4 +400,10 @@ def _title(memory: Holdfast, entry: Curation) -> str:
     if named is not None and named.kind == "bank":
         return f"the bank {memory.context.bank_name(named.id)}"
     record = find_by_uri(memory.reader, entry.bank, entry.target) if named else None
-    return describe_record(record)[0] if record else ""
+    if record is not None or named is None or entry.action is not Action.FORGET:
+        return describe_record(record)[0] if record else ""
+    known = memory.store.curation.state(entry.bank, named.kind, named.id)
+    if known is None or not known.is_hidden:
+        return ""
+    text = known.text or known.was
+    return _hidden_text(memory.store, HiddenRecord(entry.bank, *named, text, entry.time, entry.who))

@@ -12,12 +12,17 @@ from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.questions_to_try import questions_to_try
 from holdfast.brief.frame import Brief
-from holdfast.hosts.claude_code.config_file import Change
-from holdfast.hosts.claude_code.hook_commands import EVENTS
+from holdfast.errors import InputError
+from holdfast.hosts.claude_code import settings_entries
+from holdfast.hosts.claude_code.config_file import Change, ConfigFile
+from holdfast.hosts.claude_code.json_text import find, read
 from holdfast.hosts.claude_code.locations import SettingsFiles
 from holdfast.hosts.claude_code.permissions import tool_of
 from holdfast.interfaces.cli.ingest_progress import reading_time
 from holdfast.interfaces.cli.screen import Screen, amount, number
+
+# The first column may take this much of a line of 80 characters.
+_MAX_COLUMN = 32
 
 
 class History(NamedTuple):
@@ -34,6 +39,13 @@ class History(NamedTuple):
         return f"{size}; reading takes {reading_time(self.seconds)}"
 
 
+class Step(NamedTuple):
+    """Something that setup does besides changing settings files: where, and what is there then."""
+
+    where: str
+    what: str
+
+
 def short_path(path: Path) -> str:
     """A path with `~` for the home of the user."""
     home = str(Path.home())
@@ -45,7 +57,7 @@ def change_lines(
     changes: Sequence[Change],
     files: SettingsFiles,
     with_plugin: bool,
-    steps: Sequence[str],
+    steps: Sequence[Step],
     history: History,
 ) -> list[tuple[str, str]]:
     """Each change as where it is made and what it is."""
@@ -53,41 +65,61 @@ def change_lines(
     for change in changes:
         where = short_path(change.file.path)
         if change.file.path != files.hooks_file:
-            server = "no entry for the MCP server: the plugin has one"
+            server = "MCP server `holdfast` removed: the plugin has its own"
             lines.append((where, server if with_plugin else "the MCP server `holdfast`"))
             continue
-        if _changes_hooks(change):
-            hooks = f"{len(EVENTS)} hooks: they record sessions and inject what is known"
-            lines.append((where, "no hooks: the plugin has them" if with_plugin else hooks))
+        before, after = _hooks(change.file, change.file.raw), _hooks(change.file, change.after)
+        if new := len(after - before):
+            what = f"{number(new, 'hook')}: they record sessions and inject what is known"
+            lines.append((where, what))
+        elif gone := len(before - after):
+            whose = ": the plugin has its own" if with_plugin else ""
+            lines.append((where, f"{number(gone, 'hook')} removed{whose}"))
         if change.allowed:
             tools = ", ".join(map(tool_of, change.allowed))
             lines.append((where, f"permission for tools that only read memory: {tools}"))
-    lines += [("also", step) for step in steps]
+    lines += [(step.where, step.what) for step in steps]
     if history.files:
         lines.append(("your history", history.summary))
     return lines
 
 
-def _changes_hooks(change: Change) -> bool:
-    """Whether a change does more than adding permission rules."""
-    lines = change.diff.split("\n")
-    return any(line[:1] in "+-" and "capture." in line for line in lines if line)
+def _hooks(file: ConfigFile, raw: bytes | None) -> set[tuple[str, str]]:
+    """Our hooks in the content of a settings file, as event and command."""
+    text = file.decode(raw)
+    root = read(text)
+    return {
+        (event, str(node.value.get("command")))
+        for event, places in settings_entries.find_hooks(text, None).items()
+        for place in places
+        if (node := find(root, place)) is not None
+    }
 
 
 def print_changes(screen: Screen, title: str, lines: Sequence[tuple[str, str]]) -> None:
-    """Print the lines of `change_lines` in two columns."""
+    """Print the lines of `change_lines`: in two columns, if they fit."""
     screen.line(title)
     width = max((len(where) for where, _ in lines), default=0)
     for where, what in lines:
-        screen.wrap(what, f"  {where:<{width}}  ", " " * (width + 4))
+        if width <= _MAX_COLUMN:
+            screen.wrap(what, f"  {where:<{width}}  ", " " * (width + 4))
+        else:
+            screen.item(f"{where}: {what}", "  ")
 
 
 def bank_to_show(memory: Holdfast) -> str:
     """The bank of this folder, or where it has none that of the latest session; "" for none."""
-    if here := memory.context.bank_id():
+    if here := _bank_here(memory):
         return here
     latest = memory.reader.sessions.latest(None, 1)
     return latest[0].bank if latest else ""
+
+
+def _bank_here(memory: Holdfast) -> str:
+    try:
+        return memory.context.bank_id() or ""
+    except InputError:  # the settings name a bank that does not exist yet
+        return ""
 
 
 def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
@@ -99,7 +131,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
     names = {one.id: one.name for one in memory.reader.banks.all()}
     name = names.get(bank, bank)
     brief = memory.briefs.session_brief(bank)
-    here = "in this folder" if bank == memory.context.bank_id() else f"in {name}"
+    here = "in this folder" if bank == _bank_here(memory) else f"in {name}"
     if brief.text:
         screen.title(f"Your next session {here} starts with this brief:", "bold")
         for line in brief.text.splitlines():
@@ -108,7 +140,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
         screen.line(f"  ({number(len(brief.records), 'note')}, about {tokens})")
     questions = questions_to_try(memory, bank, utc_now())
     if questions:
-        option = "" if bank == memory.context.bank_id() else f" --bank {name}"
+        option = "" if bank == _bank_here(memory) else f" --bank {name}"
         screen.title("Questions that this memory answers:", "bold")
         for question in questions:
             screen.line(f'  holdfast ask "{question}"{option}')

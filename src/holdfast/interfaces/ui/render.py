@@ -21,6 +21,7 @@ PLACES = (
     ("/memory", "Memory", "m"),
     ("/review", "Review", "r"),
     ("/banks", "Banks", "b"),
+    ("/brief", "Brief", "f"),
     ("/graph", "Graph", "n"),
     ("/timeline", "Timeline", "t"),
     ("/repos", "Repos", "c"),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from holdfast.language import STOPWORDS, collapse_spaces, plain, sentences, stem, truncate
+from holdfast.language import STOPWORDS, collapse_spaces, plain, sentences, stem, truncate, words
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
@@ -28,6 +28,8 @@ _MAX_TARGET_WORDS = 3
 # An opinion that a person asked to retain weighs twice its confidence, so that one held with a
 # confidence of 0.5 weighs as much as a judgement stated in a session.
 _RETAINED_WEIGHT = 2
+# The aspect of an opinion that was retained as a whole.
+HELD = "held"
 _DEFAULT_CONFIDENCE = 0.5
 
 # For each aspect the words in favour and those against.
@@ -146,14 +148,25 @@ def _stances(
 
 
 def memory_stances(memory: Memory) -> list[Stance]:
-    """The judgements in an opinion that a person asked to retain, weighted by its confidence."""
+    """The judgements in an opinion that somebody asked to retain, weighted by its confidence; or
+    the opinion as a whole, where it is worded in another way than the rules know."""
     if memory.network is not Network.OPINION:
         return []
     confidence = memory.confidence if memory.confidence is not None else _DEFAULT_CONFIDENCE
     weight = _RETAINED_WEIGHT * confidence
     place = (uri("memory", memory.id), "", 0, memory.when)
-    stances = list(_stances(memory.what, place, weight, (memory.who, memory.trust)))
+    speaker = (memory.who, memory.trust)
+    stances = list(_stances(memory.what, place, weight, speaker))
+    if not stances:
+        text = truncate(collapse_spaces(memory.what), _MAX_SENTENCE_CHARS)
+        key = " ".join(sorted({stem(word) for word in words(text) if word not in STOPWORDS}))
+        return [Stance(*place, key or text.lower(), HELD, text, "", True, weight, *speaker, text)]
     return list({(s.target, s.aspect): s for s in reversed(stances)}.values())
+
+
+def stated_confidence(stance: Stance) -> float | None:
+    """How sure the opinion is that a stance was retained with; None for one of a session."""
+    return None if stance.session else stance.weight / _RETAINED_WEIGHT
 
 
 # Target, aspect, name of the target, word used, and whether it is in favour.

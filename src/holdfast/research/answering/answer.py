@@ -20,6 +20,7 @@ from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.query import (
+    LAYER_BY_KIND,
     Answer,
     Citation,
     Confidence,
@@ -54,7 +55,6 @@ from holdfast.research.answering.quoting import (
     quote_causal_chain,
 )
 from holdfast.research.answering.replies import with_replies
-from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.sentence_choice import (
     Question,
     answer_factor,
@@ -62,7 +62,11 @@ from holdfast.research.answering.sentence_choice import (
     read_question,
 )
 from holdfast.research.answering.work_by_day import work_by_day
-from holdfast.store.protocol import Reader
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.store.protocol import Reader
+    from holdfast.research.answering.request import AskRequest
 
 # Evidence older than this gets a caveat.
 OLD_DAYS = 90
@@ -223,17 +227,9 @@ def _layers_searched(reader: Reader, request: AskRequest) -> tuple[Layer, ...]:
     """The layers that were asked for or else those that hold anything."""
     if request.layers:
         return tuple(request.layers)
-    bank = request.bank
-    counts = reader.records.counts(bank)
-    banks = [bank] if bank is not None else [known.id for known in reader.banks.all()]
-    held = (
-        (Layer.RULES, any(reader.rules.all(id) for id in banks)),
-        (Layer.SUMMARIES, counts.digests),
-        (Layer.OBSERVATIONS, counts.exchanges + counts.memories + counts.facts + counts.imported),
-        (Layer.TRANSCRIPTS, counts.turns),
-        (Layer.TEAM, counts.commits + counts.pulls + counts.issues + counts.shared),
-    )
-    return tuple(layer for layer, number in held if number)
+    kinds = reader.passages.kinds_present(request.bank, list(LAYER_BY_KIND))
+    held = {LAYER_BY_KIND[kind] for kind in kinds}
+    return tuple(layer for layer in Layer if layer in held)
 
 
 def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:

@@ -114,6 +114,17 @@ class PassageReader:
         )
         return row[0] if row else 0
 
+    def kinds_present(self, bank: str | None, kinds: Sequence[str]) -> set[str]:
+        """Those of the kinds of which there is any passage."""
+        where, values = self._db.in_bank(bank)
+        wanted = ", ".join("(?)" for _ in kinds)
+        found = self._db.all(
+            f"SELECT wanted.column1 FROM (VALUES {wanted}) AS wanted WHERE EXISTS "
+            f"(SELECT 1 FROM passage WHERE {where} AND kind = wanted.column1)",
+            (*kinds, *values),
+        )
+        return {row[0] for row in found}
+
     def recent(
         self, bank: str | None, kind: str, limit: int = 5, since: str = "", until: str = ""
     ) -> list[Passage]:

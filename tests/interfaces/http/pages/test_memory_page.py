@@ -6,7 +6,6 @@ from playwright.sync_api import Page, expect
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.catalogue import KIND_BY_SECTION
 from holdfast.app.views.record_view import fingerprint
-from holdfast.model.curation import Action
 from holdfast.model.trust import Trust
 from holdfast.recall.lookup.path import describe_record
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
@@ -79,12 +78,13 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
     row = page.locator("li", has_text="floods at 4.1 metres")
     row.get_by_role("button", name="Restore").click()
     expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
-    page.get_by_role("link", name="Take it back").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("status")).to_contain_text("taken back")
-    page.get_by_role("link", name="Forgotten").click()
+    expect(page.get_by_role("button", name="Bring it back")).to_be_visible()
+    page.goto("/memory?tab=forgotten")
     expect(page.locator("li", has_text="floods at 4.1 metres")).to_have_count(1)
-    assert browser_session.problems == []
+    # The page of a record that is not shown any more is answered with 404.
+    assert [what for what in browser_session.problems if "404" not in what] == []
 
 
 def test_everything_works_on_a_phone_in_the_dark_without_scripts(
@@ -221,16 +221,39 @@ def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     assert client.post("/memory/forget", {"uri": "holdfast://memory/00ff00ff"}).status == 404
 
 
-def test_undo_is_refused_if_another_decision_was_made_meanwhile(server: Server) -> None:
+def test_a_decision_is_undone_although_others_were_made_since(server: Server) -> None:
     with open_server_memory(server) as memory:
         kept = memory.remember("Boats moor at the west pier.", BANK)
-        memory.remember("Boats never moor at the east pier.", BANK)
-        log = memory.reader.curation.log(kept.bank)
-    first = next(e for e in log if e.target.endswith(kept.id) and e.action is Action.REMEMBER)
-    got = PageClient(server).post("/memory/undo", {"seq": str(first.seq)})
-    assert got.status == 400 and "Something else was decided meanwhile" in got.text
+        other = memory.remember("Boats never moor at the east pier.", BANK)
+        first = memory.reader.curation.log(kept.bank)[-2]
+    assert first.target.endswith(kept.id)
+    got = PageClient(server).post("/memory/undo", {"seq": str(first.seq), "from": "/week?of=x"})
+    assert got.status == 303 and got.headers["location"] == "/week?of=x&note=undone"
+    with open_server_memory(server) as memory:
+        assert not memory.curation.target(kept.id).shown
+        assert memory.curation.target(other.id).shown
+
+
+def test_undo_is_refused_if_a_later_decision_depends_on_it(server: Server) -> None:
+    with open_server_memory(server) as memory:
+        kept = memory.remember("Boats moor at the north pier.", BANK)
+        first = memory.reader.curation.log(kept.bank)[-1]
+        memory.correct(kept.id, "Boats moor at the south pier.", BANK)
+    for seq in (str(first.seq), "999999999", "x", ""):
+        got = PageClient(server).post("/memory/undo", {"seq": seq})
+        assert got.status == 400, seq
     with open_server_memory(server) as memory:
         assert memory.curation.target(kept.id).shown
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example"])
+def test_a_form_leads_back_to_this_server_only(server: Server, to: str) -> None:
+    with open_server_memory(server) as memory:
+        kept = memory.remember(f"Buoys are counted yearly, {to}.", BANK)
+    got = PageClient(server).post(
+        "/memory/forget", {"uri": f"holdfast://memory/{kept.id}", "from": to}
+    )
+    assert got.status == 303 and got.headers["location"].startswith("/?note=forgotten")
 
 
 def test_text_that_could_not_be_stored_is_shown_again(server: Server) -> None:

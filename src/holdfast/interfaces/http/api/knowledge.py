@@ -247,7 +247,7 @@ class Retained(RequestBody):
 
     text: _MemoryText
     bank: _BankName
-    network: Network = Network.WORLD
+    network: Network | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     where: str = Field("", max_length=2000)
     why: str = Field("", max_length=2000)
@@ -265,9 +265,10 @@ def remember(memory: Holdfast, body: Remembered) -> Json:
 
 @router.task("POST /memories/retain", _StoredMemory, "Retain a text", status=201)
 def retain(memory: Holdfast, body: Retained) -> Json:
-    """As a memory of a network; an opinion needs a confidence."""
+    """As a memory of a network, or of the one that its words propose. An opinion needs a
+    confidence if its network is named."""
     s = body
-    stored = memory.retain(s.text, s.network, s.confidence, s.where, s.why, s.bank, author())
+    stored = memory.retain(s.text, s.network or "", s.confidence, s.where, s.why, s.bank, author())
     return _stored_memory_json(memory, stored)
 
 

@@ -115,13 +115,13 @@ class GuardRules(NamedTuple):
     public_paths: tuple[str, ...] = ("/enter",)
     # Where a browser without a cookie is redirected to.
     login: str = ""
-    # The names under which cookies are given and taken; any if empty. Programs with a token may use
-    # every one of `hosts`.
-    cookie_hosts: frozenset[str] = frozenset()
     # How many requests of one key run at a time; 0: any number.
     max_concurrent: int = 0
     max_body_bytes: int = MAX_BODY_BYTES
     body_timeout_s: float = BODY_TIMEOUT_S
+    # The names under which cookies are given and taken; any if empty. Programs with a token may use
+    # every one of `hosts`.
+    cookie_hosts: frozenset[str] = frozenset()
 
     @property
     def too_large(self) -> Refusal:

@@ -276,12 +276,13 @@ class Mutation:
         info: GraphInfo,
         text: str,
         bank: str,
-        network: str = "world",
+        network: str = "",
         confidence: float | None = None,
         where: str = "",
         why: str = "",
     ) -> Memory:
-        """Keep a text as a memory of a network; an opinion needs a confidence."""
+        """Keep a text as a memory of a network, or of the one that its words propose; an opinion
+        has a confidence."""
         stored = await info.context.run(
             lambda m: m.retain(text, network, confidence, where, why, bank, author())
         )

@@ -21,6 +21,7 @@ from __future__ import annotations
 from holdfast.interfaces.http.pages import (
     ask,
     banks,
+    brief,
     curation,
     graph,
     memory,
@@ -35,7 +36,7 @@ from holdfast.interfaces.http.pages import (
 )
 
 _PAGES = (
-    ask, sessions, search, record, memory, curation, review, banks, graph, timeline, repos, status,
-    worth,
+    ask, sessions, search, record, memory, curation, review, banks, brief, graph, timeline, repos,
+    status, worth,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.brief_view import injected_texts
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.conversation import Nested, conversation
 from holdfast.interfaces.ui.formatting import session_link
 from holdfast.model.ledgers.injections import Injection
-from holdfast.model.records import Exchange, Outcome, Session
+from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.recall.lookup.commits import commits_of
 from holdfast.regex import regex
 from holdfast.store.records.sessions import SessionFilter
@@ -87,6 +88,22 @@ async def at_message(name: str, n: int) -> RedirectResponse:
     return RedirectResponse(session_link(name, min(max(n, 1), _MAX_SEQ)), 303)
 
 
+@router.get("/{name}/told")
+async def told(request: PageRequestDep, name: str) -> HTMLResponse:
+    """What memory put into a session, line by line, and what became of each."""
+
+    def load(memory: Holdfast) -> Shown:
+        session = _find(memory, name)
+        digest = memory.reader.sessions.digest(session.bank, session.id)
+        return {
+            "title": _title(session, digest, name),
+            "session": session,
+            "told": injected_texts(memory, session),
+        }
+
+    return request.render("told.html", **await request.pool.run(load))
+
+
 @router.get("/{name}")
 async def session(
     request: PageRequestDep,
@@ -99,12 +116,20 @@ async def session(
     return request.render("session.html", **shown)
 
 
-def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
-    reader = memory.reader
-    found = reader.sessions.named(name)
+def _find(memory: Holdfast, name: str) -> Session:
+    found = memory.reader.sessions.named(name)
     if not found:
         raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
-    session = found[0]
+    return found[0]
+
+
+def _title(session: Session, digest: Digest | None, name: str) -> str:
+    return session.title or (digest.request if digest else "") or name
+
+
+def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
+    reader = memory.reader
+    session = _find(memory, name)
     bank, id = session.bank, session.id
     extent, digest = reader.sessions.extent(bank, id), reader.sessions.digest(bank, id)
     if at:
@@ -124,7 +149,7 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
         Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
     ]
     return {
-        "title": session.title or (digest.request if digest else "") or name,
+        "title": _title(session, digest, name),
         "session": session,
         "bank": memory.context.bank_name(bank),
         "digest": digest,

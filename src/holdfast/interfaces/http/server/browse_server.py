@@ -86,7 +86,7 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     server = _Server(
         # Nothing stands before this server, so nobody may say on whose behalf it is asked.
         uvicorn_config(
-            web.guard, _MAX_CONNECTIONS, _SHUTDOWN_S, http=LoopbackProtocol, proxy_headers=False
+            web.guard, _MAX_CONNECTIONS, _SHUTDOWN_S, LoopbackProtocol, proxy_headers=False
         )
     )
 

@@ -40,7 +40,11 @@ async def start(server: uvicorn.Server, *listening: socket.socket) -> asyncio.Ta
 
 
 def uvicorn_config(
-    app: ASGIApp, max_connections: int, shutdown_s: int, **extra: Any
+    app: ASGIApp,
+    max_connections: int,
+    shutdown_s: int,
+    protocol: type[HeadTimeoutProtocol] = HeadTimeoutProtocol,
+    **extra: Any,
 ) -> uvicorn.Config:
     """A configuration. Running requests have `shutdown_s` seconds when the server stops."""
     return uvicorn.Config(
@@ -51,6 +55,7 @@ def uvicorn_config(
         timeout_graceful_shutdown=shutdown_s,
         limit_concurrency=max_connections,
         h11_max_incomplete_event_size=65_536,
+        http=protocol,
         ws="none",
-        **{"http": HeadTimeoutProtocol, **extra},
+        **extra,
     )

@@ -24,8 +24,9 @@ jsonl: everything that was read and decided, one JSON object a line, in a versio
 (docs/export-format.md); `holdfast import holdfast FILE` brings it back as it was.
 
 obsidian: a folder of Markdown notes, one for every concept and session, linked with each other.
-memory-keeper: facts.json, concepts.json, and sessions/*.l1.jsonl and *.l2.json.
-Both can be written again into the same folder; what you made or changed in it stays as it is.
+markdown: the same notes with plain links and front matter, for Notion, Confluence and others.
+memory-keeper: facts.json, concepts.json, project.md, memory.md, sessions/*.l1.jsonl and *.l2.json.
+All three can be written again into the same folder; what you made or changed in it stays as it is.
 
 Forgotten things are left out, and secrets are taken out once more. A file is there whole or not
 at all."""
@@ -36,7 +37,7 @@ EXAMPLES = """\
   holdfast export .claude/memory --format memory-keeper
   holdfast export work.jsonl --bank work --since 2026-01 --kind sessions --kind decisions"""
 
-_FOLDER_FORMATS = ("obsidian", "memory-keeper")
+_FOLDER_FORMATS = ("obsidian", "markdown", "memory-keeper")
 
 
 def configure(parser: Parser) -> None:
@@ -100,6 +101,8 @@ def _write_folder(
         )
     if arguments.format == "obsidian":
         from holdfast.app.transfer.export_obsidian import write_vault as write
+    elif arguments.format == "markdown":
+        from holdfast.app.transfer.export_markdown import write_markdown as write
     else:
         from holdfast.app.transfer.export_memory_keeper import write_memory_keeper as write
     redactor = Redactor(memory.settings.redact_patterns)

@@ -6,7 +6,7 @@ from holdfast.app.memory import open_memory
 from holdfast.app.search import json_shapes
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, CommandSpec, Parser
-from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.interfaces.cli.screen import Screen, day, minute
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.uris import uri
 
@@ -28,7 +28,7 @@ def _run_remember(screen: Screen, arguments: Arguments) -> None:
 
 def _configure_retain(parser: Parser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="what to keep")
-    parser.choice("--network", Network, "default: world", "world")
+    parser.choice("--network", Network, "default: the one that its words propose", "")
     parser.option("--confidence", "X", "how sure you are of an opinion, 0 to 1", None, float)
     parser.option("--where", "PLACE", "files or places it is about")
     parser.option("--why", "REASON", "why it is so, or was done")
@@ -40,8 +40,21 @@ def _run_retain(screen: Screen, arguments: Arguments) -> None:
         text, a = " ".join(arguments.text), arguments
         stored = memory.retain(text, a.network, a.confidence, a.where, a.why, a.bank)
         bank = memory.context.bank_name(stored.bank)
-    head = f"Retained in bank {bank} as {stored.network.value}"
-    _print(screen, stored, bank, head, arguments.json)
+        names = memory.opinions.names_in(stored.what)
+    sure = f", confidence {stored.confidence:.2f}" if stored.confidence is not None else ""
+    proposed = "" if a.network else " by its words"
+    head = f"Retained in bank {bank} as {stored.network.value}{proposed}{sure}"
+    if a.json:
+        return screen.json({**json_shapes.memory_json(stored, bank), "names": names})
+    _print(screen, stored, bank, head, False)
+    for name, value in (
+        ("when", minute(stored.when)),
+        ("where", stored.where),
+        ("who", ", ".join(names)),
+        ("why", stored.why),
+    ):
+        if value:
+            screen.wrap(f"{name:<6} {value}", "", " " * 7)
 
 
 def _print(screen: Screen, stored: Memory, bank: str, head: str, as_json: bool) -> None:
@@ -67,10 +80,15 @@ RETAIN = CommandSpec(
     help="""\
 Keep any text as a memory of one of the four networks: world (what holds), experience (what
 was done), opinion (what is believed, with a confidence) and observation (what was noticed).
+Without --network its words decide. When it happened, the files it is about, the names in it
+and the reason it gives are read from the text, as far as it states them.
+
 It is found at once, with the trust of your own words; secrets are taken out first. An opinion
-counts as evidence for what the bank believes. `holdfast remember` keeps a text as world.""",
+is listed by `holdfast opinions`, where sessions strengthen or weaken it; one whose network is
+proposed has a confidence of 0.7. `holdfast remember` keeps a text as world.""",
     examples="""\
-  holdfast retain "Moved the importer to src/jobs" --network experience --where src/jobs
+  holdfast retain "I moved the importer to src/jobs yesterday because the nightly run was late"
+  holdfast retain "Releases are cut from main" --network world --why "one line of history"
   holdfast retain "The staging cluster is flaky" --network opinion --confidence 0.8""",
     configure=_configure_retain,
     run=_run_retain,

@@ -27,9 +27,11 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.cli.setup_summary import (
     History,
+    Step,
     change_lines,
     print_changes,
     print_first_brief,
+    short_path,
 )
 from holdfast.interfaces.mcp.main_spec import TOOLS
 from holdfast.settings import FILE_NAME, SERVICES, Settings, load_settings
@@ -116,7 +118,7 @@ def _set_up_claude_code(
     steps = _steps(paths, python, where, with_plugin, enabled)
     new_service = _new_service(settings, arguments)
     if new_service:
-        steps.append(f"set models.use to {new_service} in {paths.home / FILE_NAME}")
+        steps.append(Step(short_path(paths.home / FILE_NAME), f"models.use = {new_service}"))
     history = _estimate(settings)
     if not arguments.json:
         _show(screen, plan, where, with_plugin, steps, history, arguments.dry_run)
@@ -134,7 +136,8 @@ def _set_up_claude_code(
             choose_service(paths.home, new_service)
         _prepare_briefs(settings)
     if arguments.json:
-        report = other_agents.report_json(arguments, plan, steps, done)
+        said = [f"{step.where}: {step.what}" for step in steps]
+        report = other_agents.report_json(arguments, plan, said, done)
         screen.json({**report, "allowed": _allowed(plan), "history": history._asdict()})
     else:
         _finish(screen, settings, arguments, history, done)
@@ -175,7 +178,7 @@ def _show(
     plan: InstallPlan,
     where: host.SettingsFiles,
     with_plugin: bool,
-    steps: Sequence[str],
+    steps: Sequence[Step],
     history: History,
     with_diff: bool,
 ) -> None:
@@ -245,16 +248,17 @@ def _steps(
     where: host.SettingsFiles,
     with_plugin: bool,
     enabled: bool,
-) -> list[str]:
+) -> list[Step]:
     """What is done besides changing settings files."""
-    steps: list[str] = []
+    steps: list[Step] = []
     if install.outdated_files(paths, python) or paths.inbox() is None:
-        steps.append(f"copy what hooks run to {paths.hooks}")
+        steps.append(Step(short_path(paths.hooks), "the scripts that hooks run"))
     if with_plugin and not plugin_files.is_current(paths.home):
-        steps.append(f"copy the plugin to {plugin_files.marketplace_folder(paths.home)}")
+        folder = plugin_files.marketplace_folder(paths.home)
+        steps.append(Step(short_path(folder), "the plugin: hooks, MCP server, commands, agents"))
     if with_plugin and not enabled:
         for command in plugin_files.install_commands(paths.home, where.scope.value):
-            steps.append(f"run: claude plugin {shlex.join(command)}")
+            steps.append(Step("command", f"claude plugin {shlex.join(command)}"))
     return steps
 
 

@@ -1,0 +1,38 @@
+"""What the next session of a bank is told, line by line, with the forms to correct and forget what
+stands in it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.views.brief_view import next_brief
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.ui.notes import NOTES
+from holdfast.model.bank import Bank
+
+router = APIRouter(prefix="/brief")
+
+
+@router.get("")
+async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTMLResponse:
+    """The brief of a bank; by default of the one with the latest session."""
+
+    def load(memory: Holdfast) -> Shown:
+        banks = memory.reader.banks.all()
+        chosen = memory.banks.get(bank) if bank else _latest(memory, banks)
+        return {
+            "banks": banks,
+            "chosen": chosen,
+            "brief": next_brief(memory, chosen.id) if chosen else None,
+        }
+
+    shown = await request.pool.read(load)
+    return request.render("brief.html", title="Brief", note=NOTES.get(note), **shown)
+
+
+def _latest(memory: Holdfast, banks: list[Bank]) -> Bank | None:
+    """The bank that somebody worked in last."""
+    last = [session.bank for session in memory.reader.sessions.latest(None, 1)]
+    return next((bank for bank in banks if bank.id in last), next(iter(banks), None))

@@ -1,0 +1,69 @@
+"""A prompt in other words than the memory is told the decision as it finally stood, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from bench.recaps import Matter, read_in, read_matters, unrelated_prompts
+
+from holdfast.app.memory import Holdfast
+from holdfast.settings import Settings
+
+# Two that a later conversation changed, one by a person, one with an exception said afterwards.
+WANTED = ("quiet-hours", "turnaround-gap", "webhook-retries", "fleet-import", "length-units")
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    folder = tmp_path_factory.mktemp("harbour")
+    settings = Settings(folder / "home", folder / "claude", bank="harbour")
+    with Holdfast(settings, now=lambda: "2026-09-01T12:00:00.000Z") as memory:
+        read_in(memory, matters())
+        yield memory
+
+
+def matters() -> list[Matter]:
+    return [matter for matter in read_matters("tuning") if matter.id in WANTED]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("id", WANTED)
+def test_the_brief_holds_the_whole_recap_and_nothing_that_was_rejected(
+    harbour: Holdfast, id: str
+) -> None:
+    matter = next(one for one in matters() if one.id == id)
+    text = harbour.briefs.goal_brief(matter.prompt).text.replace("’", "'")
+    assert [words for words in matter.must if words not in text] == []
+    assert [words for words in matter.must_not if words in text] == []
+
+
+@pytest.mark.model
+def test_a_changed_recap_is_named_and_not_quoted(harbour: Holdfast) -> None:
+    matter = next(one for one in matters() if one.id == "quiet-hours")
+    brief = harbour.briefs.goal_brief(matter.prompt)
+    assert "This changes what was settled 2026-01-22: holdfast://memory/" in brief.text
+    assert "07:00" not in brief.text
+    assert any("/memory/" in name for name in brief.records)
+    assert any("/turn/" in name for name in brief.records)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("quickly", [False, True])
+def test_an_unrelated_prompt_gets_silence(harbour: Holdfast, quickly: bool) -> None:
+    told = [p for p in unrelated_prompts() if harbour.briefs.goal_brief(p, quickly=quickly).text]
+    assert told == []
+
+
+@pytest.mark.model
+def test_a_forgotten_recap_is_not_told(harbour: Holdfast) -> None:
+    matter = next(one for one in matters() if one.id == "length-units")
+    bank = harbour.context.bank_id() or ""
+    recap = next(
+        one for one in harbour.reader.memories.recaps(bank) if "feet first" in one.memory.what
+    )
+    harbour.forget(f"holdfast://memory/{recap.memory.id}")
+    try:
+        assert "feet first" not in harbour.briefs.goal_brief(matter.prompt).text
+    finally:
+        harbour.restore(f"holdfast://memory/{recap.memory.id}")

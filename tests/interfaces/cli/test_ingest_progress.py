@@ -1,0 +1,60 @@
+"""The bar of `holdfast ingest`: it moves through all phases, never back, and ends full."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.interfaces.cli.ingest_progress import (
+    IngestProgress,
+    Phase,
+    estimate_seconds,
+    reading_time,
+)
+
+REPORTS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=6)
+
+
+@given(st.fixed_dictionaries({phase: REPORTS for phase in Phase}))
+def test_the_bar_never_moves_back_whatever_phases_report(
+    reports: dict[Phase, list[tuple[int, int]]],
+) -> None:
+    bar = IngestProgress(quiet=True)
+    before = 0.0
+    for phase in Phase:
+        watch = bar.watch(phase)
+        for done, total in reports[phase]:
+            watch(done, total)
+            assert before <= bar.fraction <= 1.0 + 1e-9
+            before = bar.fraction
+
+
+def test_every_phase_moves_the_bar_and_the_last_fills_it() -> None:
+    bar = IngestProgress(quiet=True)
+    seen = [0.0]
+    for phase in Phase:
+        bar.show(phase, 1, 2)
+        seen.append(bar.fraction)
+        bar.show(phase, 2, 2)
+        seen.append(bar.fraction)
+    assert seen == sorted(set(seen)) and seen[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (1, "about 10 seconds"),
+        (41, "about 50 seconds"),
+        (55, "about a minute"),
+        (61, "about 2 minutes"),
+    ],
+)
+def test_a_time_is_rounded_up_as_people_say_it(seconds: int, text: str) -> None:
+    assert reading_time(seconds) == text
+
+
+def test_more_cores_read_sooner_and_embedding_takes_no_longer_than_its_limit() -> None:
+    one, two = (estimate_seconds(100_000_000, cores, 20) for cores in (1, 2))
+    assert two < one and one - two == pytest.approx(100 / 1.6 / 2, abs=1)
+    assert estimate_seconds(0, 2, 20) < 5
