@@ -75,9 +75,11 @@ def test_what_is_forgotten_is_not_told_to_the_next_session(tmp_path: Path) -> No
 
 
 def test_a_bank_with_nothing_to_tell_has_no_lines(tmp_path: Path) -> None:
-    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
-        assert next_brief(memory, "nobody").lines == ()
-        assert brief_lines(Brief()) == []
+    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="proj")) as memory:
+        kept = memory.remember("The winch is blue.")
+        assert next_brief(memory, kept.bank).lines
+        memory.forget(kept.id)
+        assert next_brief(memory, kept.bank).lines == () and brief_lines(Brief()) == []
 
 
 def test_a_line_that_was_cited_is_used_and_the_others_are_ignored(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ from holdfast.research.answering.quoting import (
     quote_causal_chain,
 )
 from holdfast.research.answering.replies import with_replies
+from holdfast.research.answering.request import AskRequest
 from holdfast.research.answering.sentence_choice import (
     Question,
     answer_factor,
@@ -62,11 +63,7 @@ from holdfast.research.answering.sentence_choice import (
     read_question,
 )
 from holdfast.research.answering.work_by_day import work_by_day
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from holdfast.store.protocol import Reader
-    from holdfast.research.answering.request import AskRequest
+from holdfast.store.protocol import Reader
 
 # Evidence older than this gets a caveat.
 OLD_DAYS = 90

@@ -1,0 +1,113 @@
+"""The page of the next brief, and the page of what a session was told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from holdfast.app.memory import Holdfast
+from holdfast.brief.injection_outcomes import settle_injections
+from holdfast.model.ledgers.injections import Injection, InjectionKind
+from holdfast.settings import load_settings
+from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.server import Server, make_home, serving
+from tests.support.transcripts import Script
+
+LATER = "22222222-0000-4000-8000-000000000002"
+TIDEWATCH = "/home/ada/tidewatch"
+EVIL = "<script>window.owned = 1</script>"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The sample sessions, and one that was told a brief and cited a line of it."""
+    folder: Path = tmp_path_factory.mktemp("brief-page")
+    env = make_home(folder)
+    with Holdfast(load_settings(env), create=False) as memory:
+        bank = memory.reader.banks.all()[0].id
+        brief = memory.briefs.session_brief(bank)
+        rule = next(f for f in memory.browse.facts(bank) if "UTC everywhere" in f.content)
+        text = brief.text.replace("\n\nDecided", f"\n- {EVIL} (fact/00000000)\n\nDecided")
+        script = Script(LATER, cwd=TIDEWATCH)
+        attachment = {"type": "hook_additional_context", "content": [text]}
+        script.add({"type": "attachment", "sessionId": LATER, "attachment": attachment})
+        script.user("Print the tide table.")
+        script.assistant(f"In UTC, by fact/{rule.id[:8]}, and local time only for people.")
+        script.write(folder / "more")
+        memory.ingest(memory.ingestion.find([folder / "more"]))
+        told = Injection(
+            f"{brief.id}.{LATER}.1", bank, LATER, "2026-09-01T08:00:00Z", InjectionKind.START,
+            len(text), brief.records,
+        )  # fmt: skip
+        with memory.store.transaction():
+            memory.store.injections.add(told)
+        settle_injections(memory.store, "2026-11-17T00:00:00.000Z")
+    with serving(env, folder) as made:
+        yield made
+
+
+def test_a_line_of_the_brief_is_corrected_and_forgotten_in_place(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/brief", scripts=False)
+    expect(page.locator("main")).to_contain_text("What the next session of tidewatch is told")
+    line = page.locator(".brief li", has_text="never retry a 4xx")
+    line.get_by_text("Correct", exact=True).first.click()
+    line.get_by_role("textbox").fill("Never retry a 4xx, except 429.")
+    line.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Brief")
+    expect(page.get_by_role("status")).to_contain_text("Corrected")
+    corrected = page.locator(".brief li", has_text="except 429")
+    expect(corrected).to_have_count(1)
+    corrected.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("status")).to_contain_text("Forgotten")
+    expect(corrected).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("taken back")
+    expect(corrected).to_have_count(1)
+    assert browser_session.problems == []
+
+
+def test_a_line_of_the_brief_leads_to_its_record(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/brief?bank=tidewatch")
+    page.get_by_role("link", name="always put the unit in a column's name").click()
+    expect(page.locator(".words")).to_contain_text("always put the unit in a column's name")
+
+
+def test_the_text_can_be_copied_as_the_session_gets_it(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/brief")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith('<holdfast-brief id="start-')
+    assert copied.endswith("</holdfast-brief>")
+
+
+def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(f"/sessions/{LATER}")
+    page.get_by_role("heading", name="Told 1 time").click()
+    page.get_by_role("link", name="Read it line by line").click()
+    used = page.locator(".brief li", has_text="UTC everywhere")
+    expect(used.locator(".badge")).to_have_text("used: cited")
+    expect(page.locator(".brief li", has_text="put the unit").locator(".badge")).to_have_text(
+        "ignored"
+    )
+    expect(page.locator(".brief")).to_contain_text(EVIL)
+    assert page.evaluate("window.owned") is None
+    used.get_by_role("link", name="where").click()
+    expect(page.locator("#msg-2")).to_be_in_viewport()
+    assert browser_session.problems == []
+
+
+def test_the_pages_of_briefs_are_accessible(browser_session: BrowserSession) -> None:
+    for path in ("/brief", f"/sessions/{LATER}/told"):
+        assert accessibility_problems_in_every_layout(browser_session, path) == []
+
+
+def test_an_unknown_bank_or_session_has_no_brief(server: Server) -> None:
+    assert server.ask("/brief?bank=nobody").status == 404
+    assert server.ask("/sessions/nobody/told").status == 404
