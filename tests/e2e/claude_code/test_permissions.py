@@ -65,3 +65,12 @@ def test_the_status_command_of_the_plugin_runs_nothing_but_its_script(make_lab: 
     lab.claude("/holdfast:status PLAY:status", "--plugin-dir", str(PLUGIN))
     assert "every line is accounted for" in lab.api.sent(0)
     assert "Bash(sh:*)" not in (PLUGIN / "commands" / "status.md").read_text()
+
+
+def test_the_very_next_session_after_setup_has_the_brief(make_lab: MakeLab) -> None:
+    lab = make_lab({"hello": ([Say("Hello.")],)})
+    learn(lab, "setup", "--yes")
+    lab.hold_worker()
+    lab.claude("Hello there. PLAY:hello")
+    assert "<holdfast-brief" in lab.api.sent(0).replace("\\u003c", "<")
+    assert "warmed after the import" in lab.api.sent(0)

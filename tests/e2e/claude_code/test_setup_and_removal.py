@@ -66,15 +66,16 @@ def test_setup_for_one_project_is_used_by_claude_code_only_there(make_lab: MakeL
     assert not (lab.project / ".claude").exists()
 
 
-def learn(lab: Lab) -> None:
-    """Give the lab's project a past."""
+def learn(lab: Lab, *command: str) -> None:
+    """Give the lab's project a past, and read it with a command, `ingest` by default."""
     script = Script(cwd=str(lab.project))
     script.user("Look into the red build please.")
     script.assistant(
         "The nightly import fails because the cache must be warmed after the import, never before."
     )
     script.write(lab.claude_dir / "projects")
-    assert lab.holdfast("ingest", "--embed", "none").status == 0
+    done = lab.holdfast(*(command or ("ingest", "--embed", "none")))
+    assert done.status == 0, done.err
 
 
 def test_claude_code_accepts_the_plugin_as_valid(make_lab: MakeLab) -> None:

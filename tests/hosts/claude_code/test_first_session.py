@@ -38,7 +38,7 @@ def test_setup_prints_the_brief_and_three_questions_that_are_answered_well(user:
     for _, *arguments in questions:
         answer = json.loads(user.do(*arguments, "--json"))
         assert answer["confidence"] in ("medium", "high") and answer["citations"], arguments
-    listed = json.loads(user.do("research", "--json"))
+    listed = json.loads(user.do("research", "--json"))["sessions"]
     assert len(listed) == len(questions), "trying a question leaves no research session behind"
 
 

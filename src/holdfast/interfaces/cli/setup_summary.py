@@ -77,7 +77,7 @@ def change_lines(
             lines.append((where, f"{number(gone, 'hook')} removed{whose}"))
         if change.allowed:
             tools = ", ".join(map(tool_of, change.allowed))
-            lines.append((where, f"permission for tools that only read memory: {tools}"))
+            lines.append((where, f"read-only memory tools allowed: {tools}"))
     lines += [(step.where, step.what) for step in steps]
     if history.files:
         lines.append(("your history", history.summary))

@@ -98,7 +98,7 @@ def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: Brow
     )
     expect(page.locator(".brief")).to_contain_text(EVIL)
     assert page.evaluate("window.owned") is None
-    used.get_by_role("link", name="where").click()
+    used.get_by_role("link", name="where", exact=True).click()
     expect(page.locator("#msg-2")).to_be_in_viewport()
     assert browser_session.problems == []
 
