@@ -137,6 +137,10 @@ class PromptSimilarity:
             self._stems[text] = frozenset(map(stem, set(words(text[:_MAX_TEXT]))))
         return self._stems[text]
 
+    def shared_with(self, text: str) -> Overlap:
+        """What a text shares with the prompt."""
+        return self.overlap(self.stems(text))
+
     def overlap(self, stems: frozenset[str]) -> Overlap:
         """What some stems share with the prompt."""
         weight, rare_words = 0.0, 0

@@ -2,10 +2,11 @@
 
 The case that matters: a prompt describes a symptom, and long ago somebody decided, in other words,
 the rule that the obvious fix would break. Where a conversation that it is about was summed up, the
-recap is told first, whole and as it finally stood (`goal_recaps`), and nothing else of that
-conversation, which holds what was rejected. Other decisions are searched for by area (work that
-shares the prompt's words, and its files): those made there, in the same conversation, about the
-same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions below
+recap is told first, whole and as it finally stood (`recall.retrievers.recaps`), and nothing else of
+that conversation, which holds what was rejected. Other decisions are searched for by area (work
+that shares the prompt's words, and its files): those made there, in the same conversation, about
+the same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions
+below
 the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
 `_ScoredItem.similarity` and `_GoalSearch.run`.
 """
@@ -26,7 +27,6 @@ from holdfast.brief.frame import (
     trust_label,
     wrap_brief,
 )
-from holdfast.brief.goal_recaps import GoalRecaps, RecapMatch, stating_uris
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import (
     DecisionQuote,
@@ -44,6 +44,7 @@ from holdfast.recall.core.candidates import passage_key
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.terms import Terms, read_terms
+from holdfast.recall.retrievers.recaps import RecapMatch, RecapSearch, stating_uris
 from holdfast.refine.facts.decision_sentences import MIN_STRENGTH
 from holdfast.store.protocol import Reader
 
@@ -198,12 +199,12 @@ class _GoalSearch:
                 turns.setdefault(passage.session, set()).add(passage.seq)
         self.items = WorkItems(reader, bank, turns)
         self.superseded: list[Superseded] = []
-        self.recaps = GoalRecaps(reader, bank)
+        self.recaps = RecapSearch(reader, bank)
 
     def find_recaps(self) -> list[RecapMatch]:
         """The recaps that the prompt is about, best first."""
         found = [passage for passage, _ in self._passages]
-        return self.recaps.find(self._goal, self._prompt, found, self._semantic)
+        return self.recaps.find(self._goal, self._prompt.shared_with, found, self._semantic)
 
     def run(self) -> list[_ScoredItem]:
         """The items with decisions, best first."""
@@ -314,7 +315,7 @@ def goal_brief(
 
 
 def _recaps_first(
-    recaps: Sequence[RecapMatch], entries: Sequence[_Entry], known: GoalRecaps
+    recaps: Sequence[RecapMatch], entries: Sequence[_Entry], known: RecapSearch
 ) -> list[RecapMatch | _Entry]:
     """The recaps that a prompt is about, then other decisions. What was said in a conversation that
     was summed up is told as its recap: the rest of it holds what was rejected."""

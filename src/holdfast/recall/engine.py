@@ -42,6 +42,10 @@ from holdfast.recall.ranking.fusion import (
 )
 from holdfast.recall.ranking.later_statements import put_later_statements_first
 from holdfast.recall.ranking.newer_statements import put_newer_statements_first
+from holdfast.recall.ranking.recaps_first import (
+    put_found_recaps_first,
+    put_recaps_before_fragments,
+)
 from holdfast.recall.ranking.rerank import (
     CrossEncoder,
     SoftMatcher,
@@ -57,6 +61,7 @@ from holdfast.recall.ranking.status import (
     put_what_holds_first,
 )
 from holdfast.recall.retrievers import text as retrievers
+from holdfast.recall.retrievers.recaps import RecapSearch
 from holdfast.store.protocol import ReadStore
 
 # How many of the nearest misses are returned when a search abstains.
@@ -73,6 +78,9 @@ _MAX_READ_FOR_ENDINGS = 40
 _COVERAGE_AMONG = 5
 # The pool where most of what is found will be filtered out (by network, kind, agent or knowledge).
 _FILTERED_POOL = 2000
+# A question of so many words tells a story, as a bug report does: it is compared with whole
+# conversations.
+_MIN_WORDS_OF_REPORT = 10
 # Retrievers whose scores are the same full-text measure, so they share one scale.
 _FULL_TEXT = ("direct_fts", "summaries", "temporal")
 
@@ -107,10 +115,14 @@ class Ranking(NamedTuple):
             return not any("temporal" in c.ranks for c in self.candidates)
         if self.query.asks_for_recent_work:
             return not any("recent" in c.ranks for c in self.candidates)
+        if any(c.notes.get("recap") for c in self.candidates):
+            return False
         return not any("needed" in c.notes and answers(c.notes) for c in self.candidates)
 
     def _is_relevant(self, candidate: Candidate) -> bool:
-        if "link" in candidate.notes or "amendment" in candidate.notes:
+        if any(name in candidate.notes for name in ("link", "amendment")):
+            return True
+        if candidate.notes.get("recap"):
             return True
         by_time = self.query.asks_for_recent_work and "recent" in candidate.ranks
         return by_time or worth_showing(candidate, self.thresholds)
@@ -214,7 +226,7 @@ def rank(
     demote_unmerged(store, list(pool), plan.branch, plan.weights)
     best = heapq.nlargest(max(_MAX_READ_FOR_ENDINGS, plan.limit), pool, key=lambda c: c.score)
     demote_ended(store, best, plan.as_of, plan.weights)
-    candidates = _final_order(store, pool, query, plan)
+    candidates = _final_order(store, pool, query, plan, semantic)
     direction = cause_direction(query.text) if plan.limits.graph_hops else None
     if direction is not None:
         candidates, report = _add_causes(store, query, candidates, plan, direction)
@@ -230,6 +242,47 @@ def rank(
         external_hits.rank_remote_texts(query, remote_runs, thresholds),
         plan.thresholds,
     )
+
+
+def _put_recaps_first(
+    store: ReadStore,
+    query: Query,
+    candidates: list[Candidate],
+    plan: RecallPlan,
+    semantic: SemanticSearch | None,
+) -> list[Candidate]:
+    """Put recaps of conversations before their fragments. What happened at a time, and what was
+    known then, is not what it came to; in a report, "on Monday" is no such time."""
+    is_report = len(query.terms.words) >= _MIN_WORDS_OF_REPORT
+    by_time = query.only_time or (query.time_range is not None and not is_report)
+    if by_time or query.asks_for_recent_work or plan.as_of:
+        return candidates
+    compared = max(_MAX_MEASURED, plan.limit)
+    wanted = query.wanted(plan.thresholds)
+
+    def measure(candidate: Candidate) -> None:
+        measure_relevance(candidate, wanted)
+
+    for bank in sorted({c.passage.bank for c in candidates[:compared]}):
+        search = RecapSearch(store, bank)
+        if not search.all:
+            continue
+        candidates = put_recaps_before_fragments(
+            candidates, search.all, measure, compared, plan.weights
+        )
+        if semantic is None or not is_report:
+            continue
+        found = search.find(
+            query.text,
+            lambda text: (coverage(query.stem_weights, text), 0),
+            [c.passage for c in candidates[:compared]],
+            semantic,
+        )
+        accepts = _PlanFilter(store, plan).accepts
+        candidates = put_found_recaps_first(store, candidates, found, accepts)
+        for candidate in candidates[: len(found)]:
+            measure(candidate)
+    return candidates
 
 
 def _add_causes(
@@ -302,7 +355,13 @@ def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPl
     return pool
 
 
-def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -> list[Candidate]:
+def _final_order(
+    store: ReadStore,
+    pool: Pool,
+    query: Query,
+    plan: RecallPlan,
+    semantic: SemanticSearch | None,
+) -> list[Candidate]:
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
@@ -329,7 +388,7 @@ def _final_order(store: ReadStore, pool: Pool, query: Query, plan: RecallPlan) -
         candidate.score = min(1.0, candidate.score / plan.weights.highest)
     for candidate in candidates[:compared]:
         measure(candidate)
-    return candidates
+    return _put_recaps_first(store, query, candidates, plan, semantic)
 
 
 class _PlanFilter:

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.transcripts import bug_hunt
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
+from tests.support.transcripts import bug_hunt
 
 # Each takes milliseconds to import, and nothing of it is needed where words decide.
 _SLOW_MODULES = frozenset(

@@ -34,9 +34,9 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.interfaces.http import api, pages
-from holdfast.interfaces.http.api.requests import CrossSiteError, NotJsonError
+from holdfast.interfaces.http.api.requests import KEY_HEADER, CrossSiteError, NotJsonError
 from holdfast.interfaces.http.auth import login
-from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
 from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
 from holdfast.interfaces.http.auth.refusal_page import refusal_page
@@ -44,6 +44,7 @@ from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.metrics import CONTENT_TYPE, Metrics
+from holdfast.interfaces.http.core.page_formats import PageFormat, PageFormats, format_by_path
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.research_runs import ResearchRuns
 from holdfast.interfaces.http.core.streaming import EventStreams
@@ -57,6 +58,27 @@ Everything that the command line can do, for programs: with the token of the fil
 `holdfast browse` names (`Authorization: Bearer …`), or with a visitor's cookie and the key of its
 forms (`X-Form-Key`) for whatever changes something. Lists come in pages (`limit`, `cursor`); every
 error has the form `{"error": {"code", "message", "remedy"}}`."""
+
+_SECURITY_SCHEMES = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The token of the file that `holdfast browse` names, or a key of "
+        "`holdfast serve`.",
+    },
+    "cookie": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": COOKIE,
+        "description": "What a browser got by a link or a login; for pages of this server.",
+    },
+    "formKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": KEY_HEADER,
+        "description": "The key of the page's forms, for whatever a cookie changes.",
+    },
+}
 
 
 class WebApp:
@@ -72,7 +94,7 @@ class WebApp:
         self.changes = ChangeFeed(pool)
         self.mcp_sessions = mcp_endpoint.make_sessions()
         self.metrics = Metrics()
-        self.guard = Guard(self._app(), keys, rules)
+        self.guard = Guard(PageFormats(self._app()), keys, rules)
 
     @property
     def research_runs(self) -> ResearchRuns:
@@ -143,7 +165,8 @@ class WebApp:
         headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
         if answer.status == 503:
             headers["retry-after"] = "2"
-        if "text/html" in request.headers.get("accept", ""):
+        is_page = format_by_path(request.scope) is PageFormat.HTML
+        if is_page and "text/html" in request.headers.get("accept", ""):
             if isinstance(error, RequestValidationError):
                 message = f"{_validation_errors(error, in_words=True)}."
                 remedy = "Correct the address, or choose a place above."
@@ -214,12 +237,19 @@ def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
 @cache
 def openapi() -> dict[str, Any]:
     """The description of the REST API, which is the same for every server."""
-    return get_openapi(
+    made = get_openapi(
         title="Holdfast",
         version=__version__,
         description=_API_DESCRIPTION,
         routes=prepared_routes(for_team=False),
     )
+    made["components"]["securitySchemes"] = _SECURITY_SCHEMES
+    made["security"] = [{"token": []}, {"cookie": []}]
+    for path in made["paths"].values():
+        for method, operation in path.items():
+            if method != "get":
+                operation["security"] = [{"token": []}, {"cookie": [], "formKey": []}]
+    return made
 
 
 def _describe_error(error: Exception) -> Refusal:

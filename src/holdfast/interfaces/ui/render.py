@@ -82,6 +82,7 @@ class Pages:
             "here": "/",
             "undo": "",
             "searched": "",
+            "exports": (),
             "places": PLACES,
         }
         return self._templates.get_template(template).render({**usual, **shown})

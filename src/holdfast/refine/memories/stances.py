@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
-from holdfast.language import STOPWORDS, collapse_spaces, plain, sentences, stem, truncate, words
+from holdfast.language import STOPWORDS, collapse_spaces, plain, sentences, stem, truncate
 from holdfast.model.knowledge import Memory, Network
 from holdfast.model.opinions import Stance
 from holdfast.model.records import Role, Turn
@@ -158,9 +158,8 @@ def memory_stances(memory: Memory) -> list[Stance]:
     speaker = (memory.who, memory.trust)
     stances = list(_stances(memory.what, place, weight, speaker))
     if not stances:
-        text = truncate(collapse_spaces(memory.what), _MAX_SENTENCE_CHARS)
-        key = " ".join(sorted({stem(word) for word in words(text) if word not in STOPWORDS}))
-        return [Stance(*place, key or text.lower(), HELD, text, "", True, weight, *speaker, text)]
+        text = truncate(memory.what, _MAX_SENTENCE_CHARS)
+        return [Stance(*place, text.rstrip("."), HELD, text, "", True, weight, *speaker, text)]
     return list({(s.target, s.aspect): s for s in reversed(stances)}.values())
 
 

@@ -134,6 +134,8 @@ def investigate(inputs: InvestigationInputs) -> Iterator[ResearchEvent]:
 def _is_finished(inputs: InvestigationInputs, answer: Answer, found: RecallResult) -> bool:
     """Whether no further round is wanted: the answer is as sure as wanted and one record covers
     nearly all of the question, or more searches by words cannot help."""
+    if any(hit.why.get("recap") for hit in found.hits):
+        return True
     by_time_or_cause = any(_NOT_BY_WORDS & hit.why.keys() for hit in found.hits)
     not_by_words = found.only_time or by_time_or_cause
     sure = at_least(answer.confidence, inputs.effort.wanted)

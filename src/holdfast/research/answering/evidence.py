@@ -82,7 +82,10 @@ def _is_by_time(hit: Hit, only_time: bool) -> bool:
 
 def _answers(hit: Hit) -> bool:
     """Whether a hit answers by itself. One without a measure was found by an exact name or by
-    somebody else's server, which decided that; a session of a time that was named is none."""
+    somebody else's server, which decided that, as did whoever found a recap; a session of a time
+    that was named is none."""
+    if hit.why.get("recap"):
+        return True
     if "needed" in hit.why:
         return answers(hit.why)
     return "recent_sessions" not in hit.why

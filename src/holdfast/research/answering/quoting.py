@@ -23,6 +23,8 @@ from holdfast.regex import regex
 # An answer is read at a glance: a few quotes, each as long as a retained statement may be.
 MAX_CITATIONS = 4
 MAX_SENTENCE_CHARS = 420
+# The recap of a conversation is quoted whole: a rule without its exceptions is another rule.
+MAX_RECAP_CHARS = 1300
 # Characters of a record that a citation shows: enough to recognise it in a list.
 MAX_EXCERPT_CHARS = 240
 # The labels of the sections of a digest's text.

@@ -24,7 +24,11 @@ from holdfast.model.query import Hit
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.core.statements import ASKED_SECTIONS, reports_progress, stated_runs
 from holdfast.regex import regex
-from holdfast.research.answering.quoting import DIGEST_LABEL, MAX_SENTENCE_CHARS
+from holdfast.research.answering.quoting import (
+    DIGEST_LABEL,
+    MAX_RECAP_CHARS,
+    MAX_SENTENCE_CHARS,
+)
 
 
 class SentenceWeights(NamedTuple):
@@ -115,9 +119,14 @@ class Part(NamedTuple):
     states: bool = True
 
 
+def longest_quote(hit: Hit) -> int:
+    """The characters of a record that a quote may have."""
+    return MAX_RECAP_CHARS if "recap" in hit.why else MAX_SENTENCE_CHARS
+
+
 def choose_part(hit: Hit, question: Question, by_person: bool) -> Part:
     """The part of a record that answers most of a question."""
-    if hit.kind in _STATEMENT_KINDS and len(hit.text) <= MAX_SENTENCE_CHARS:
+    if hit.kind in _STATEMENT_KINDS and len(hit.text) <= longest_quote(hit):
         # It is one statement, chosen to be told as it is.
         whole = collapse_spaces(hit.text)
         return Part(whole, whole, coverage(question.weights, whole))

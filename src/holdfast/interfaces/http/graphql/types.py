@@ -313,6 +313,18 @@ class Citation:
 class MemoryAnswer:
     """A cited answer, or an abstention that says so."""
 
+    layers_searched: list[str]
+
+    @strawberry.field
+    def searched_layers(self) -> list[str]:
+        """The layers that were searched: `layersSearched` by the name that other memories use."""
+        return self.layers_searched
+
+    @strawberry.field
+    def success(self) -> bool:
+        """Whether the search came to its end; what fails is in `errors` instead."""
+        return True
+
 
 @node(
     curation.Curation,

@@ -81,9 +81,10 @@ class HeadTimeoutProtocol(H11Protocol):
         """Close the oldest other connection without a key if there are too many: of this client, or
         of all those without a key. Where this client has only connections with a key, the new one
         is closed."""
+        connections: set[Any] = self.connections
         open_ones = [
             one
-            for one in self.connections
+            for one in connections
             if isinstance(one, HeadTimeoutProtocol)
             and not one.transport.is_closing()
             and not one._is_trusted

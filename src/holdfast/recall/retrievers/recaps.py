@@ -1,4 +1,4 @@
-"""Which recaps of earlier conversations a prompt is about.
+"""Finds the recaps of earlier conversations that a prompt, or a long question, is about.
 
 A prompt says what somebody sees, a recap says what shall hold: they may share no word. But the
 conversation that led to the recap began with such a complaint. So a prompt is compared with all
@@ -10,11 +10,10 @@ rare words that both have. The cross-encoder is not asked: of the prompts of `be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from holdfast.brief.first_prompt import PromptSimilarity
 from holdfast.model.knowledge import Recap
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri
@@ -50,6 +49,9 @@ class RecapSearchLimits(NamedTuple):
 
 LIMITS = RecapSearchLimits()
 
+# The share of a prompt's weight that a text has, and how many of its rare words.
+Overlap = Callable[[str], tuple[float, int]]
+
 
 @dataclass(slots=True)
 class RecapMatch:
@@ -77,8 +79,8 @@ class RecapMatch:
         )
 
 
-class GoalRecaps:
-    """The recaps of a bank, as one prompt sees them."""
+class RecapSearch:
+    """Finds recaps of one bank."""
 
     def __init__(self, reader: Reader, bank: str) -> None:
         self._reader = reader
@@ -88,12 +90,12 @@ class GoalRecaps:
     def find(
         self,
         goal: str,
-        prompt: PromptSimilarity,
+        overlap: Overlap,
         found: Iterable[Passage],
         semantic: SemanticSearch | None,
     ) -> list[RecapMatch]:
-        """The recaps that a prompt is about, best first. `found` are the passages that a search by
-        words found."""
+        """The recaps that a prompt is about, best first. `found` are the passages that a search
+        found, `overlap` measures what a text shares with the prompt."""
         if not self.all:
             return []
         meaning = semantic if semantic is not None and semantic.understands(goal) else None
@@ -103,7 +105,7 @@ class GoalRecaps:
             passages += [one.passage for one in nearest.passages]
         compared = self._nearest(passages)
         for match in compared:
-            match.score = self._score(match, goal, prompt, meaning)
+            match.score = self._score(match, goal, overlap, meaning)
         ranked = sorted(compared, key=lambda match: (-match.score, match.recap.memory.id))
         best = ranked[0].score if ranked else 0.0
         least, fraction = LIMITS.min_score, LIMITS.fraction_of_best
@@ -111,10 +113,6 @@ class GoalRecaps:
             least, fraction = LIMITS.min_share, LIMITS.fraction_of_best_by_words
         enough = (match for match in ranked if match.score >= max(fraction * best, 0.01))
         return list(enough) if best >= least else []
-
-    def of_turn(self, session: str, seq: int) -> RecapMatch | None:
-        """The matter that a turn belongs to."""
-        return next((match for match in self.all if match.is_of(session, seq)), None)
 
     def _nearest(self, passages: Sequence[Passage]) -> list[RecapMatch]:
         """The matters that most of the passages belong to, the first passages counting more."""
@@ -137,7 +135,7 @@ class GoalRecaps:
         self,
         match: RecapMatch,
         goal: str,
-        prompt: PromptSimilarity,
+        overlap: Overlap,
         meaning: SemanticSearch | None,
     ) -> float:
         """How well a matter fits. Of several conversations the best counts."""
@@ -145,14 +143,13 @@ class GoalRecaps:
         for one in match.conversations:
             messages = self._messages(one)
             said = " ".join((one.memory.what, *(passage.body for passage in messages)))
-            overlap = prompt.overlap(prompt.stems(said))
+            share, rare_words = overlap(said)
             if meaning is None:
-                enough = overlap.rare_words >= LIMITS.min_rare_words
-                scores.append(overlap.share if enough else 0.0)
+                scores.append(share if rare_words >= LIMITS.min_rare_words else 0.0)
                 continue
             cosines = meaning.similarities(self._reader, goal, messages)
             near = _mean_of_best([cosines.get(passage_key(p), 0.0) for p in messages])
-            scores.append(near + LIMITS.shared_words * overlap.share)
+            scores.append(near + LIMITS.shared_words * share)
         return max(scores)
 
     def _messages(self, recap: Recap) -> list[Passage]:
