@@ -16,6 +16,7 @@ from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
 from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.inbox import make_inbox
 from holdfast.principal import Level
 from holdfast.settings import load_settings
 from tests.e2e.access.plain_client import PlainClient
@@ -72,6 +73,15 @@ def tell_by_transcript(folder: Path, told: Told) -> None:
         script.tool("Bash", one.text, command=f"echo '{one.text}'")
         script.tool("Write", "ok", file_path="/home/dev/proj/a.txt", content=one.text)
     script.write(folder / "claude" / "projects")
+
+
+def home_with_inbox(folder: Path) -> Home:
+    """A home whose hooks write where they do on this machine: in memory, if there is such a
+    folder."""
+    home = Home(folder)
+    make_inbox(home.places)
+    home.inbox = home.places.inbox() or home.inbox
+    return home
 
 
 def tell_by_hooks(home: Home, told: Told) -> None:
@@ -132,15 +142,15 @@ def test_no_file_holds_a_secret_that_was_told_in_any_way(
     env = make_environment(tmp_path, store)
     settings = load_settings(env)
     told = divided(one_of_each())
-    home = Home(tmp_path)
+    home = home_with_inbox(tmp_path)
     tell_by_transcript(tmp_path, told)
     tell_by_hooks(home, told)
-    quick = WorkerOptions(once=True, start_delay_s=0, linger_s=0)
+    quick = WorkerOptions(start_delay_s=0, linger_s=0)
     with Holdfast(settings) as memory:
         memory.ingest(memory.ingestion.find([]))
         key = make_key(memory, KeyRequest("all", (), Level.ADMIN))[0]
-    while (done := run_worker(settings, quick)).more:
-        assert not done.failed
+    worked = run_worker(settings, quick)
+    assert worked.passes and not worked.failed
     printed = tell_by_server(env, tmp_path, key, told)
     exported = tmp_path / "exports"
     exported.mkdir()

@@ -364,3 +364,28 @@ def test_an_agent_can_promote_a_rule_only_if_the_settings_allow_it(root: Path) -
         (left,) = memory.teaching.auto_learn("promote")["candidates"]
         assert left["trust"] == "assistant", "an agent's words wait even so"
         assert memory.teaching.auto_learn("promote", left["id"])["written"] == []
+
+
+def test_an_opinion_above_nine_tenths_is_proposed_for_the_memory_file(root: Path) -> None:
+    with open_at(root.parent) as memory:
+        memory.retain("The ketch parser is worth its weight", "opinion", 0.9)
+        memory.retain("Explicit errors read better than try-catch", "opinion", 0.95)
+        (waiting,) = memory.rules.promote()
+        proposal = waiting.proposal
+        assert proposal.path == ".claude/memory.md" and "0.95" in proposal.reason
+        assert "+## Patterns" in waiting.diff and "Explicit errors read better" in waiting.diff
+        assert not (root / ".claude" / "memory.md").exists(), "a person decides"
+        memory.rules.approve(proposal.id)
+        assert "Explicit errors read better" in (root / ".claude" / "memory.md").read_text()
+        assert memory.rules.promote() == []
+
+
+def test_an_opinion_is_never_written_without_a_person_and_stays_rejected(root: Path) -> None:
+    home, allowed = root.parent, PromotionSettings(automatic=True, memory=True)
+    with Holdfast(Settings(home=home, claude_dir=home / "claude", promote=allowed)) as memory:
+        memory.retain("Explicit errors read better than try-catch", "opinion", 0.95)
+        (waiting,) = memory.rules.promote()
+        memory.rules.reject(waiting.proposal.id, "not in generated code")
+        memory.retain("Explicit errors read better than try-catch", "opinion", 0.99)
+        assert memory.rules.promote() == []
+        assert not (root / ".claude" / "memory.md").exists()

@@ -117,21 +117,19 @@ class RecordOutcome(NamedTuple):
 def record_outcomes(
     store: Store, injection: Injection, sessions: Sequence[Session]
 ) -> dict[str, RecordOutcome]:
-    """What became of each record of an injection, by its URI. Of what the user contradicted it is
-    the record with most words of that turn; none if none shares a rare word with it."""
+    """Whether and how each record of an injection was used, by its URI."""
     turns = [turn for s in sessions for turn in _turns_after(store, s, injection)]
     asked = " ".join(turn.text[:_MAX_TURN_TEXT] for turn in turns if turn.role is Role.USER)
     records = _InjectedRecords(store, injection, asked)
-    found = {record.uri: _record_outcome(record, turns) for record in records.all}
-    wrong = next((t for t in turns if _contradicts(t)), None)
-    if wrong is not None:
-        # What the user says in the contradiction is what it is about.
-        whole = _InjectedRecords(store, injection, "")
-        said = {stem(word) for word in words(wrong.text[:_MAX_USER_TEXT])}
-        about = max(whole.all, key=lambda record: len(record.rare & said), default=None)
-        if about is not None and about.rare & said:
-            found[about.uri] = RecordOutcome(InjectionUse.CONTRADICTED, wrong)
-    return found
+    return {record.uri: _record_outcome(record, turns) for record in records.all}
+
+
+def contradicting_turn(
+    store: Store, injection: Injection, sessions: Sequence[Session]
+) -> Turn | None:
+    """The turn in which the user said that something of an injection is wrong."""
+    turns = (turn for s in sessions for turn in _turns_after(store, s, injection))
+    return next((turn for turn in turns if _contradicts(turn)), None)
 
 
 def _record_outcome(record: _InjectedRecord, turns: Sequence[Turn]) -> RecordOutcome:

@@ -1,7 +1,8 @@
 """Proposals: which patterns should become rules, and which rules should go.
 
 A pattern is ripe with three occurrences from different sources and a confidence of 0.8, if no rule
-says the same and nobody refused it. A rule is proposed for demotion if people said the opposite
+says the same and nobody refused it. An opinion above 0.9 is proposed for the memory file; only a
+person writes it there. A rule is proposed for demotion if people said the opposite
 since, or if no file matches its globs. A person decides about a proposal, or the setting that lets
 ripe patterns be written; a proposal with text from outside the project always needs a person.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from holdfast.language import truncate
+from holdfast.language import capitalize, truncate
 from holdfast.learn.agent_lessons import LESSON, open_lessons
 from holdfast.learn.existing_rules import Similarity, find_matching_rule, says_the_same
 from holdfast.learn.rule_text import RuleAddition
@@ -20,7 +21,8 @@ from holdfast.learn.rule_writing import fingerprint, read_bytes, rules_path
 from holdfast.model.curation import Action, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Pattern, Proposal, ProposalKind, Refusal, Rule
-from holdfast.model.trust import Trust
+from holdfast.model.opinions import Opinion
+from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import uri
 from holdfast.refine.rules.commit_style import DOMAIN as COMMITS
 from holdfast.sources.rule_files import any_file_matches
@@ -31,7 +33,10 @@ from holdfast.store.protocol import Reader
 # shown to users as criteria.
 MIN_OCCURRENCES = 3
 MIN_CONFIDENCE = 0.8
+# An opinion is proposed for the memory file above this confidence.
+MIN_OPINION_CONFIDENCE = 0.9
 DECISIONS_SECTION = "Key Decisions"
+OPINIONS_SECTION = "Patterns"
 _DECIDED = (Action.APPROVE, Action.REJECT)
 # URIs of evidence in the comment behind a rule: the latest.
 _MAX_LINKS = 3
@@ -44,6 +49,14 @@ def is_ripe(pattern: Pattern) -> bool:
     since."""
     enough = pattern.occurrences >= MIN_OCCURRENCES and pattern.confidence >= MIN_CONFIDENCE
     return enough and bool(pattern.last)
+
+
+def is_firm(opinion: Opinion) -> bool:
+    """Whether an opinion may be proposed for the memory file: believed, contradicted by nobody, and
+    not from outside the project."""
+    is_believed = opinion.status is Status.OBSERVED and not opinion.tension
+    is_trusted = opinion.trust is not Trust.EXTERNAL
+    return is_believed and is_trusted and opinion.confidence > MIN_OPINION_CONFIDENCE
 
 
 def refusals_in_effect(reader: Reader, bank: str) -> list[Refusal]:
@@ -78,6 +91,13 @@ def propose(
         if not _is_known(lesson.text, rules, known_texts, similarity, is_lesson=True):
             proposals.append(lesson)
             known_texts.append(lesson.text)
+    for opinion in reader.opinions.all(bank):
+        is_decided = uri("memory", opinion.id) in decided
+        if is_firm(opinion) and not is_decided:
+            proposal = _opinion_promotion(opinion, root, now)
+            if not _is_known(proposal.text, rules, known_texts, similarity):
+                proposals.append(proposal)
+                known_texts.append(proposal.text)
     proposals += _demotions(ripe, rules, root, now, decided, similarity)
     # A stored proposal keeps its time, and the state of the file that it was shown against.
     return [
@@ -104,8 +124,8 @@ def _is_known(
 
 
 def refused_texts(refusals: Sequence[Refusal]) -> list[str]:
-    """The texts of refused patterns and lessons."""
-    prefixes = tuple(uri(kind, "") for kind in ("pattern", LESSON))
+    """The texts of refused patterns, opinions and lessons."""
+    prefixes = tuple(uri(kind, "") for kind in ("pattern", "memory", LESSON))
     return [refusal.text for refusal in refusals if refusal.target.startswith(prefixes)]
 
 
@@ -131,6 +151,31 @@ def _promotion(pattern: Pattern, root: Path | None, now: str) -> Proposal:
     )
 
 
+def _opinion_promotion(opinion: Opinion, root: Path | None, now: str) -> Proposal:
+    target = uri("memory", opinion.id)
+    sources = len(opinion.evidence_for)
+    people = f"{sources} {'record' if sources == 1 else 'records'}"
+    return Proposal(
+        opinion.bank,
+        content_id("proposal", target),
+        ProposalKind.PROMOTE,
+        target,
+        capitalize(opinion.what),
+        "opinions",
+        MEMORY_FILE,
+        f"believed with a confidence of {opinion.confidence:.2f}, by {people}",
+        now,
+        opinion.trust,
+        (),
+        opinion.evidence_for,
+        fingerprint(read_bytes(root / MEMORY_FILE)) if root is not None else "",
+    )
+
+
+def _is_opinion(proposal: Proposal) -> bool:
+    return proposal.target.startswith(uri("memory", ""))
+
+
 def destination(pattern: Pattern) -> str:
     """The file for a pattern: the memory file for a decision, the rules of its domain for how
     things are done."""
@@ -153,17 +198,20 @@ def path_globs(pattern: Pattern) -> tuple[str, ...]:
 
 def rule_addition(proposal: Proposal, text: str = "") -> RuleAddition:
     """A proposal as an addition to a file; with other words if `text` is given."""
-    section = DECISIONS_SECTION if proposal.path == MEMORY_FILE else ""
+    in_memory_file = OPINIONS_SECTION if _is_opinion(proposal) else DECISIONS_SECTION
+    section = in_memory_file if proposal.path == MEMORY_FILE else ""
     links = proposal.evidence[-_MAX_LINKS:]
     return RuleAddition(text or proposal.text, links, proposal.domain, proposal.paths, section)
 
 
 def may_be_automatic(proposal: Proposal, rules_allowed: bool, memory_file_allowed: bool) -> bool:
     """Whether a proposal may be written without asking a person, given what the settings allow for
-    rules and for the memory file. Never if it has text from outside the project."""
+    rules and for the memory file. Never if it has text from outside the project, or is an
+    opinion."""
     is_allowed = memory_file_allowed if proposal.path == MEMORY_FILE else rules_allowed
     is_trusted = proposal.trust in (Trust.USER, Trust.TEAM)
-    return is_allowed and is_trusted and proposal.kind is ProposalKind.PROMOTE
+    is_rule = proposal.kind is ProposalKind.PROMOTE and not _is_opinion(proposal)
+    return is_allowed and is_trusted and is_rule
 
 
 def _demotions(

@@ -61,7 +61,9 @@ def test_an_empty_memory_has_no_example_questions(tmp_path: Path) -> None:
 def test_sessions_since_the_last_visit_are_counted(memory: Holdfast) -> None:
     view = gather_home(memory, "2026-10-27T00:00:00.000Z", NOW)
     assert view.new == 3 and view.verdict is not None and view.until == "2026-11-17"
-    assert sum(view.activity.values()) == 10  # one of the eleven is older than twelve weeks
+    assert (
+        sum(one.sessions for one in view.activity) == 10
+    )  # one of the eleven is older than twelve weeks
     assert gather_home(memory, "", NOW, with_verdict=False).verdict is None
 
 
@@ -79,7 +81,7 @@ def test_banks_with_few_sessions_share_a_bar(tmp_path: Path) -> None:
             script.assistant("The loader is mended.")
             script.write(tmp_path / "sessions")
         memory.ingest(memory.ingestion.find([tmp_path / "sessions"]))
-        names = {name for _, name in activity(memory, "2020-01-01")}
+        names = {one.bank for one in activity(memory, "2020-01-01")}
         assert len(names) == 6 and OTHER_BANKS in names
 
 

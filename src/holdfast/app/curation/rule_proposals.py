@@ -23,6 +23,7 @@ from holdfast.learn.existing_rules import find_matching_rule
 from holdfast.learn.promotion import (
     MIN_CONFIDENCE,
     MIN_OCCURRENCES,
+    is_firm,
     is_ripe,
     may_be_automatic,
     propose,
@@ -48,7 +49,7 @@ SCOPES = ("project", USER_SCOPE)
 AUTOMATIC_AUTHOR = "holdfast"
 # The stage under which the store notes up to which change a bank was searched for proposals. A
 # higher version searches all banks again.
-_STAGE, _STAGE_VERSION = "proposals", 1
+_STAGE, _STAGE_VERSION = "proposals", 2
 
 
 def user_path(domain: str) -> str:
@@ -199,7 +200,8 @@ class RuleProposals:
     def _has_evidence(self, bank: str) -> bool:
         """Whether there can be proposals: it saves loading the embedding model where not."""
         taught = any(e.action is Action.TEACH for e in self._store.curation.log(bank))
-        return taught or any(map(is_ripe, self._store.rules.patterns(bank)))
+        firm = any(map(is_firm, self._store.opinions.all(bank)))
+        return taught or firm or any(map(is_ripe, self._store.rules.patterns(bank)))
 
     def _write_automatically(self, proposal: Proposal, root: str) -> None:
         """Write a rule without asking. If its file cannot be written, the proposal stays open."""

@@ -11,11 +11,16 @@ from typing import Any, NamedTuple, cast
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.record_view import correctable_text, fingerprint
 from holdfast.brief.frame import Brief
-from holdfast.brief.injection_outcomes import RecordOutcome, record_outcomes
+from holdfast.brief.injection_outcomes import (
+    RecordOutcome,
+    contradicting_turn,
+    record_outcomes,
+)
 from holdfast.capture.redact import Redactor
+from holdfast.language import content_stems
 from holdfast.learn.curation import CORRECTABLE_KINDS
 from holdfast.model.ledgers.injections import Injection, InjectionUse
-from holdfast.model.records import Session
+from holdfast.model.records import Session, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.regex import regex
@@ -28,6 +33,8 @@ _INDEXED = regex(r"- ([0-9a-f]{8}) ")
 _OF_MEMORY_FILE = f"From {MEMORY_FILE}"
 # Only what a person can take back here; rules are lines of a file of the project.
 _NOT_FORGETTABLE = ("rule",)
+# A turn that shares so many words with a line is about it.
+_MIN_SHARED_WORDS = 2
 # A line of a transcript, and all of one that is looked through for a brief.
 _MAX_LINE_BYTES = 4_000_000
 _MAX_FILE_BYTES = 400_000_000
@@ -89,17 +96,13 @@ def injected_texts(memory: Holdfast, session: Session) -> list[InjectedText]:
         text = texts.get(brief, "")
         lines: Sequence[BriefLine] = ()
         if text:
-            outcomes = record_outcomes(memory.store, one, sessions) if _is_settled(one) else {}
-            lines = [
-                line._replace(outcome=_line_outcome(line, one.records, outcomes))
-                for line in brief_lines(Brief(brief, text, one.records))
-            ]
+            lines = brief_lines(Brief(brief, text, one.records))
+            if one.use is not InjectionUse.UNKNOWN:
+                outcomes = record_outcomes(memory.store, one, sessions)
+                wrong = contradicting_turn(memory.store, one, sessions)
+                lines = _with_outcomes(lines, one.records, outcomes, wrong)
         found.append(InjectedText(one, text, tuple(lines), estimate_tokens(text) if text else 0))
     return found
-
-
-def _is_settled(injection: Injection) -> bool:
-    return injection.use is not InjectionUse.UNKNOWN
 
 
 def brief_lines(brief: Brief) -> list[BriefLine]:
@@ -146,6 +149,26 @@ def _with_actions(memory: Holdfast, bank: str, line: BriefLine) -> BriefLine:
         return line._replace(can_forget=True)
     words = correctable_text(record)
     return line._replace(words=words, seen=fingerprint(words), can_forget=True)
+
+
+def _with_outcomes(
+    lines: Sequence[BriefLine],
+    records: Sequence[str],
+    outcomes: Mapping[str, RecordOutcome],
+    wrong: Turn | None,
+) -> list[BriefLine]:
+    """Lines with what became of them. The line that a turn contradicts is the one that it shares
+    most words with; none if it shares too few with any."""
+    made = [line._replace(outcome=_line_outcome(line, records, outcomes)) for line in lines]
+    if wrong is None:
+        return made
+    said = content_stems(wrong.text)
+    shared = [len(said & content_stems(line.text)) if line.outcome else 0 for line in made]
+    at = max(range(len(made)), key=lambda n: shared[n])
+    if shared[at] >= _MIN_SHARED_WORDS:
+        outcome = RecordOutcome(InjectionUse.CONTRADICTED, wrong)
+        made[at] = made[at]._replace(outcome=outcome)
+    return made
 
 
 def _line_outcome(

@@ -21,6 +21,14 @@ _MAX_BANKS = 5
 OTHER_BANKS = "other banks"
 
 
+class Activity(NamedTuple):
+    """How many sessions ended on a day in a bank, by its name."""
+
+    day: str
+    bank: str
+    sessions: int
+
+
 class HomeView(NamedTuple):
     """The first page. `since` is when its reader was last here, "" if never, and `new` how many
     sessions ended after that. `verdict` is None for somebody who may not see the health of the
@@ -33,7 +41,7 @@ class HomeView(NamedTuple):
     sessions: tuple[SessionListing, ...]
     waiting: WaitingCounts
     verdict: Verdict | None
-    activity: dict[tuple[str, str], int]
+    activity: tuple[Activity, ...]
     until: str
 
 
@@ -55,10 +63,12 @@ def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = Tru
     )
 
 
-def activity(memory: Holdfast, since: str, until: str = "") -> dict[tuple[str, str], int]:
+def activity(
+    memory: Holdfast, since: str, until: str = "", bank: str | None = None
+) -> tuple[Activity, ...]:
     """How many sessions ended by day and by the name of their bank; banks with few are added up."""
     names = {bank.id: bank.name for bank in memory.reader.banks.all()}
-    counts = memory.reader.sessions.by_day(None, since, until)
+    counts = memory.reader.sessions.by_day(bank, since, until)
     by_bank: Counter[str] = Counter()
     for one in counts:
         by_bank[names.get(one.bank, one.bank)] += one.sessions
@@ -67,7 +77,7 @@ def activity(memory: Holdfast, since: str, until: str = "") -> dict[tuple[str, s
     for one in counts:
         name = names.get(one.bank, one.bank)
         found[one.day, name if name in named else OTHER_BANKS] += one.sessions
-    return dict(found)
+    return tuple(Activity(day, name, count) for (day, name), count in found.items())
 
 
 def _verdict(memory: Holdfast) -> Verdict:

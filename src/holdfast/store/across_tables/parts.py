@@ -6,10 +6,12 @@ A part is made, and its module imported, when it is first used: a search needs a
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    # To type checkers these are properties, as the protocol has them.
+    from builtins import property as cached_property
+
     from holdfast.store.across_tables.bank_merges import BankMerges
     from holdfast.store.across_tables.derived import DerivedWriter
     from holdfast.store.across_tables.lookup import RecordReader
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from holdfast.store.sql.database import Database
 
     TableSizes = Callable[[], list[TableSize]]
+else:
+    from functools import cached_property
 
 
 class ReaderParts:

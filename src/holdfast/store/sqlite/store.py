@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,11 @@ from holdfast.store.sqlite.schema import VERSION
 from holdfast.store.sqlite.schema import migrations as own_migrations
 
 if TYPE_CHECKING:
+    from builtins import property as cached_property
+
     from holdfast.store.sqlite.erasure import SqliteEraser
+else:
+    from functools import cached_property
 
 # How many faults of a sort are reported; a damaged file has thousands, and five show what it is.
 _MAX_FAULTS = 5

@@ -7,7 +7,7 @@ from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import ago
-from holdfast.app.views.home_view import WEEKS, gather_home
+from holdfast.app.views.home_view import WEEKS, HomeView, gather_home
 from holdfast.app.views.last_visit import note_visit
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.pages.page_request import PageRequest, Shown
@@ -29,8 +29,14 @@ async def home_view(request: PageRequest) -> Shown:
             "names": {bank.id: bank.name for bank in view.banks},
             "questions": questions.get(memory.reader, who.banks, now),
             "recent": [asked.summary(id) for id in asked.ids()[:_RECENT_QUESTIONS]],
-            "plot": by_week(view.activity, view.until, WEEKS, "session") if view.activity else None,
+            "plot": by_week(_amounts(view), view.until, WEEKS, "session")
+            if view.activity
+            else None,
             "ago": ago,
         }
 
     return await request.pool.read(load)
+
+
+def _amounts(view: HomeView) -> dict[tuple[str, str], int]:
+    return {(one.day, one.bank): one.sessions for one in view.activity}

@@ -15,6 +15,8 @@ from holdfast.app.status.period_digest import PeriodDigest, as_markdown
 from holdfast.interfaces.http.core.page_formats import MEDIA_TYPES, PageFormat
 from holdfast.interfaces.ui.markdown import record_markdown
 from holdfast.model.to_json import to_jsonable
+from holdfast.model.uris import uri
+from holdfast.store.records.sessions import SessionListing
 
 Shown = Mapping[str, Any]
 # What only serves to draw a page: drawings, texts of notes, and the choices of filters.
@@ -33,16 +35,22 @@ class _Rows(NamedTuple):
     is_whole: bool = True
 
 
+def _session_row(listed: SessionListing) -> dict[str, Any]:
+    """A session with what the list tells of it."""
+    row: dict[str, Any] = to_jsonable(listed)
+    return {"uri": uri("session", listed.session.id), **row.pop("session"), **row}
+
+
 # The lists among the pages, by their templates.
 _LISTS: Mapping[str, _Rows] = {
-    "sessions.html": _Rows("sessions"),
+    "sessions.html": _Rows("sessions", lambda rows: [_session_row(row) for row in rows]),
     "memory.html": _Rows("items"),
     "forgotten.html": _Rows("away"),
     "decisions.html": _Rows("log"),
     "banks.html": _Rows(
         "banks", lambda rows: [{**to_jsonable(one), **to_jsonable(count)} for one, count in rows]
     ),
-    "search.html": _Rows("hits"),
+    "search.html": _Rows("hits", lambda hits: [row[0] for row in hits]),
     "timeline.html": _Rows("days", lambda days: [row[0] for _, some in days for row in some]),
     "repos.html": _Rows(
         "seen",
@@ -101,9 +109,8 @@ def rows_of(template: str, shown: Shown) -> list[dict[str, Any]]:
 
 
 def _row(record: object) -> dict[str, Any]:
-    named = getattr(record, "uri", "")
     fields: dict[str, Any] = to_jsonable(record)
-    return {"uri": named, **fields} if isinstance(named, str) and named else fields
+    return {"uri": getattr(record, "uri", ""), **fields} if hasattr(record, "uri") else fields
 
 
 def _no_data(value: object) -> None:

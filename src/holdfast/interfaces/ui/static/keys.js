@@ -56,3 +56,28 @@ for (const here of document.querySelectorAll("nav [aria-current]")) {
   const nav = here.closest("nav");
   nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40;
 }
+
+// A link to a message or a record can be taken along; without scripts it is a link like any other.
+const told = document.createElement("p");
+told.className = "sr";
+told.setAttribute("role", "status");
+document.body.append(told);
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-copy]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const isHere = link.getAttribute("href").startsWith("#");
+  if (!isHere) event.preventDefault();
+  try {
+    await navigator.clipboard.writeText(new URL(link.dataset.copy, location.href).href);
+  } catch {
+    if (!isHere) location.href = link.href;
+    return;
+  }
+  told.textContent = "Link copied";
+  link.classList.add("copied");
+  setTimeout(() => {
+    link.classList.remove("copied");
+    told.textContent = "";
+  }, 2000);
+});
