@@ -60,8 +60,8 @@ for (const here of document.querySelectorAll("nav [aria-current]")) {
 // A link to a message or a record can be taken along; without scripts it is a link like any other.
 const told = document.createElement("p");
 told.className = "sr";
-told.setAttribute("role", "status");
-document.body.append(told);
+told.setAttribute("aria-live", "polite");
+document.querySelector("footer")?.append(told);
 
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a[data-copy]");
