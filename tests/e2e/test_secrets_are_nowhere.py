@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+import shutil
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from bench.secrets import PARTS, planted
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key
-from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.inbox import make_inbox
 from holdfast.principal import Level
 from holdfast.settings import load_settings
@@ -75,13 +75,16 @@ def tell_by_transcript(folder: Path, told: Told) -> None:
     script.write(folder / "claude" / "projects")
 
 
-def home_with_inbox(folder: Path) -> Home:
+@contextmanager
+def home_with_inbox(folder: Path) -> Generator[Home]:
     """A home whose hooks write where they do on this machine: in memory, if there is such a
     folder."""
     home = Home(folder)
-    make_inbox(home.places)
-    home.inbox = home.places.inbox() or home.inbox
-    return home
+    home.inbox = make_inbox(home.places)
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home.inbox)
 
 
 def tell_by_hooks(home: Home, told: Told) -> None:
@@ -123,9 +126,9 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[Server | None]:
         yield made
 
 
-def files_below(*folders: Path) -> dict[Path, bytes]:
+def files_below(*folders: Path) -> dict[str, bytes]:
     found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return {path: path.read_bytes() for path in found}
+    return {str(path): path.read_bytes() for path in found}
 
 
 def surviving(secrets: Sequence[Planted], content: bytes) -> list[str]:
@@ -134,16 +137,10 @@ def surviving(secrets: Sequence[Planted], content: bytes) -> list[str]:
     return [half for half in halves if half.encode() in content]
 
 
-@pytest.mark.slow
-def test_no_file_holds_a_secret_that_was_told_in_any_way(
-    postgres: Server | None, tmp_path: Path
-) -> None:
-    store = postgres.database() if postgres else ""
-    env = make_environment(tmp_path, store)
-    settings = load_settings(env)
-    told = divided(one_of_each())
-    home = home_with_inbox(tmp_path)
-    tell_by_transcript(tmp_path, told)
+def told_and_collected(home: Home, env: dict[str, str], told: Told) -> dict[str, bytes]:
+    """Tell a memory everything, and return all that was written: by the name of its place."""
+    folder, settings = home.folder, load_settings(env)
+    tell_by_transcript(folder, told)
     tell_by_hooks(home, told)
     quick = WorkerOptions(start_delay_s=0, linger_s=0)
     with Holdfast(settings) as memory:
@@ -151,27 +148,37 @@ def test_no_file_holds_a_secret_that_was_told_in_any_way(
         key = make_key(memory, KeyRequest("all", (), Level.ADMIN))[0]
     worked = run_worker(settings, quick)
     assert worked.passes and not worked.failed
-    printed = tell_by_server(env, tmp_path, key, told)
-    exported = tmp_path / "exports"
+    printed = tell_by_server(env, folder, key, told)
+    exported = folder / "exports"
     exported.mkdir()
     commands = [
         ["export", str(exported / "memory.jsonl")],
         ["export", "--format", "markdown", str(exported / "folder")],
-        *([] if store else [["backup", str(exported / "kept.db")]]),
+        *([] if settings.store else [["backup", str(exported / "kept.db")]]),
     ]
     for command in commands:
-        assert run_command(command, env, tmp_path).returncode == 0
+        assert run_command(command, env, folder).returncode == 0
 
-    files = files_below(settings.home, exported, home.inbox)
-    places = {"log of the server": printed, **{str(path): data for path, data in files.items()}}
+    return {"log of the server": printed, **files_below(settings.home, exported, home.inbox)}
+
+
+@pytest.mark.slow
+def test_no_file_holds_a_secret_that_was_told_in_any_way(
+    postgres: Server | None, tmp_path: Path
+) -> None:
+    told = divided(one_of_each())
+    store = postgres.database() if postgres else ""
+    env = make_environment(tmp_path, store)
+    with home_with_inbox(tmp_path) as home:
+        places = told_and_collected(home, env, told)
+        assert not list(home.inbox.iterdir())
     if postgres:
         postgres.run(store, "CHECKPOINT")
-        places |= {str(path): data for path, data in files_below(postgres.home).items()}
+        places |= files_below(postgres.home)
 
     held = {name for name, data in places.items() if CONTROL.encode() in data}
     assert any("export" in name for name in held) and any("events" in name for name in held)
     assert any("pg_wal" in name if postgres else name.endswith((".db", "-wal")) for name in held)
-    assert not list(home.inbox.iterdir()) and HomePaths(settings.home).journals.is_dir()
     found = {
         name: survivors
         for name, data in places.items()

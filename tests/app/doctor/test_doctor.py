@@ -65,7 +65,7 @@ def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> No
     done = run(settings.home, "doctor")
     assert done.returncode == 1 and "another version: capture.sh" in done.stdout
     done = run(settings.home, "doctor", "--fix")
-    assert done.returncode == 0 and "mended: scripts: capture.sh laid out anew." in done.stdout
+    assert done.returncode == 0 and "mended: scripts: capture.sh written again." in done.stdout
     assert script.read_bytes() == whole
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.interfaces.cli.main import COMMANDS, make_parser, overview
+from holdfast.interfaces.cli.main import COMMANDS, all_commands, make_parser
 from tests.support.command_line import run_command
 from tests.support.transcripts import Script, bug_hunt
 
@@ -133,7 +133,7 @@ def test_text_output_names_source_and_confidence(home: Path) -> None:
     assert "freshness unknown" in recalled.stdout
     assert "\x1b[" not in asked.stdout
     lost = holdfast(home, "recall", "zymurgy of the retry ullage", "--bank", "all", "--explain")
-    assert "Nothing in all speaks" in lost.stdout and "why: " in lost.stdout
+    assert 'No results in bank "all".' in lost.stdout and "why: " in lost.stdout
     assert "direct_fts found" in lost.stdout
     assert "fallbacks: raw_grep, clarification" in lost.stdout
 
@@ -226,7 +226,7 @@ def test_the_help_of_every_command_has_an_example() -> None:
     for name in COMMANDS:
         text = make_parser(name).format_help()
         assert f"holdfast {name}" in text and "examples:" in text
-        assert name in overview()
+        assert name in all_commands()
 
 
 def test_the_current_folder_selects_the_bank_of_its_project(tmp_path: Path) -> None:
@@ -240,4 +240,4 @@ def test_the_current_folder_selects_the_bank_of_its_project(tmp_path: Path) -> N
     inside = holdfast(tmp_path, "recall", "anchor chain", cwd=project / "sub")
     outside = holdfast(tmp_path, "recall", "anchor chain", cwd=tmp_path)
     assert "eight millimetres" in inside.stdout
-    assert "Nothing in" in outside.stdout
+    assert "No results in" in outside.stdout

@@ -10,7 +10,15 @@ import pytest
 from holdfast.app.background.worker_log import WorkerLog
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import digest
-from holdfast.interfaces.cli.main import COMMANDS, GROUPS, main, make_parser, overview
+from holdfast.interfaces.cli.main import (
+    COMMANDS,
+    FIRST_COMMANDS,
+    GROUPS,
+    all_commands,
+    main,
+    make_parser,
+    overview,
+)
 from holdfast.settings import Settings
 from tests.support.command_line import Run, runner
 from tests.support.transcripts import Script, bug_hunt
@@ -30,11 +38,47 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return runner(capsys)
 
 
-def test_the_overview_groups_every_command_by_its_purpose() -> None:
-    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+def test_the_short_help_shows_eight_commands_and_where_the_rest_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for arguments in (["--help"], ["-h"], ["help"]):
+        assert main(arguments) == 0
+        assert capsys.readouterr().out == overview()
     lines = overview().splitlines()
+    assert len(lines) <= 24 and all(len(line) <= 80 for line in lines)
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and "holdfast" not in line]
+    assert listed == list(FIRST_COMMANDS) and len(listed) == 8 and set(listed) <= set(COMMANDS)
+    assert f"  holdfast help all          all {len(COMMANDS)} commands" in lines
+
+
+def test_help_all_groups_every_command_by_its_purpose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == all_commands().splitlines()
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
     assert all(len(line) <= 80 for line in lines)
     assert all(f"{title}:" in lines for title in GROUPS)
+    assert all(any(line.startswith(f"  {name} ") for line in lines) for name in COMMANDS)
+
+
+# Riddles of an earlier dialect, with what a developer would say instead.
+_RIDDLES = {
+    "does not tell Holdfast": "hooks are not installed",
+    "unasked": "injected",
+    "borne out": "confirmed",
+    "move into": "install",
+    "move out": "remove",
+    "speak of": "be about",
+    "speaks of": "is about",
+    "behind the scenes": "in the background",
+}
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_no_help_text_speaks_in_riddles(name: str) -> None:
+    text = make_parser(name).format_help() if name else overview() + all_commands()
+    words = " ".join(text.split()).lower()
+    assert not [riddle for riddle in _RIDDLES if riddle in words]
 
 
 def test_a_network_with_opinions_is_not_reported_as_empty(run: Run) -> None:
@@ -147,7 +191,9 @@ def test_without_arguments_it_shows_the_status_and_one_next_step(
         return capsys.readouterr().out
 
     nothing = output()
-    assert "Capture is not set up" in nothing and "Next:  holdfast setup\n" in nothing
+    assert (
+        "Claude Code hooks are not installed." in nothing and "Next:  holdfast setup\n" in nothing
+    )
     assert not (tmp_path / "home").exists()
     (tmp_path / "claude").mkdir()
     assert main(["setup", "--yes"]) == 0

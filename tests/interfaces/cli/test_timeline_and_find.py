@@ -77,7 +77,7 @@ def test_timeline_says_what_it_leaves_out(home: Path) -> None:
     undated = holdfast(home, "timeline", "--bank", "boats").stdout
     assert "2 records without a time left out" in undated and "Nothing of these kinds" in undated
     nothing = holdfast(home, "timeline", "--query", "zymurgy", "--bank", "proj").stdout
-    assert "Nothing in proj speaks of 'zymurgy'." in nothing and "--bank all" in nothing
+    assert "No results for 'zymurgy' in proj." in nothing and "--bank all" in nothing
 
 
 def test_find_prints_the_documented_json(home: Path) -> None:

@@ -61,6 +61,14 @@ class Server(NamedTuple):
         """The headers by which a request is one for the name that browsers use."""
         return {"Host": urlsplit(self.enter).netloc}
 
+    def new_link(self) -> str:
+        """A link that signs in one browser, as another `holdfast browse` prints it."""
+        made = run_command(["browse", "--no-open", "--json"], self.env)
+        assert made.returncode == 0, made.stderr
+        told = json.loads(made.stdout)
+        assert told["url"] == self.url
+        return told["enter"]
+
     def ask(
         self,
         path: str,

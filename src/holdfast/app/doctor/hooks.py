@@ -35,38 +35,40 @@ def _entries(context: DoctorContext) -> Check:
     for problem in hooks.problems:
         return Check(name, Grade.BROKEN, f"{problem}.", "Correct that file; it is Claude Code's.")
     if hooks.off is not None:
-        sentence = f"{hooks.off} says disableAllHooks: Claude Code runs no hooks at all."
-        return Check(name, Grade.BROKEN, sentence, "Take that setting out of the file.")
+        sentence = f"{hooks.off} sets disableAllHooks: Claude Code runs no hooks at all."
+        return Check(name, Grade.BROKEN, sentence, "Remove that setting.")
     if not hooks.is_installed and InstallRecord(context.paths.home, OTHER_AGENTS).files:
-        return Check(name, Grade.OK, "Other agents are set up, and Claude Code is not.")
+        return Check(
+            name, Grade.OK, "Claude Code hooks are not installed; other agents are set up."
+        )
     if not hooks.is_installed:
-        sentence = "Claude Code does not tell Holdfast of its sessions."
+        sentence = "Claude Code hooks are not installed."
         return Check(name, Grade.WARNING, sentence, "holdfast setup")
     if hooks.missing:
-        sentence = f"Claude Code does not tell of {', '.join(hooks.missing)}."
+        sentence = f"Claude Code hooks are missing for {', '.join(hooks.missing)}."
         return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
     own_script = context.paths.hooks / "capture.sh"
     paths = {path for paths in hooks.scripts.values() for path in paths}
     for path in sorted(paths):
         if not path.exists():
-            sentence = f"Claude Code runs {path}, which is not there."
+            sentence = f"The hooks run {path}, which is missing."
             if path == own_script:
                 return Check(name, Grade.BROKEN, sentence, FIX)
             return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
         if os.path.realpath(path) != os.path.realpath(own_script):
-            sentence = f"Claude Code runs {path}: its events go to another home than this one."
+            sentence = f"The hooks run {path}: events go to another home than this one."
             return Check(name, Grade.WARNING, sentence, "holdfast setup, or set HOLDFAST_HOME")
-    return ok(name, "Claude Code tells Holdfast of every event it needs.")
+    return ok(name, "Claude Code hooks are installed for all events.")
 
 
 def _duplicates(context: DoctorContext) -> Check:
     hooks = context.hooks
     twice = [event for event, paths in hooks.scripts.items() if len(paths) > 1]
     if hooks.scripts and hooks.plugins:
-        sentence = "The hooks are in the settings and in the plugin: each event comes twice."
+        sentence = "Hooks are in the settings and in the plugin: each event is recorded twice."
         return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
     if twice:
-        sentence = f"The settings name our hook more than once for {', '.join(twice)}."
+        sentence = f"The settings have more than one Holdfast hook for {', '.join(twice)}."
         return _fixed_by_setup(context, "once", Grade.WARNING, sentence)
     return ok("once", "No hook is installed twice.")
 
@@ -82,13 +84,13 @@ def _server(context: DoctorContext) -> Check:
             or context.hooks.plugins
             or not context.hooks.is_installed
         ):
-            return ok(name, "No server was set up here.")
-        sentence = f"{file} does not name the server any more: Claude cannot ask this memory."
+            return ok(name, "The MCP server is not installed here.")
+        sentence = f"{file} has no entry for the MCP server any more: Claude cannot search memory."
         return _fixed_by_setup(context, name, Grade.WARNING, sentence)
     if program and not Path(program).exists():
-        sentence = f"{file} names {program} for the server, which is not there."
+        sentence = f"{file} starts the MCP server with {program}, which is missing."
         return _fixed_by_setup(context, name, Grade.BROKEN, sentence)
-    return ok(name, "Claude can ask this memory.")
+    return ok(name, "The MCP server is installed.")
 
 
 def _server_program(file: Path, home: Path) -> str | None:
@@ -142,7 +144,7 @@ def _scripts(context: DoctorContext) -> Check:
 
     def install_scripts() -> str:
         install.prepare_home(paths, python or install.find_interpreter())
-        return f"{', '.join(differ)} laid out anew."
+        return f"{', '.join(differ)} written again."
 
     sentence = f"Missing or of another version: {', '.join(differ)}."
     return Check("scripts", Grade.BROKEN, sentence, FIX, install_scripts)

@@ -60,7 +60,7 @@ class Browse:
             at = self._best_hit(query, bank, kinds)
             if at is None:
                 where = context.bank_name(id) if id is not None else "any bank"
-                note = f"Nothing in {where} speaks of {query!r}."
+                note = f"No results for {query!r} in {where}."
                 return Timeline(context.bank_name(id), "", (), 0, query, (note,))
         if bank is None and at is not None and not isinstance(at, TimelinePosition):
             id = at.bank

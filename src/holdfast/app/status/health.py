@@ -219,7 +219,7 @@ def judge_capture(health: Health, pending: int) -> Verdict:
     left = f"{lines} still to be read{busy}" if pending else ""
     # Only a hook event shows that hooks run; transcripts are read without them, too.
     if not health.last_hook_event:
-        waits = "Capture is set up and waits for your next session"
+        waits = "Claude Code hooks are installed; waiting for your next session"
         return Verdict("works", f"{waits}; {left}." if left else f"{waits}.")
     event = f"last event {ago(health.last_hook_event)}"
     return Verdict("works", f"Capture works: {event}, {left or 'everything read'}.")
@@ -232,17 +232,16 @@ def _not_set_up(health: Health) -> Verdict | None:
     if not hooks.is_installed and health.other_agents_installed:
         return None  # transcripts of the other agents are read without hooks of Claude Code
     if not hooks.is_installed:
-        why = "Claude Code does not tell Holdfast of its sessions"
-        return Verdict("off", f"Capture is not set up: {why}.", "holdfast setup")
+        return Verdict("off", "Claude Code hooks are not installed.", "holdfast setup")
     if not health.scripts_present or health.inbox.folder is None:
-        why = "the scripts that Claude Code runs are not there"
-        return Verdict("broken", f"Capture does not work: {why}.", "holdfast doctor --fix")
+        sentence = "Capture does not work: the scripts of the Claude Code hooks are missing."
+        return Verdict("broken", sentence, "holdfast doctor --fix")
     if hooks.off is not None:
-        why = f"{hooks.off} says disableAllHooks, so Claude Code runs no hooks"
-        return Verdict("broken", f"Capture does not work: {why}.", "Take that setting out.")
+        why = f"{hooks.off} sets disableAllHooks, so Claude Code runs no hooks"
+        return Verdict("broken", f"Capture does not work: {why}.", "Remove that setting.")
     if hooks.missing:
-        why = f"Claude Code does not tell of {', '.join(hooks.missing)}"
-        return Verdict("broken", f"Capture is incomplete: {why}.", "holdfast setup")
+        sentence = f"Claude Code hooks are missing for {', '.join(hooks.missing)}."
+        return Verdict("broken", sentence, "holdfast setup")
     return None
 
 

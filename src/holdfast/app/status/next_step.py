@@ -99,7 +99,7 @@ def _bank_here(memory: Holdfast) -> str:
 def _worker(health: Health) -> str:
     events = health.inbox.events
     waiting = f"{events:,} event{'s' * (events != 1)} waiting" if events else "no events wait"
-    return f"{'at work' if health.worker.running else 'at rest'}; {waiting}"
+    return f"{'running' if health.worker.running else 'idle'}; {waiting}"
 
 
 def next_step(overview: Overview, agent_present: bool, open_reviews: int = 0) -> Step:

@@ -26,114 +26,117 @@ _COMMANDS_PACKAGE = "holdfast.interfaces.cli.commands."
 _NAME_COLUMN_WIDTH = 16
 
 
-# The groups of the overview, and of each command its purpose and its location: a module under
-# `commands`, or `module:NAME` for one of several commands of a module, where NAME is a CommandSpec.
+# The groups of `holdfast help all`, and of each command its location and its purpose. A location is
+# a module under `commands`, or `module:NAME` for one of several commands of a module, where NAME is
+# a CommandSpec.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
-    "Begin": {
-        "setup": ("start.setup", "move into Claude Code: capture by itself, briefs unasked"),
+    "Install and read": {
+        "setup": ("start.setup", "install the Claude Code hooks and the MCP server"),
+        "uninstall": ("start.uninstall", "remove hooks and MCP server; the memory stays"),
+        "brief": ("start.brief", "the context injected at session start, and its use"),
         "ingest": ("start.ingest", "read transcripts, or a repository's history, into memory"),
         "forge": ("start.forge", "read pull requests, issues and reviews from GitHub"),
-        "import": ("start.import_", "take in what another program remembered, or a dialogue"),
-        "brief": ("start.brief", "what the next session is told unasked, and what came of it"),
+        "import": ("start.import_", "import the memory of another program, or a dialogue"),
     },
-    "Ask": {
+    "Search and ask": {
         "ask": ("ask.ask", "answer a question from memory, with citations"),
-        "research": ("ask.research", "follow, read and stop what is asked of memory"),
-        "recall": ("ask.recall", "find the records that speak of something"),
-        "find": ("ask.find", "work by file, concept, type or date, the latest first"),
-        "timeline": ("ask.timeline", "what came before and after a record, a date or a topic"),
-        "show": ("ask.show", "open a record, down to the raw line it came from"),
-        "team": ("ask.team", "what the team knows: an answer, commits, and the people to ask"),
-        "who": ("ask.who", "who knows about a file, a folder or a matter, by their commits"),
+        "recall": ("ask.recall", "search the records"),
+        "show": ("ask.show", "open a record, down to the transcript line it came from"),
+        "find": ("ask.find", "list work by file, concept, type or date"),
+        "timeline": ("ask.timeline", "list records before and after a record, date or topic"),
+        "team": ("ask.team", "answer from commits, pull requests and issues; who to ask"),
+        "who": ("ask.who", "list who knows about a file or topic, by their commits"),
+        "research": ("ask.research", "list, follow and stop questions that are being answered"),
     },
     "See what is known": {
-        "facts": ("known.facts", "what is known for good: rules, solutions, core logic"),
-        "concepts": ("known.concepts", "what a project is about, and what belongs together"),
-        "keywords": ("known.keywords", "the words that lead to facts, concepts and exchanges"),
-        "entities": ("known.entities", "who and what is involved, and what goes with it"),
-        "opinions": ("known.opinions", "what is believed, how firmly, and on what evidence"),
-        "reflect": ("known.reflect", "what a bank makes of a question, through its disposition"),
+        "facts": ("known.facts", "decisions, rules, lessons, outcomes and open tasks"),
+        "concepts": ("known.concepts", "the topics of a project, and what belongs to each"),
+        "keywords": ("known.keywords", "the keywords of facts, concepts and exchanges"),
+        "entities": ("known.entities", "people, components and files, and their relations"),
+        "opinions": ("known.opinions", "beliefs, with confidence and evidence"),
+        "reflect": ("known.reflect", "form an opinion about a question from the evidence"),
     },
-    "Say what holds, and what does not": {
-        "remember": ("curate.memories:REMEMBER", "keep something in your own words"),
-        "retain": ("curate.memories:RETAIN", "keep any text as a memory of a network"),
-        "correct": (
-            "curate.records:CORRECT",
-            "say a record anew; its old words are kept as superseded",
-        ),
-        "forget": (
-            "curate.removal:FORGET",
-            "leave a record out of everything, or erase it for good",
-        ),
-        "restore": ("curate.records:RESTORE", "bring back what was forgotten or merged"),
-        "merge": ("curate.records:MERGE", "let one record stand for another that says the same"),
-        "entity": ("curate.entity", "say which names mean the same"),
-        "review": ("curate.review", "decide about facts that something speaks against"),
-        "undo": ("curate.undo", "take back the latest decisions about records"),
-        "scrub": ("curate.removal:SCRUB", "erase a secret for good, wherever it is in the memory"),
+    "Correct and forget": {
+        "remember": ("curate.memories:REMEMBER", "store a statement in your own words"),
+        "retain": ("curate.memories:RETAIN", "store a text as a memory of a network"),
+        "correct": ("curate.records:CORRECT", "replace the text of a record; the old one is kept"),
+        "forget": ("curate.removal:FORGET", "hide a record everywhere, or erase it for good"),
+        "restore": ("curate.records:RESTORE", "bring back a forgotten or merged record"),
+        "merge": ("curate.records:MERGE", "merge two records that say the same"),
+        "entity": ("curate.entity", "merge or split the names of an entity"),
+        "review": ("curate.review", "decide about facts with evidence against them"),
+        "undo": ("curate.undo", "undo the latest of these changes"),
+        "scrub": ("curate.removal:SCRUB", "erase a secret everywhere in the memory"),
     },
-    "Make rules of it": {
-        "learn": ("rules.learn", "add a rule to the files that people review"),
-        "promote": ("rules.promote", "review what has earned the rank of a rule"),
-        "auto-learn": ("rules.auto_learn", "what an agent may ask of the learning"),
+    "Rules": {
+        "learn": ("rules.learn", "add a rule to a project's rule files"),
+        "promote": ("rules.promote", "approve or reject proposed rules"),
+        "auto-learn": ("rules.auto_learn", "proposed rules, as the MCP tool of agents shows them"),
     },
-    "Work with others": {
-        "share": (
-            "team.share:SHARE",
-            "offer chosen memories to others, on a branch beside the code",
-        ),
+    "Team": {
+        "share": ("team.share:SHARE", "share records on a git branch or with a server"),
         "unshare": ("team.share:UNSHARE", "take back what you shared"),
-        "pull": ("team.pull", "take in what others share, marked as theirs"),
-        "remote": ("team.remote", "servers that keep what your team shares, asked along"),
-        "handoff": ("team.handoff", "one page for whoever goes on with a session or a topic"),
+        "pull": ("team.pull", "import what others share"),
+        "remote": ("team.remote", "add and test servers that are searched as well"),
+        "handoff": ("team.handoff", "write a hand-off page for a session or a topic"),
     },
-    "Look after it": {
-        "status": ("admin.status", "what is remembered, and whether every line is accounted for"),
-        "doctor": ("admin.doctor", "check that everything is in order, and mend what is safe"),
-        "digest": ("admin.digest", "what a week came to, and what memory got wrong in it"),
-        "worth": ("admin.worth", "what came of what sessions were told, and what it took"),
-        "audit": ("admin.audit", "what is remembered of code that has changed since"),
-        "bank": ("admin.bank", "what a bank is like: disposition, background, names, retention"),
-        "providers": (
-            "admin.providers",
-            "plugins that can be asked too, and how reliable they are",
+    "Operate": {
+        "status": (
+            "admin.status",
+            "does capture work, what is stored, is every line accounted for",
         ),
-        "backup": (
-            "admin.backup:BACKUP",
-            "copy the whole memory into one file, while others go on",
-        ),
-        "restore-backup": ("admin.backup:RESTORE", "put a backup in the place of the memory"),
-        "export": ("admin.export", "write the memory as files that any program can read"),
-        "refine": ("admin.refine", "make again what older rules and prompts made, priced first"),
-        "worker": ("servers.worker", "do what is to be done behind the scenes, now"),
-        "migrate": ("admin.migrate", "move the memory from a file to a server, or back"),
-        "browse": ("servers.browse", "look at the memory in a browser"),
-        "serve": ("servers.serve", "answer a team over HTTP: programs, agents and browsers"),
-        "key": ("servers.key", "make, list and revoke the keys that a server lets people in by"),
-        "eval": ("admin.evaluate", "measure what recall finds, and what was distilled of sessions"),
-        "mcp": ("servers.mcp", "answer an agent's questions over its standard input"),
-        "completion": ("admin.completion", "let a shell complete commands, options and banks"),
-        "uninstall": ("start.uninstall", "move out of Claude Code again; the memory stays"),
+        "doctor": ("admin.doctor", "check installation and data, and fix problems"),
+        "worth": ("admin.worth", "what injected context was used for, and what it cost"),
+        "digest": ("admin.digest", "summary of a week"),
+        "audit": ("admin.audit", "memories about code that has changed since"),
+        "bank": ("admin.bank", "list, configure and merge banks"),
+        "browse": ("servers.browse", "open the memory in a browser"),
+        "backup": ("admin.backup:BACKUP", "back up the whole memory into one file"),
+        "restore-backup": ("admin.backup:RESTORE", "replace the memory by a backup"),
+        "export": ("admin.export", "write the memory as files in an open format"),
+        "migrate": ("admin.migrate", "move the memory between SQLite and PostgreSQL"),
+        "refine": ("admin.refine", "derive again what older versions derived"),
+        "worker": ("servers.worker", "run the background work now"),
+        "serve": ("servers.serve", "serve a team over HTTP: REST, GraphQL, MCP, pages"),
+        "key": ("servers.key", "create, list and revoke the API keys of a server"),
+        "mcp": ("servers.mcp", "run the MCP server on standard input and output"),
+        "providers": ("admin.providers", "list and test plugins that are searched as well"),
+        "eval": ("admin.evaluate", "measure retrieval and knowledge extraction"),
+        "completion": ("admin.completion", "print the completion script of a shell"),
     },
 }
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 _GLOBAL_OPTIONS = ("-h", "--help", "-V", "--version")
 
-OVERVIEW = """\
-Holdfast: a memory for coding agents that a professional can trust.
+# The commands that `holdfast --help` shows.
+FIRST_COMMANDS = ("setup", "status", "brief", "ask", "recall", "show", "remember", "browse")
+
+_SHORT_HELP = """\
+Holdfast: a local, searchable memory for coding agents.
 
 usage: holdfast COMMAND [options]
 
 {commands}
 
-  holdfast                   where you stand, and the one next step
+  holdfast                   current state, and the next step
+  holdfast COMMAND --help    what a command does, with examples
+  holdfast help all          all {count} commands
+
+First time here?  holdfast setup    shows what it changes, and asks first
+"""
+
+_ALL_COMMANDS = """\
+Holdfast: all commands
+
+usage: holdfast COMMAND [options]
+
+{commands}
+
+  holdfast                   current state, and the next step
   holdfast COMMAND --help    what a command does, with examples
   holdfast help --man        the manual page, for man(1)
   holdfast --version         the version of this program
-
-First time here?  holdfast setup --dry-run    what it would change of yours
-                  holdfast ingest --dry-run   what it would read
 """
 
 
@@ -162,6 +165,9 @@ def _dispatch(arguments: list[str]) -> int:
     if not first or arguments == ["--json"]:
         _import_command("start.here").run(Screen(), as_json=bool(first))
         return 0
+    if first == "help" and rest == ["all"]:
+        sys.stdout.write(all_commands())
+        return 0
     if first == "help" and rest and not rest[0].startswith("-"):
         return _run(rest[0], ["--help"])
     if first == "help" and rest == ["--man"]:
@@ -177,12 +183,19 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def overview() -> str:
-    """What `holdfast --help` prints."""
-    groups: list[str] = []
-    for title, commands in GROUPS.items():
-        lines = [f"  {name:<{_NAME_COLUMN_WIDTH}}{text}" for name, (_, text) in commands.items()]
-        groups.append("\n".join([f"{title}:", *lines]))
-    return OVERVIEW.format(commands="\n\n".join(groups))
+    """What `holdfast --help` prints: the commands that people start with."""
+    lines = [_command_line(name) for name in FIRST_COMMANDS]
+    return _SHORT_HELP.format(commands="\n".join(lines), count=len(COMMANDS))
+
+
+def all_commands() -> str:
+    """What `holdfast help all` prints: every command, in groups."""
+    groups = ["\n".join([f"{title}:", *map(_command_line, GROUPS[title])]) for title in GROUPS]
+    return _ALL_COMMANDS.format(commands="\n\n".join(groups))
+
+
+def _command_line(name: str) -> str:
+    return f"  {name:<{_NAME_COLUMN_WIDTH}}{COMMANDS[name][1]}"
 
 
 def manual_page() -> str:
@@ -191,14 +204,14 @@ def manual_page() -> str:
     helps = {name: make_parser(name).format_help() for name in COMMANDS}
     from holdfast.interfaces.cli.manual import page
 
-    return page(overview(), helps, __version__)
+    return page(all_commands(), helps, __version__)
 
 
 def _run(name: str, rest: Sequence[str]) -> int:
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
         hint = suggest(name, _GLOBAL_OPTIONS if what == "option" else (*COMMANDS, "help"))
-        raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast --help`.")
+        raise InputError(f"There is no {what} {name!r}.", f"{hint}See `holdfast help all`.")
     arguments = make_parser(name).parse_args(rest)
     return load_command(name).run(Screen(), arguments) or 0
 

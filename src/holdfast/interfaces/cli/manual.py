@@ -13,13 +13,13 @@ from holdfast.regex import regex
 
 _TITLE = regex(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
 _BLOCK = regex(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
-_OVERVIEW = regex(r"^```\n(?P<text>Holdfast: .*?)\n```$", re.M | re.S)
+_OVERVIEW = regex(r"^```\n(?P<text>Holdfast: all commands\n.*?)\n```$", re.M | re.S)
 
 _HEAD = r"""'\" t
 .\" Made by `holdfast help --man`.
 .TH HOLDFAST 1 "" "holdfast {version}" "User Commands"
 .SH NAME
-holdfast \- a memory for coding agents that a professional can trust
+holdfast \- a local, searchable memory for coding agents
 .SH SYNOPSIS
 .B holdfast
 .br
@@ -31,9 +31,9 @@ holdfast \- a memory for coding agents that a professional can trust
 .I command
 .B \-\-help
 .SH DESCRIPTION
-Holdfast reads what your agent and you did, refines it into layers, and answers questions about it,
-with citations that open the very line of the transcript they came from. Without a command it says
-where you stand, and the one next step.
+Holdfast indexes the sessions of coding agents and git history, and answers questions about them
+with citations that open the transcript line they came from. Without a command it shows the current
+state, and the next step.
 """
 _TAIL = r""".SH ENVIRONMENT
 .TP

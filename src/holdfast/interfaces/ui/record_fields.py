@@ -25,7 +25,7 @@ _FIELD_LABELS = {
     "evidence": "speaks for it",
     "against": "speaks against it",
     "superseded_by": "superseded by",
-    "last_validated": "last borne out",
+    "last_validated": "last confirmed",
 }
 
 # Values that are all shorter are joined into one line.

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Recap
 from holdfast.model.query import Passage
 from holdfast.model.uris import parse_uri, uri

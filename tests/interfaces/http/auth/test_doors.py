@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import socket
 from collections.abc import Generator, Iterator
@@ -130,7 +129,7 @@ def test_other_servers_of_this_machine_are_not_sent_the_cookie(
 ) -> None:
     with window(browser) as context, another_site("<title>other</title>") as other:
         page = context.new_page()
-        page.goto(_new_link(door))
+        page.goto(door.new_link())
         assert page.title().endswith("Holdfast") and context.cookies()
         for host in (other, other.replace("127.0.0.1", "localhost")):
             with page.expect_request(f"http://{host}/") as asked:
@@ -147,7 +146,7 @@ def test_the_name_of_the_pages_is_secret_and_stays_the_same() -> None:
 
 
 def test_a_cookie_counts_only_under_the_name_that_it_was_given_for(door: Server) -> None:
-    path = _new_link(door).removeprefix(door.site)
+    path = door.new_link().removeprefix(door.site)
     cookie = door.ask(path, door.as_browser).headers["set-cookie"].partition(";")[0]
     assert door.ask("/", {**door.as_browser, "Cookie": cookie}).status == 200
     for host in (f"127.0.0.1:{port_of(door)}", f"localhost:{port_of(door)}"):
@@ -181,7 +180,7 @@ def test_a_link_on_another_page_leads_to_a_page_that_goes_on(
     target = f"{door.site}{asked}".replace("&", "&amp;")
     with window(browser) as context, another_site(LINK % target) as other:
         page = context.new_page()
-        page.goto(_new_link(door))
+        page.goto(door.new_link())
         page.goto(f"http://{other}/")
         page.click("#go")
         expect(page.get_by_role("heading")).to_have_text("Another page led you here.")
@@ -196,7 +195,7 @@ def test_a_link_on_another_page_leads_to_a_page_that_goes_on(
 def test_only_a_visit_from_elsewhere_gets_that_page(door: Server, browser: Browser) -> None:
     with window(browser) as context, another_site(FRAME % f"{door.site}/sessions") as other:
         page = context.new_page()
-        page.goto(_new_link(door))
+        page.goto(door.new_link())
         page.goto(f"http://{other}/")
         shown = [frame.inner_text("body") for frame in page.frames[1:]]
         assert not any("Go on" in text for text in shown)
@@ -263,17 +262,8 @@ def _is_styled(page: Page) -> bool:
 # New links
 
 
-def _new_link(server: Server) -> str:
-    """A link of a server that runs, as another `holdfast browse` prints it."""
-    made = run_command(["browse", "--no-open", "--json"], server.env)
-    assert made.returncode == 0, made.stderr
-    told = json.loads(made.stdout)
-    assert told["url"] == server.url
-    return told["enter"]
-
-
 def test_a_running_server_hands_out_links_that_each_work_once(door: Server) -> None:
-    links = [_new_link(door) for _ in range(3)]
+    links = [door.new_link() for _ in range(3)]
     assert len(set(links)) == 3
     for link in links:
         path = link.removeprefix(door.site)
@@ -291,7 +281,7 @@ def test_another_port_is_another_server(door: Server, tmp_path: Path) -> None:
     with serving(door.env, tmp_path, "--plain-address") as plain:
         assert plain.url != door.url and plain.site == plain.url
     # The one that was there before still hands out links.
-    assert _new_link(door).startswith(door.site)
+    assert door.new_link().startswith(door.site)
 
 
 def test_a_server_that_was_killed_is_not_waited_for(tmp_path: Path) -> None:
@@ -305,4 +295,4 @@ def test_a_server_that_was_killed_is_not_waited_for(tmp_path: Path) -> None:
         left.bind(str(socket_file))  # nobody listens on it any more
     with serving(env, tmp_path) as server:
         assert server.ask(path, server.as_browser).status == 403
-        assert _new_link(server)
+        assert server.new_link()

@@ -39,7 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(make_home(folder), folder) as made:
         body = json.dumps({"text": FORMULA, "bank": "tidewatch"}).encode()
         key = {"Authorization": f"Bearer {made.token}", "Content-Type": "application/json"}
-        assert made.ask("/api/v1/memories", key, body, "POST").status == 200
+        assert made.ask("/api/v1/memories", key, body, "POST").status == 201
         yield made
 
 
@@ -179,7 +179,7 @@ def test_head_has_the_headers_of_get_and_no_body(server: Server, path: str) -> N
 
 def test_head_of_a_stream_ends_and_uses_up_no_link(server: Server) -> None:
     assert server.ask("/api/v1/live", method="HEAD").status == 200
-    path = server.enter.removeprefix(server.site)
+    path = server.new_link().removeprefix(server.site)
     assert server.ask(path, server.as_browser, method="HEAD").status == 405
     assert server.ask(path, server.as_browser).status == 303
 

@@ -30,7 +30,7 @@ _MAX_QUESTION_CHARS = 4000
 _MAX_CONTEXT_CHARS = 700
 _NOTES = {
     "stopping": "It is told to stop.",
-    "useful": "Noted: what the answer rests on is borne out.",
+    "useful": "Noted: the records behind the answer count as confirmed.",
     "removed": "The talk is removed.",
 }
 

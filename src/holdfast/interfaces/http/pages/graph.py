@@ -14,6 +14,7 @@ from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.model.uris import parse_uri
+from holdfast.recall.links.record_links import NearestLookup
 from holdfast.recall.lookup.entities import (
     MAX_HOPS,
     MentioningRecord,
@@ -34,7 +35,12 @@ _LINK_TEXTS = {
     LinkKind.CAUSED_BY: "was caused by",
     LinkKind.ENABLES: "made possible",
     LinkKind.PREVENTS: "keeps from happening again",
+    LinkKind.SEMANTIC: "means much the same as",
+    LinkKind.ENTITY: "speaks of the same as",
+    LinkKind.TEMPORAL: "is next in time to",
 }
+# Links of one kind: what led to what is shown first, and more of it.
+_MAX_OF_KIND = dict.fromkeys((LinkKind.SEMANTIC, LinkKind.ENTITY, LinkKind.TEMPORAL), 3)
 
 
 def _load_drawing() -> ModuleType:
@@ -42,6 +48,13 @@ def _load_drawing() -> ModuleType:
     from holdfast.interfaces.ui import graph_view
 
     return graph_view
+
+
+def _similar_records(memory: Holdfast, bank: str) -> NearestLookup:
+    """The lookup of records with a similar meaning, with NumPy too."""
+    from holdfast.recall.links.similar_records import SimilarRecords
+
+    return SimilarRecords(memory.reader, bank, memory.settings.vectors)
 
 
 @router.get("")
@@ -97,11 +110,18 @@ def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
 def _records_and_links(
     memory: Holdfast, entity: Entity
 ) -> tuple[list[tuple[MentioningRecord, str]], list[Shown]]:
-    """The records that mention an entity, with their pages, and the causal links between them."""
+    """The records that mention an entity, with their pages, and their links, by kind."""
     reader, bank = memory.reader, entity.bank
-    mentions = describe_entity(reader, entity, _MAX_RECORDS, kinds=tuple(_LINK_TEXTS))
+    similar = _similar_records(memory, bank)
+    mentions = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(_LINK_TEXTS))
     names = {record.uri: record.title for record in mentions.records}
-    links = mentions.links[:_MAX_LINKS]
+    links = [
+        link
+        for kind in _LINK_TEXTS
+        for link in [one for one in mentions.links if one.kind is kind][
+            : _MAX_OF_KIND.get(kind, _MAX_LINKS)
+        ]
+    ]
     for link in links:
         if link.target not in names:
             names[link.target] = _title(reader, bank, link.target)

@@ -21,7 +21,7 @@ from holdfast.recall.query.expansion import Expansion
 from holdfast.settings import load_settings
 
 HELP = """\
-Find the records that speak of something: turns, exchanges, digests and commits.
+Search the records: turns, exchanges, digests, memories, facts and commits.
 
 Every hit has a URI that `holdfast show` opens. When nothing reaches the relevance
 threshold, recall says so instead of showing the least bad.
@@ -60,8 +60,8 @@ _MAX_LEAD_REASONS, _MIN_LEAD = 3, 0.005
 _MAX_HIT_CHARACTERS, _MAX_MISS_CHARACTERS = 320, 120
 _INDENT = " " * 6
 _FALLBACK_SENTENCES = {
-    "recent_sessions": "Nothing speaks of this in so many words; these sessions are of that time.",
-    "raw_grep": "Nothing that is kept speaks of this, but lines of the raw transcripts do.",
+    "recent_sessions": "No record has these words; these sessions are of that time.",
+    "raw_grep": "No record matches, but lines of the raw transcripts do.",
 }
 
 
@@ -143,7 +143,7 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
 
 
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
-    screen.line(f"Nothing in {found.bank} speaks of this.")
+    screen.line(f'No results in bank "{found.bank}".')
     for miss in found.misses:
         text = truncate(miss.text, _MAX_MISS_CHARACTERS)
         screen.item(f"nearest: {text} ({miss.uri})", "  ")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from holdfast.app.memory import open_memory
+from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.app.search.hit_view import ended_lines
@@ -14,7 +14,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
 from holdfast.interfaces.cli.output import thread
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, day, minute, number
+from holdfast.interfaces.cli.screen import Screen, day, minute, number, short
 from holdfast.language import cut, truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
@@ -26,6 +26,10 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import Path, PathStep, describe_record
 from holdfast.recall.lookup.trace import RawState, Trace
 from holdfast.refine.core.passages import turn_text
+from holdfast.store.across_tables.lookup import Record
+
+if TYPE_CHECKING:
+    from holdfast.recall.links.linked_records import LinkedRecord
 
 HELP = """\
 Open a record and walk down from it: digest → exchanges → turns → the raw line.
@@ -39,6 +43,7 @@ EXAMPLES = """\
   holdfast show 5c1f0a
   holdfast show 5c1f0a --raw
   holdfast show 5c1f0a --path
+  holdfast show 5c1f0a --links
   holdfast show commit/1f0c9d2 --full"""
 
 # The start of a text, in characters: of superseded words and of a raw line about six lines, of a
@@ -46,6 +51,8 @@ EXAMPLES = """\
 _MAX_TEXT, _MAX_DECISION, _MAX_PART = 600, 200, 90
 # How deep a step of a path is indented: facts least, raw lines most.
 _INDENT_BY_LEVEL = {"L4": 0, "L3": 1, "L2": 2, "L1": 3, "raw": 4}
+# Links of each kind that are printed; --json has all.
+_MAX_LINKS = 5
 _RAW_STATES = {
     RawState.PRESENT: "{where}",
     RawState.WITHHELD: "{where} is not shown, because something was scrubbed from it",
@@ -59,6 +66,7 @@ def configure(parser: Parser) -> None:
     parser.flag("--raw", "print the whole raw line as it is on disk, secrets included")
     parser.flag("--rules", "also show what rules alone made of it, where a model summed it up")
     parser.flag("--path", "the whole path: facts and concepts above it, turns and raw lines below")
+    parser.flag("--links", "also the records that it is linked to, and how (docs/entities.md)")
     parser.flag("--full", "all files and hunks that are kept of a commit")
     options.add(parser, "as_of", "bank_or_all", "json")
 
@@ -71,6 +79,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         found = memory.show(arguments.uri, arguments.bank, options.as_of(arguments))
         by_rules = memory.inventory.without_model(found.record) if arguments.rules else None
         anchor = whole_anchor(memory.reader, found.record)
+        links = _links(memory, found.record) if arguments.links else None
     if arguments.raw:
         return _print_raw_line(screen, found)
     if found.raw is not None:
@@ -78,14 +87,38 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         clean = Redactor(memory.settings.redact_patterns).redact(found.raw.text).text
         found = found._replace(raw=found.raw._replace(text=clean))
     if arguments.json:
-        screen.json(json_shapes.trace_json(found, anchor, by_rules))
+        shape = json_shapes.trace_json(found, anchor, by_rules)
+        screen.json(shape if links is None else {**shape, "links": links})
     else:
         _print(screen, found, arguments.full)
         commit_output.print_anchor(screen, anchor)
         if by_rules is not None:
             screen.title("by rules alone:")
             _print_fields(screen, to_jsonable(by_rules))
+        if links is not None:
+            _print_links(screen, links)
     return 0
+
+
+def _links(memory: Holdfast, record: Record) -> list[LinkedRecord]:
+    from holdfast.recall.links.linked_records import linked_records
+
+    return linked_records(memory.reader, record, memory.settings.vectors)
+
+
+def _print_links(screen: Screen, links: list[LinkedRecord]) -> None:
+    if not links:
+        screen.line()
+        screen.line("It has no links.")
+    for kind in dict.fromkeys(link.kind for link in links):
+        of_kind = [link for link in links if link.kind is kind]
+        screen.title(f"{kind.value.replace('_', ' ')}:")
+        for link in of_kind[:_MAX_LINKS]:
+            via = f"  by {link.via}" if link.via else ""
+            screen.line(f"  {day(link.time)}  {screen.paint(short(link.uri), 'cyan')}{via}")
+            screen.wrap(link.title, "      ")
+        if len(of_kind) > _MAX_LINKS:
+            screen.line(f"  … and {len(of_kind) - _MAX_LINKS} more, see --json")
 
 
 def _print_raw_line(screen: Screen, found: Trace) -> int:

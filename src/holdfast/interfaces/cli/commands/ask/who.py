@@ -44,7 +44,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     for expert in found:
         _print(screen, expert)
     if not found:
-        screen.line(f"No commit in {bank or 'any bank'} speaks of {about!r}.")
+        screen.line(f"No commit in {bank or 'any bank'} is about {about!r}.")
         advice = "Try other words, a path, or a folder with a slash at its end."
         advice = advice if commits else "`holdfast ingest REPOSITORY` reads a history."
         screen.wrap(hint or advice)

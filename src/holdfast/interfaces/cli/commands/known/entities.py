@@ -33,7 +33,7 @@ EXAMPLES = """\
 
 # How many other names an entity is listed with, and how many of its links are printed; --json has
 # all of them. A list of groups shows the start of each, about four lines.
-_MAX_ALIASES, _MAX_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 400
+_MAX_ALIASES, _MAX_LINKS, _MAX_ORDINARY_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 3, 400
 
 
 def configure(parser: Parser) -> None:
@@ -96,15 +96,19 @@ def _print_entity(screen: Screen, about: EntityDetails, as_json: bool) -> None:
 
 
 def _print_links(screen: Screen, about: EntityDetails) -> None:
-    """Print the links, except those that only say that two records share a name or a day: the
-    records above show that."""
-    ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY)
-    links = [link for link in about.links if link.kind not in ordinary]
-    lines = (
-        f"{short(link.source)} {link.kind.value.replace('_', ' ')} {short(link.target)}"
-        + (f"  by {link.via}" if link.via else "")
-        for link in links[:_MAX_LINKS]
-    )
+    """Print the links of each kind. Of those that only say that two records share a name, a meaning
+    or a day, fewer are printed: the records above show that."""
+    ordinary = (LinkKind.TEMPORAL, LinkKind.ENTITY, LinkKind.SEMANTIC)
+    ordered = sorted(LinkKind, key=lambda kind: kind in ordinary)
+    lines: list[str] = []
+    for kind in ordered:
+        most = _MAX_ORDINARY_LINKS if kind in ordinary else _MAX_LINKS
+        links = [link for link in about.links if link.kind is kind]
+        lines += [
+            f"{short(link.source)} {kind.value.replace('_', ' ')} {short(link.target)}"
+            + (f"  by {link.via}" if link.via else "")
+            for link in links[:most]
+        ]
+        if len(links) > most:
+            lines.append(f"… and {len(links) - most} more {kind.value}, see --json")
     screen.section("links:", lines)
-    if len(links) > _MAX_LINKS:
-        screen.line(f"  … and {len(links) - _MAX_LINKS} more, see --json")

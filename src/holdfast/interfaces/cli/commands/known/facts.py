@@ -14,9 +14,9 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 HELP = """\
-List what is known for good: rules that people laid down, solutions of problems that took
-several attempts, and how the core works. Each with its status, how far it may be believed,
-how much speaks for it, and when it was last borne out. `holdfast show` opens one.
+List lasting knowledge: rules that people stated, solutions of problems that took several
+attempts, and how the core works. Each with its status, its confidence, the number of records
+for and against it, and when it was last confirmed. `holdfast show` opens one.
 
 With --kind also what sessions said of that kind: decisions, rules, preferences, lessons,
 facts, outcomes and what is still to do, the latest first."""
@@ -85,7 +85,7 @@ def _print(screen: Screen, fact: Fact) -> None:
     head = f"{kind} · {fact.status.value} · {fact.confidence:.2f}"
     head += f" · {len(fact.evidence)} for"
     head += f", {len(fact.against)} against" if fact.against else ""
-    head += f" · last borne out {day(fact.last_validated)}"
+    head += f" · last confirmed {day(fact.last_validated)}"
     print_record_head(screen, head, uri("fact", fact.id))
     if fact.problem:
         screen.wrap(

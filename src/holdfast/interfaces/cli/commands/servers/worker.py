@@ -18,11 +18,11 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
 
 HELP = """\
-Do what is to be done behind the scenes: take up events, read transcripts, prepare for
-search by meaning, and tidy up. Hooks start it by themselves; by hand it shows what it
-does and tries again at once what has failed.
+Run the background work now: process hook events, read transcripts, embed for search by
+meaning, and clean up. Hooks start the worker by themselves; run by hand it shows what it
+does and retries at once what has failed.
 
-There is at most one worker per home. It leaves when there is nothing more to do."""
+There is at most one worker per home. It exits when there is nothing left to do."""
 
 EXAMPLES = """\
   holdfast worker

@@ -10,14 +10,14 @@ from holdfast.language import truncate
 from holdfast.model.ledgers.injections import Injection
 
 HELP = """\
-Show what the next session is told unasked: the brief that it gets when it starts or,
-with --prompt, what it would get with this as its first prompt. --log lists what was put
-into sessions so far, whether it arrived there, and what became of it: cited, file (one of
-its files was touched), wording (its words were taken up), contradicted, ignored. That is
-judged once a session has been quiet for two hours.
+Show the context that the next session gets: the brief at its start or, with --prompt, what
+is added to this as its first prompt. --session shows what was injected into a session.
+--log lists what was injected so far, whether it arrived, and how it was used: cited, file
+(one of its files was touched), wording (its words were used), contradicted, ignored. That
+is judged once a session has been quiet for two hours.
 
-What is injected is dated evidence from this memory and nothing else; config.toml, table
-[brief], turns each kind of it off.
+A brief is dated evidence from this memory and nothing else. The table [brief] of config.toml
+turns each kind of it off.
 
 --json prints {"id", "text", "records"}, or with --log a list of injections."""
 

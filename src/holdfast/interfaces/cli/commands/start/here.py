@@ -37,7 +37,7 @@ def show(screen: Screen, overview: Overview) -> None:
         screen.wrap(text, f"  {name:<{_NAME_COLUMN_WIDTH}}", " " * (_NAME_COLUMN_WIDTH + 2))
     screen.title(f"Next:  {screen.paint(overview.next.command, 'bold')}")
     screen.wrap(overview.next.why, "       ")
-    screen.title("All commands: holdfast --help. Where everything stands: holdfast status.")
+    screen.title("More commands: holdfast --help. Details: holdfast status.")
 
 
 def _describe_memory(overview: Overview) -> str:

@@ -30,13 +30,13 @@ TURNS_S = 20
 _MAX_FOLDERS = 12
 
 HELP = """\
-Read transcripts into memory. Without a path: those of every agent that keeps some here,
-Claude Code's from $CLAUDE_CONFIG_DIR or ~/.claude, and others' from where they keep them
+Read transcripts into memory. Without a path: those of all agents on this machine, Claude
+Code's from $CLAUDE_CONFIG_DIR or ~/.claude, others' from their own folders
 (docs/agents.md). A path may be a transcript, a folder of them, or a git repository, whose
-log is read. Whose a file is shows by what is in it.
+log is read. The agent that wrote a file is recognised by its content.
 
-Only what is new is read, so run it as often as you like. Stopped half-way, it goes on
-where it was. Secrets are taken out before anything is written."""
+Only what is new is read, so run it as often as you like. After an interruption it resumes
+where it was. Secrets are redacted before anything is written."""
 
 EXAMPLES = """\
   holdfast ingest --dry-run
@@ -172,7 +172,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
 def _nothing_there(screen: Screen, as_json: bool) -> None:
     if as_json:
         return screen.json(_report_json(IngestReport(), None, []))
-    screen.line("None of the agents known here has kept any transcripts.")
+    screen.line("No transcripts were found on this machine.")
     screen.line(
         "Give a path, or set CLAUDE_CONFIG_DIR, CODEX_HOME or the like to where an agent keeps "
         "its data."

@@ -225,14 +225,14 @@ def _notes(
     if not host.is_present(settings):
         notes.append(
             f"Claude Code was not found here (no {settings.claude_dir}, no `claude` on the path). "
-            "All is ready for it when it comes."
+            "The hooks will work once it is installed."
         )
     if python.other_copy:
         notes.append(f"Hooks will run the Holdfast at {python.other_copy}, not this one.")
     if python.path.startswith(tempfile.gettempdir()) or "/uv/archive-" in python.path:
         notes.append(
-            f"{python.path} lies in a temporary place. Install Holdfast where it stays, e.g. "
-            "with pipx, and run setup again."
+            f"{python.path} is in a temporary folder. Install Holdfast permanently, e.g. with "
+            "pipx, and run setup again."
         )
     if with_plugin:
         notes.append("The plugin brings hooks and server; they are not in the settings as well.")

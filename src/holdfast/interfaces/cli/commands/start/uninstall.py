@@ -20,16 +20,17 @@ from holdfast.settings import load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
 
 HELP = """\
-Move out of Claude Code, and of every other agent that setup was run for. Settings files get
-back the bytes they had, or, where somebody changed them since, lose our entries and nothing
-else. What is remembered stays, unless --data is given."""
+Remove the hooks, the MCP server, permissions and plugin from Claude Code, and from every other
+agent that setup was run for. Settings files get back the bytes they had or, where somebody
+changed them since, lose Holdfast's entries and nothing else. The memory stays, unless --data
+is given."""
 
 EXAMPLES = """\
   holdfast uninstall --dry-run
   holdfast uninstall
   holdfast uninstall --scope project    only from the project of this folder
   holdfast uninstall --agent codex      only from this agent
-  holdfast uninstall --data             and forget everything"""
+  holdfast uninstall --data             and delete the memory"""
 
 
 def configure(parser: Parser) -> None:
@@ -73,7 +74,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     other_agents.show(screen, others)
     _show(screen, plan, plugins, parts, paths)
     if not (plan.changes or plugins or parts or others.changes):
-        screen.line("Nothing of ours is in the settings of any agent: nothing to change.")
+        screen.line("Holdfast is not installed in any agent: nothing to change.")
         return
     if arguments.dry_run:
         screen.line("Nothing was changed.")
@@ -149,4 +150,4 @@ def _print_done(screen: Screen, paths: HomePaths, data: bool, stays: bool) -> No
         screen.line("Done. Nothing was remembered yet, and nothing is left.")
     else:
         screen.line(f"Done. What is remembered stays in {paths.home}; `holdfast ask` still works.")
-    screen.line("`holdfast setup` moves in again.")
+    screen.line("`holdfast setup` installs it again.")
