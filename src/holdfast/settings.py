@@ -32,7 +32,7 @@ _KNOWN_KEYS = {
     "git": ("read", "sessions"),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "remote": ("use", "wait_ms"),
-    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "end_s"),
+    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "end_s", "workers"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -172,6 +172,8 @@ class ServeSettings:
     body_bytes: int = 1_000_000
     # Seconds that a server waits for running requests before it stops.
     end_s: int = 20
+    # Processes that recall; 0: one for each core.
+    workers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

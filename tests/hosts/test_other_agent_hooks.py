@@ -15,6 +15,9 @@ import pytest
 import holdfast
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
 from holdfast.capture.inbox import make_inbox
+from holdfast.hosts.host import HoldfastCommand
+from holdfast.hosts.registry import hosts
+from holdfast.sources.agent import UserEnvironment
 
 SCRIPTS = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "scripts"
 SESSION = "01a1e0d8-bb56-79e1-9138-81e8c292337b"
@@ -28,7 +31,9 @@ class Home(NamedTuple):
     project: Path
     inbox: Path
 
-    def run(self, event: str, payload: bytes, **env: str) -> subprocess.CompletedProcess[bytes]:
+    def run(
+        self, event: str, payload: bytes, agent: str = "", **env: str
+    ) -> subprocess.CompletedProcess[bytes]:
         """The script, as an agent runs it."""
         return subprocess.run(
             [
@@ -38,6 +43,7 @@ class Home(NamedTuple):
                 "-Werror",
                 str(self.places.hooks / "other_agents.py"),
                 event,
+                *([agent] if agent else []),
             ],
             input=payload,
             capture_output=True,
@@ -88,6 +94,85 @@ def test_a_starting_session_gets_the_brief_and_its_payload_is_not_stored(home: H
     assert home.events("SessionStart") == []
     (note,) = home.events(INJECTED_EVENT)
     assert SESSION in note.name
+
+
+@pytest.mark.parametrize(
+    ("agent", "payload", "field"),
+    [
+        ("copilot", {"sessionId": SESSION, "source": "new"}, "additionalContext"),
+        ("cursor", {"conversation_id": SESSION}, "additional_context"),
+        ("opencode", {"session_id": SESSION, "source": "startup"}, "additionalContext"),
+    ],
+)
+def test_each_agent_gets_the_brief_in_the_field_that_it_reads(
+    home: Home, agent: str, payload: dict[str, str], field: str
+) -> None:
+    folder = {"workspace_roots": [str(home.project)]} if agent == "cursor" else {}
+    folder = folder or {"cwd": str(home.project)}
+    done = home.run("SessionStart", json.dumps({**payload, **folder}).encode(), agent)
+    assert json.loads(done.stdout) == {field: BRIEF}
+    (note,) = home.events(INJECTED_EVENT)
+    assert SESSION in note.name
+
+
+def test_a_resumed_session_of_copilot_gets_no_second_brief(home: Home) -> None:
+    payload = {"sessionId": SESSION, "cwd": str(home.project), "source": "resume"}
+    assert home.run("SessionStart", json.dumps(payload).encode(), "copilot").stdout == b""
+
+
+def test_the_transcript_that_copilot_names_is_noted(home: Home) -> None:
+    path = "/home/dev/.copilot/session-state/x/events.jsonl"
+    payload = {"sessionId": SESSION, "cwd": str(home.project), "transcriptPath": path}
+    home.run("Stop", json.dumps(payload).encode(), "copilot")
+    (event,) = home.events("SessionEnd")
+    expected = {"session_id": SESSION, "transcript_path": path, "cwd": str(home.project)}
+    assert json.loads(event.read_bytes()) == {**expected, "reason": "other"}
+
+
+@pytest.mark.process
+def test_the_plugin_for_opencode_puts_the_brief_into_the_prompt_of_a_session(
+    home: Home, tmp_path: Path
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node here: apt install nodejs brings it")
+    where = UserEnvironment(tmp_path, {}, "linux")
+    ours = HoldfastCommand(sys.executable, "-I", home.places.home, False)
+    *_, plugin = hosts()["opencode"].changes(where, ours)
+    (tmp_path / "plugin.mjs").write_text(plugin.add(""))
+    (tmp_path / "run.mjs").write_text(
+        f"""
+        import {{ Holdfast }} from "./plugin.mjs"
+        const hooks = await Holdfast({{ directory: {json.dumps(str(home.project))} }})
+        const transform = hooks["experimental.chat.system.transform"]
+        const prompts = {{}}
+        for (const [name, session, system] of [
+          ["first", "ses_1", []], ["again", "ses_1", []], ["sub", "ses_2", []],
+          ["title", "ses_1", ["You are a title generator. "]],
+        ]) {{
+          if (name === "sub")
+            await hooks.event({{ event: {{ type: "session.created",
+              properties: {{ info: {{ id: session, parentID: "ses_1" }} }} }} }})
+          const output = {{ system }}
+          await transform({{ sessionID: session }}, output)
+          prompts[name] = output.system
+        }}
+        await hooks.event({{ event: {{ type: "session.idle",
+          properties: {{ sessionID: "ses_1" }} }} }})
+        console.log(JSON.stringify(prompts))
+        """
+    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [node, str(tmp_path / "run.mjs")], capture_output=True, text=True, env=env, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    prompts = json.loads(done.stdout)
+    assert prompts["first"] == prompts["again"] == [BRIEF]
+    assert prompts["sub"] == [] and len(prompts["title"]) == 1
+    assert len(home.events(INJECTED_EVENT)) == 1, "it is told once, and then kept"
+    (event,) = home.events("SessionEnd")
+    assert json.loads(event.read_bytes())["transcript_path"].endswith("opencode/opencode.db")
 
 
 def test_a_brief_over_the_size_limit_loses_whole_lines_until_it_fits(home: Home) -> None:

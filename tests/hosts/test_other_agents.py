@@ -25,7 +25,10 @@ PERSONS = {
     ".config/opencode/opencode.json": b'{"$schema": "s", "mcp": {}}\n',
     ".copilot/mcp-config.json": b"\xef\xbb\xbf{}",
     ".cursor/mcp.json": b'{\n    "mcpServers": {}\n}\n',
+    ".cursor/hooks.json": b'{"version": 1, "hooks": {"stop": [{"command": "mine"}]}}\n',
 }
+# Made by setup, and removed whatever somebody changed in them.
+OWN_FILES = (".copilot/hooks/holdfast.json", ".config/opencode/plugins/holdfast.js")
 
 
 def at(home: Path, name: str = "holdfast") -> tuple[UserEnvironment, HoldfastCommand]:
@@ -88,7 +91,9 @@ def test_changes_made_by_the_user_in_between_are_kept(name: str, tmp_path: Path)
     where, ours = at(tmp_path)
     host = hosts()[name]
     agent_install.apply_install(ours.home, agent_install.plan_install(host, where, ours).changes)
-    for path, _ in {(piece.path, 0) for piece in host.changes(where, ours)}:
+    ours_alone = {tmp_path / name for name in OWN_FILES}
+    changed = {piece.path for piece in host.changes(where, ours)} - ours_alone
+    for path in changed:
         if path.suffix == ".toml":
             path.write_text(f"{path.read_text()}\n[new]\nmine = true\n")
         else:
@@ -99,10 +104,11 @@ def test_changes_made_by_the_user_in_between_are_kept(name: str, tmp_path: Path)
         ours.home, agent_install.plan_uninstall([host], where, ours).changes
     )
 
-    for piece in host.changes(where, ours):
-        text = piece.path.read_text("utf-8-sig")
+    assert not any(path.exists() for path in ours_alone)
+    for path in changed:
+        text = path.read_text("utf-8-sig")
         assert "holdfast" not in text
-        result = tomllib.loads(text) if piece.path.suffix == ".toml" else json.loads(text)
+        result = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
         assert result["new"] == {"mine": True}
 
 
@@ -114,6 +120,37 @@ def test_the_hook_timeout_for_gemini_is_in_milliseconds(tmp_path: Path) -> None:
     hooks = json.loads((tmp_path / ".gemini" / "settings.json").read_text())["hooks"]
     entries = [hook for groups in hooks.values() for group in groups for hook in group["hooks"]]
     assert [entry["timeout"] for entry in entries] == [10_000, 10_000]
+
+
+def test_copilot_and_cursor_have_hooks_in_their_own_formats(tmp_path: Path) -> None:
+    write_existing_files(tmp_path)
+    where, ours = at(tmp_path)
+    for name in ("copilot", "cursor"):
+        plan = agent_install.plan_install(hosts()[name], where, ours)
+        agent_install.apply_install(ours.home, plan.changes)
+
+    copilot = json.loads((tmp_path / OWN_FILES[0]).read_text())
+    assert copilot["version"] == 1 and list(copilot["hooks"]) == ["sessionStart", "agentStop"]
+    (start,) = copilot["hooks"]["sessionStart"]
+    assert start["bash"] == ours.hook_command("SessionStart", "copilot")
+    cursor = json.loads((tmp_path / ".cursor" / "hooks.json").read_text())["hooks"]
+    assert cursor["stop"] == [
+        {"command": "mine"},
+        {"command": ours.hook_command("Stop", "cursor")},
+    ]
+    assert cursor["sessionStart"] == [{"command": ours.hook_command("SessionStart", "cursor")}]
+
+
+def test_a_file_with_the_name_of_ours_that_somebody_else_wrote_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / OWN_FILES[1]
+    path.parent.mkdir(parents=True)
+    path.write_text("export const Mine = 1\n")
+    where, ours = at(tmp_path)
+    plan = agent_install.plan_install(hosts()["opencode"], where, ours)
+    assert path not in [change.file.path for change in plan.changes]
+    assert any("holdfast.js" in note for note in plan.notes)
 
 
 def test_a_server_of_another_home_stays_when_this_one_is_uninstalled(tmp_path: Path) -> None:
@@ -133,7 +170,8 @@ def test_a_server_that_is_not_ours_is_kept_and_reported(tmp_path: Path) -> None:
 
     plan = agent_install.plan_install(hosts()["cursor"], where, ours)
 
-    assert plan.changes == [] and "not ours" in plan.notes[0]
+    assert path not in [change.file.path for change in plan.changes]
+    assert "not ours" in plan.notes[0]
 
 
 @pytest.mark.parametrize("text", ["{ // a comment\n}", "[1]", '{"mcpServers": []}', "\xff"])

@@ -6,8 +6,7 @@ recap is told first, whole and as it finally stood (`recall.retrievers.recaps`),
 that conversation, which holds what was rejected. Other decisions are searched for by area (work
 that shares the prompt's words, and its files): those made there, in the same conversation, about
 the same files, near in meaning. Of two decisions on one subject the later is quoted. Decisions
-below
-the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
+below the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is in
 `_ScoredItem.similarity` and `_GoalSearch.run`.
 """
 

@@ -37,8 +37,8 @@ def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
             text = _apply(change, change.add, text)
             if _apply(change, change.is_name_taken, before):
                 plan.notes.append(
-                    f"{path} has a server called 'holdfast' that is not ours; it was left alone, "
-                    f"so {host.title} cannot ask this memory."
+                    f"{path} has something called 'holdfast' that is not ours; it was left alone, "
+                    f"so {host.title} cannot use this memory fully."
                 )
         if text != before:
             plan.changes.append(Change(file, file.encode(text)))

@@ -6,7 +6,8 @@ byte stays. Each agent is one module of `hosts/others` that sets `HOST`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,10 +53,16 @@ class HoldfastCommand(NamedTuple):
         entry: Object = {"command": command, "args": arguments}
         return {**entry, "env": self.env} if self.env else entry
 
-    def hook_command(self, event: str) -> str:
+    @property
+    def hook_script(self) -> Path:
+        """The script that answers hooks."""
+        return self.home / "hooks" / _SCRIPT
+
+    def hook_command(self, event: str, agent: str = "") -> str:
         """The shell command of a hook; it succeeds even where Holdfast was removed."""
-        script = quote(str(self.home / "hooks" / _SCRIPT))
-        return f"{quote(self.python)} -I -S {script} {event} 2>/dev/null || exit 0"
+        script = quote(str(self.hook_script))
+        named = f"{event} {agent}".strip()
+        return f"{quote(self.python)} -I -S {script} {named} 2>/dev/null || exit 0"
 
 
 class SettingsChange(NamedTuple):
@@ -71,12 +78,13 @@ class SettingsChange(NamedTuple):
 
 
 class Host(NamedTuple):
-    """An agent that can be configured: the changes of its settings, and what the user must still
-    do. See `hosts/others` for how to add one."""
+    """An agent that can be configured: the changes of its settings, the command that starts it, and
+    what the user must still do. See `hosts/others` for how to add one."""
 
     name: str
     title: str
     changes: Callable[[UserEnvironment, HoldfastCommand], Sequence[SettingsChange]]
+    program: str
     notes: Sequence[str] = ()
 
 
@@ -129,26 +137,53 @@ def json_hooks(
 ) -> SettingsChange:
     """A hook for each event, in the format of Claude Code, which other agents adopted."""
 
+    def entry(event: str) -> Object:
+        command = holdfast.hook_command(event)
+        return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+
+    return hooks_in_json(path, holdfast, {event: entry(event) for event in events})
+
+
+def hooks_in_json(
+    path: Path, holdfast: HoldfastCommand, entries: Mapping[str, Object], empty: str = "{}\n"
+) -> SettingsChange:
+    """An entry for each event, in the lists of the object `hooks`."""
+
     def add(text: str) -> str:
         _check(text, ("hooks",))
-        for event in events:
-            entry = {"type": "command", "command": holdfast.hook_command(event), "timeout": timeout}
+        for event, entry in entries.items():
             groups = _groups(text, event)
-            same = [n for n, group in groups if group == {"hooks": [entry]}]
-            own = [n for n, group in groups if _is_hook(group, holdfast.home)]
+            same = [n for n, group in groups if group == entry]
+            own = [n for n, group in groups if _is_hook(group, holdfast)]
             if own and own == same[:1]:
                 continue
-            text = _without_own(text, event, holdfast.home)
-            text = put(text, ("hooks", event, -1), {"hooks": [entry]})
+            text = _without_own(text, event, holdfast)
+            text = put(text, ("hooks", event, -1), entry)
         return text
 
     def remove_entry(text: str) -> str:
         found = find(read(text), ("hooks",))
         for event in list(mapping(found.value if found else None)):
-            text = _without_own(text, event, holdfast.home)
+            text = _without_own(text, event, holdfast)
         return text
 
-    return SettingsChange(path, add, remove_entry, _never)
+    return SettingsChange(path, add, remove_entry, _never, empty)
+
+
+def own_file(path: Path, content: str, holdfast: HoldfastCommand) -> SettingsChange:
+    """A file that is ours alone; it is known by the script that it names."""
+    script = str(holdfast.hook_script)
+
+    def is_ours(text: str) -> bool:
+        return not text.strip() or script in text or json.dumps(script)[1:-1] in text
+
+    def add(text: str) -> str:
+        return content if is_ours(text) else text
+
+    def remove_content(text: str) -> str:
+        return "" if is_ours(text) else text
+
+    return SettingsChange(path, add, remove_content, lambda text: not is_ours(text), "")
 
 
 def _never(text: str) -> bool:
@@ -161,14 +196,15 @@ def _groups(text: str, event: str) -> list[tuple[int, Object]]:
     return [(n, mapping(group)) for n, group in enumerate(items(found.value if found else None))]
 
 
-def _is_hook(group: Object, home: Path) -> bool:
-    commands = [str(mapping(hook).get("command", "")) for hook in items(group.get("hooks"))]
-    script = quote(str(home / "hooks" / _SCRIPT))
-    return bool(commands) and all(f"{script} " in command for command in commands)
+def _is_hook(group: Object, holdfast: HoldfastCommand) -> bool:
+    """Whether all hooks of a group are ours; in some agents a group is one hook."""
+    hooks = [mapping(hook) for hook in items(group.get("hooks"))] or [group]
+    script = quote(str(holdfast.hook_script))
+    return all(f"{script} " in str(hook.get("command", "")) for hook in hooks)
 
 
-def _without_own(text: str, event: str, home: Path) -> str:
+def _without_own(text: str, event: str, holdfast: HoldfastCommand) -> str:
     for number, group in reversed(_groups(text, event)):
-        if _is_hook(group, home):
+        if _is_hook(group, holdfast):
             text = prune(remove(text, ("hooks", event, number)), ("hooks", event))
     return text

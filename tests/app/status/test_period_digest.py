@@ -51,6 +51,20 @@ def test_work_decisions_and_lessons_of_a_period_are_listed_with_their_records(
     memory.close()
 
 
+def test_what_was_left_open_is_listed_until_it_is_forgotten(memory: Holdfast) -> None:
+    week = ("2026-10-26", "2026-11-02")
+    (step,) = texts(memory, "open", *week)
+    assert "on both sides of the clock change" in step and "Every alert comes twice" in step
+    assert texts(memory, "open", "2020-01-01", "2020-02-01") == []
+    markdown = as_markdown(digest(memory, "all", *week))
+    assert "## What is open" in markdown and "clock change" in markdown
+    assert digest_json(digest(memory, "all", *week))["open"]["items"]
+    (found,) = {one.name: one for one in digest(memory, "all", *week).sections}["open"].items
+    memory.forget(found.uri, who="ada")
+    assert texts(memory, "open", *week) == []
+    memory.close()
+
+
 @pytest.mark.slow
 def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     memory: Holdfast,

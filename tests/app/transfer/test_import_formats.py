@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.app.answers.search_tools import SearchTools
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.transfer.imports import FORMATS
 from holdfast.errors import HoldfastError, InputError
@@ -216,6 +217,27 @@ def test_a_hindsight_archive_and_its_api_lists_are_imported(
     assert isinstance(one, DraftRecord) and one.labels == ("experience", "Bo", "sail")
     with pytest.raises(InputError, match="version 9"):
         memory.imports.import_records("hindsight", an_archive(tmp_path / "new.zip", 9))
+
+
+@pytest.mark.parametrize("field", ["confidence", "confidence_score"])
+def test_the_confidence_of_an_opinion_survives_a_hindsight_import(
+    memory: Holdfast, tmp_path: Path, field: str
+) -> None:
+    opinion = {"text": "Hemp ropes are worth it.", "fact_type": "opinion", field: 0.85}
+    listed = {"bank_id": "harbour", "items": [
+        {"id": "u1", **opinion}, {"id": "u2", **opinion, "text": "Hemp ropes rot.", field: 17}, {"id": "u3", "text": "Bo."},
+    ]}  # fmt: skip
+    (tmp_path / "list.json").write_text(json.dumps(listed))
+    memory.imports.import_records("hindsight", tmp_path / "list.json")
+    (found,) = memory.reader.imports.by_origin(None, "hindsight://memory/u1")
+    assert found.confidence == 0.85 and "confidence 0.85" in found.labels
+    for other in ("u2", "u3"):
+        (without,) = memory.reader.imports.by_origin(None, f"hindsight://memory/{other}")
+        assert without.confidence is None
+    with SearchTools.open(memory.settings, "all") as search:
+        asked = {"query": "hemp ropes", "days": 0}
+        entries = search.call("search_observations", asked)["items"]
+    assert {entry.get("confidence") for entry in entries} == {0.85, None}
 
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "holdfast"])

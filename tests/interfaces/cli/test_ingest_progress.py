@@ -16,7 +16,7 @@ from holdfast.interfaces.cli.ingest_progress import (
 REPORTS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=6)
 
 
-@given(st.fixed_dictionaries({phase: REPORTS for phase in Phase}))
+@given(st.fixed_dictionaries(dict.fromkeys(Phase, REPORTS)))
 def test_the_bar_never_moves_back_whatever_phases_report(
     reports: dict[Phase, list[tuple[int, int]]],
 ) -> None:

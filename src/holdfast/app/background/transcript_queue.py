@@ -35,6 +35,8 @@ _SCAN_INTERVAL_S = 3600.0
 # Size of a batch. A larger one reads a long history in fewer passes, and makes the events that
 # arrive meanwhile wait longer.
 _BATCH_BYTES = 32 * 1024 * 1024
+# Transcripts that a hook may name: lines, and the database of OpenCode.
+_SUFFIXES = (".jsonl", ".db")
 _SESSION_ID = regex(r"[A-Za-z0-9-]+\Z")
 
 
@@ -109,7 +111,7 @@ class TranscriptQueue:
     def for_sessions(self, sessions: Iterable[str], named: Iterable[Path]) -> list[Input]:
         """The transcripts of sessions: the named files, files called after a session id, and those
         of their subagents."""
-        existing = [path for path in named if path.suffix == ".jsonl" and path.is_file()]
+        existing = [path for path in named if path.suffix in _SUFFIXES and path.is_file()]
         others = [(path, agent) for path in existing if (agent := detect_agent(path).name) != AGENT]
         found = [path for path in existing if all(path != other for other, _ in others)]
         if self._folder.is_dir():

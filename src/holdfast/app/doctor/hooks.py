@@ -65,10 +65,10 @@ def _duplicates(context: DoctorContext) -> Check:
     hooks = context.hooks
     twice = [event for event, paths in hooks.scripts.items() if len(paths) > 1]
     if hooks.scripts and hooks.plugins:
-        sentence = "Hooks are in the settings and in the plugin: each event is recorded twice."
+        sentence = "Hooks are in the settings and in the plugin: each event comes twice."
         return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
     if twice:
-        sentence = f"The settings have more than one Holdfast hook for {', '.join(twice)}."
+        sentence = f"The settings have the Holdfast hook more than once for {', '.join(twice)}."
         return _fixed_by_setup(context, "once", Grade.WARNING, sentence)
     return ok("once", "No hook is installed twice.")
 

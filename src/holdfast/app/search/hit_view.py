@@ -24,6 +24,9 @@ UNDATED = "undated"
 _MAX_NOW_CHARACTERS = 200
 # Enough of a sentence to find it in the text that is shown with it.
 _MAX_QUOTED_CHARACTERS = 80
+# Records that are one statement each; the longest are recaps of conversations.
+_STATEMENTS = ("memory", "fact")
+_MAX_STATEMENT_CHARACTERS = 1300
 # What a hit says of itself beyond its text, in the order in which it is shown. Most hits have
 # nothing to say here.
 _REMARKS = (
@@ -44,6 +47,12 @@ def remarks(hit: Hit) -> Json:
     }
 
 
+def excerpt(hit: Hit, max_chars: int) -> str:
+    """What is shown of a hit: its beginning, or all of a statement, because a rule that is cut is
+    another rule."""
+    return cut(hit.text, _MAX_STATEMENT_CHARACTERS if hit.kind in _STATEMENTS else max_chars)
+
+
 def full_json(hit: Hit, bank: str = "") -> Json:
     """All that is known of a hit; `bank` is the name of its bank, if that is to be shown."""
     whole: Json = to_jsonable(hit)
@@ -60,7 +69,7 @@ def short_json(hit: Hit, max_chars: int) -> Json:
         "kind": hit.kind,
         "time": hit.time or UNDATED,
         "trust": hit.trust.value,
-        "text": cut(hit.text, max_chars),
+        "text": excerpt(hit, max_chars),
     }
     # A plugin is not asked for agents; what comes from elsewhere comes from a team server.
     return whole | {

@@ -7,7 +7,7 @@ The ranking itself is in `holdfast.recall`. This module imports nothing that ing
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,10 @@ from holdfast.sources.rule_locations import find_rule_files, project_root
 
 if TYPE_CHECKING:
     from holdfast.app.remote.remote_search import RemoteSearch
+    from holdfast.principal import Principal
     from holdfast.recall.lookup.trace import Trace
 
+RecallElsewhere = Callable[["Principal | None", "str | None", str, RecallPlan], RecallResult]
 _DEFAULT_PLAN = RecallPlan()
 # Results of so many recalls are cached; the cache is emptied when it is full.
 _CACHED_RECALLS = 64
@@ -64,6 +66,8 @@ class Search:
         self._model_problem = ""
         self._remotes: RemoteSearch | None = None
         self._cache: dict[tuple[object, ...], RecallResult] = {}
+        # Recalls in another process, in the name of a principal; None where this one does.
+        self.elsewhere: RecallElsewhere | None = None
 
     def recall_with_plan(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         """The records that match a query, best first, or an abstention."""
@@ -130,7 +134,7 @@ class Search:
     def _search(self, query: str, bank: str | None, plan: RecallPlan) -> RecallResult:
         id = self._context.bank_id(bank)
         self._sync_rules(id, bool(bank or self._context.settings.bank))
-        return replace(self._recall(id, query, plan), bank=self._context.bank_name(id))
+        return replace(self.recall_in_bank(id, query, plan), bank=self._context.bank_name(id))
 
     def _with_freshness(self, found: RecallResult, plan: RecallPlan) -> RecallResult:
         """Adds to each hit what became of its code, where a git history was read."""
@@ -155,25 +159,35 @@ class Search:
 
             sync_rules_if_writable(context.store, context.settings, context.banks, bank, root)
 
-    def _recall(self, bank: str | None, query: str, plan: RecallPlan) -> RecallResult:
-        """A cached result is valid for the same state of the store within the same minute,
-        because "today" changes. Results that lack a retriever are not cached."""
+    def recall_in_bank(self, bank: str | None, query: str, plan: RecallPlan) -> RecallResult:
+        """What is found in a bank, by its id; the result does not name the bank. A cached result is
+        valid for the same state of the store within the same minute, because "today" changes.
+        Results that lack a retriever are not cached."""
         context = self._context
         minute = context.now()[:16]
         key = (context.store.generation(), minute, self._visible_banks(), bank, query, plan)
         cached = self._cache.get(key)
         if cached is not None:
             return cached
-        external = self._external_retrievers(query, bank, plan)
-        meaning = self._meaning_for(plan)
-        found = recall(context.store, bank, query, plan, context.now, meaning, external)
-        found = replace(found, strategies=(*found.strategies, *self._failed_retrievers(plan)))
-        found = self._with_fallback(found, bank, plan)
+        external: list[Retriever] = []
+        if self.elsewhere is not None:
+            found = self.elsewhere(context.settings.principal, bank, query, plan)
+        else:
+            external = self._external_retrievers(query, bank, plan)
+            found = self._recall_here(bank, query, plan, external)
         if not external and not any(one.timed_out or one.problem for one in found.strategies):
             if len(self._cache) >= _CACHED_RECALLS:
                 self._cache.clear()
             self._cache[key] = found
         return found
+
+    def _recall_here(
+        self, bank: str | None, query: str, plan: RecallPlan, external: list[Retriever]
+    ) -> RecallResult:
+        context, meaning = self._context, self._meaning_for(plan)
+        found = recall(context.store, bank, query, plan, context.now, meaning, external)
+        found = replace(found, strategies=(*found.strategies, *self._failed_retrievers(plan)))
+        return self._with_fallback(found, bank, plan)
 
     def _visible_banks(self) -> tuple[str, ...] | None:
         principal = self._context.settings.principal

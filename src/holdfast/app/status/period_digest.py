@@ -1,6 +1,6 @@
-"""A digest of a period, for `holdfast digest`: what was done, decided and learned in it, and what
-the memory got wrong. Every line cites the record it comes from; no model is asked. The text of
-forgotten records is not shown."""
+"""A digest of a period, for `holdfast digest`: what was done, decided and learned in it, what was
+left open, and what the memory got wrong. Every line cites the record it comes from; no model is
+asked. The text of forgotten records is not shown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
+from holdfast.brief.known_statements import open_tasks
 from holdfast.language import truncate
 from holdfast.learn.bank_merge_log import is_bank_merge
 from holdfast.learn.decision_state import RETENTION_AUTHOR
@@ -192,6 +193,24 @@ def _disproved(period: BankPeriod) -> Iterator[Item]:
             yield period.item(time, one.text, uri("turn", one.turn), note)
 
 
+def _left_open(period: BankPeriod) -> Iterator[Item]:
+    """Next steps of the sessions of the period, and tasks that agents named in it; not what was
+    done since."""
+    reader = period.memory.reader
+    ended = read_ended_words(reader, period.bank)
+    for one in open_tasks(reader, period.bank, ended):
+        if period.has(one.memory.when):
+            yield period.item(one.memory.when, one.text, uri("memory", one.memory.id), "task")
+    for session in reader.sessions.latest(period.bank, _MAX_RECORDS):
+        found = None if session.parent else reader.sessions.digest(period.bank, session.id)
+        for step in found.next_steps if found and period.has(session.ended) else ():
+            if not ended.find(step, session.started, session.id, WHOLE_SESSION):
+                text = session.title or "a session"
+                note = f"next step of {truncate(text, _MAX_NOTE)}"
+                words = step.removeprefix("open: ").removeprefix("Still open: ")
+                yield period.item(session.ended, words, uri("session", session.id), note)
+
+
 def _taught(period: BankPeriod) -> Iterator[Item]:
     """What people asked to remember, or approved as a rule. A rule that was only proposed waits."""
     reader = period.memory.reader
@@ -278,18 +297,21 @@ _SECTIONS: dict[str, tuple[Finder, ...]] = {
     "done": (_done,),
     "decided": (_decided, _taught),
     "learned": (_facts, _found_out, _opinions),
+    "open": (_left_open,),
     _WRONG: (_corrected, _ended, _disproved, _refused, _contradicted),
 }
 TITLES = {
     "done": "What was done",
     "decided": "What was decided",
     "learned": "What was learned",
+    "open": "What is open",
     _WRONG: "What memory got wrong",
 }
 EMPTY_TEXT = {
     "done": "No session ended in this time.",
     "decided": "No sentence was plainly a decision. Sessions may hold some in other words.",
     "learned": "No fact or opinion was formed.",
+    "open": "Nothing was left open that is known of.",
     _WRONG: "Nothing was corrected, contradicted or turned down. More may be wrong than was said.",
 }
 

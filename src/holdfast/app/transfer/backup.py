@@ -21,6 +21,7 @@ from holdfast.app.core.lease import take_lease
 from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import (
+    HoldfastError,
     InputError,
     NotFoundError,
     StoreBusyError,
@@ -244,10 +245,8 @@ def restore(
         try:
             staged = folder / "memory.db"
             copies.stage_copy(path, staged)
-            copies.carry_over_revocations(settings.database, staged)
-            aside = _keep_current(settings, now())
-            files = _restore_files(settings, path, with_settings)
-            _swap(settings.database, staged, busy_s)
+            swap = _Swap(settings, path, staged, now, with_settings)
+            swap.run(busy_s)
         except OSError as error:
             raise StoreError(
                 f"The backup cannot be put back: {error.strerror or error}.",
@@ -256,7 +255,7 @@ def restore(
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         _forget_derived(settings)
-    return RestoreResult(checked, str(aside or ""), tuple(files))
+    return RestoreResult(checked, str(swap.aside or ""), tuple(swap.files))
 
 
 def restore_latest_intact(settings: Settings) -> RestoreResult | None:
@@ -329,13 +328,56 @@ def _restore_files(settings: Settings, path: Path, with_settings: bool) -> list[
     return written
 
 
-def _swap(database: Path, staged: Path, busy_s: float) -> None:
-    """Replace the memory by the staged one: in place, which other processes can follow, if it is
-    sound; by renaming otherwise."""
-    if copies.is_sound(database):
-        copies.put_back(staged, database, busy_s)
-        return
-    # There is no readable database. SQLite would apply a leftover log to the new one.
-    for suffix in _LOG_SUFFIXES:
-        database.with_name(database.name + suffix).unlink(missing_ok=True)
-    staged.replace(database)
+class _RevokedMeanwhileError(HoldfastError):
+    """A key was revoked after the revocations were carried over."""
+
+
+class _Swap:
+    """Keeps the memory in use aside and replaces it by a staged one, without a moment in between in
+    which somebody could write: what was acknowledged is in the one or in the other."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        path: Path,
+        staged: Path,
+        now: Callable[[], str],
+        with_settings: bool,
+    ) -> None:
+        self.aside: Path | None = None
+        self.files: list[str] = []
+        self._settings, self._path, self._staged = settings, path, staged
+        self._now, self._with_settings = now, with_settings
+        self._revoked: frozenset[tuple[str, str]] = frozenset()
+
+    def run(self, busy_s: float) -> None:
+        """Swap in place, which other processes can follow, if the memory is sound; by renaming
+        otherwise."""
+        database = self._settings.database
+        if not copies.is_sound(database):
+            self._carry_over_revocations()
+            self._keep_and_restore_files()
+            # SQLite would apply a leftover log to the new database.
+            for suffix in _LOG_SUFFIXES:
+                database.with_name(database.name + suffix).unlink(missing_ok=True)
+            self._staged.replace(database)
+            return
+        swapped = False
+        while not swapped:
+            self._carry_over_revocations()
+            with suppress(_RevokedMeanwhileError):
+                copies.put_back(self._staged, database, busy_s, self._while_locked)
+                swapped = True
+
+    def _carry_over_revocations(self) -> None:
+        self._revoked = copies.revoked_keys(self._settings.database)
+        copies.revoke_keys(self._staged, self._revoked)
+
+    def _while_locked(self) -> None:
+        if copies.revoked_keys(self._settings.database) != self._revoked:
+            raise _RevokedMeanwhileError("A key was revoked.", "It is carried over, too.")
+        self._keep_and_restore_files()
+
+    def _keep_and_restore_files(self) -> None:
+        self.aside = _keep_current(self._settings, self._now())
+        self.files = _restore_files(self._settings, self._path, self._with_settings)

@@ -55,6 +55,7 @@ HOST = Host(
     name="codex",
     title="Codex CLI",
     changes=_changes,
+    program="codex",
     notes=(
         "Codex runs hooks only once you have looked at them: type /hooks in your next session and "
         "trust the two of Holdfast. Until then its sessions are read within the hour, and start "

@@ -20,4 +20,4 @@ def _changes(user: UserEnvironment, holdfast: HoldfastCommand) -> Sequence[Setti
     )
 
 
-HOST = Host(name="gemini", title="Gemini CLI", changes=_changes)
+HOST = Host(name="gemini", title="Gemini CLI", changes=_changes, program="gemini")

@@ -15,6 +15,8 @@ _TITLE = regex(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*
 _BLOCK = regex(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
 _OVERVIEW = regex(r"^```\n(?P<text>Holdfast: all commands\n.*?)\n```$", re.M | re.S)
 
+# Where the formatter may break a word, without a hyphen.
+_BREAK = r"\:"
 _HEAD = r"""'\" t
 .\" Made by `holdfast help --man`.
 .TH HOLDFAST 1 "" "holdfast {version}" "User Commands"
@@ -99,7 +101,11 @@ def _commands(overview: str) -> Iterator[str]:
 def _command(text: str) -> Iterator[str]:
     for title, lines in _parts(text.splitlines()):
         if title == "usage":
-            yield from (".PP", f".B {_escape(' '.join(' '.join(lines).split()))}")
+            usage = _escape(" ".join(" ".join(lines).split()))
+            # A line may end after a comma: a list of choices can be longer than a line. Lines are
+            # not adjusted to the margin, which a line of one word cannot be.
+            usage = usage.replace(",", "," + _BREAK)
+            yield from (".PP", ".na", f".B {usage}", ".br", ".ad")
         elif title == "examples":
             yield from (".PP", "Examples:", ".PP", ".nf", *map(_text_line, lines), ".fi")
         elif title:

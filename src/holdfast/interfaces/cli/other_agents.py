@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 from holdfast.capture.home_paths import HomePaths
@@ -31,6 +32,11 @@ def set_up(screen: Screen, settings: Settings, paths: HomePaths, arguments: Argu
     python = install.find_interpreter()
     ours = HoldfastCommand(python.path, python.flags, paths.home, paths.home == host.default_home())
     plan = agent_install.plan_install(chosen, user_environment(settings), ours)
+    if shutil.which(chosen.program) is None:
+        plan.notes.append(
+            f"There is no command `{chosen.program}` here. What is set up now works as soon as "
+            f"{chosen.title} is installed."
+        )
     stale = install.outdated_files(paths, python) or paths.inbox() is None
     steps = [f"copy what hooks run to {paths.hooks}"] if stale else []
     done = False

@@ -170,6 +170,9 @@ def _answer_data(answer: Answer) -> Object:
         "citations": [citation_json(citation) for citation in answer.citations],
         "caveats": list(answer.caveats),
         "session_id": answer.session_id,
+        # By the names that other memories' tools use; a search that fails raises an error instead.
+        "searchedLayers": [layer.value for layer in answer.layers_searched],
+        "success": True,
     } | ({"cost": answer.cost._asdict()} if answer.cost.tokens else {})
 
 

@@ -25,6 +25,11 @@ def moment(time: str) -> str:
     return _spell(time, "{0.day} {0:%b %Y, %H:%M}", "undated")
 
 
+def weekday(time: str) -> str:
+    """Wed 2 Sep."""
+    return _spell(time, "{0:%a} {0.day} {0:%b}", "undated")
+
+
 def clock(time: str) -> str:
     """08:13."""
     return _spell(time, "{0:%H:%M}", "")

@@ -18,6 +18,7 @@ STATIC = _HERE / "static"
 PLACES = (
     ("/", "Home", "a"),
     ("/sessions", "Sessions", "s"),
+    ("/week", "Week", "k"),
     ("/memory", "Memory", "m"),
     ("/review", "Review", "r"),
     ("/banks", "Banks", "b"),
@@ -48,6 +49,7 @@ _FILTERS: dict[str, Any] = {
     "raw": prose.raw,
     "seconds": formatting.seconds,
     "session_link": formatting.session_link,
+    "weekday": formatting.weekday,
     "without": formatting.without,
 }
 

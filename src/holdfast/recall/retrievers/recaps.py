@@ -11,7 +11,6 @@ rare words that both have. The cross-encoder is not asked: of the prompts of `be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Recap
@@ -53,13 +52,13 @@ LIMITS = RecapSearchLimits()
 Overlap = Callable[[str], tuple[float, int]]
 
 
-@dataclass(slots=True)
 class RecapMatch:
     """A recap that holds, the recaps that it changed, and how well it fits the prompt."""
 
-    recap: Recap
-    changed: list[Recap] = field(default_factory=list[Recap])
-    score: float = 0.0
+    def __init__(self, recap: Recap, changed: list[Recap] | None = None) -> None:
+        self.recap = recap
+        self.changed: list[Recap] = [] if changed is None else changed
+        self.score = 0.0
 
     @property
     def uri(self) -> str:

@@ -388,13 +388,14 @@ def _parse_time(time: str) -> datetime:
     return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
-def _excerpt(text: str, sentence: str) -> str:
+def _excerpt(hit: Hit, sentence: str) -> str:
     """What a citation shows of a record: its beginning, or the part with the quoted sentence where
-    that comes later."""
-    if len(sentence) > MAX_SENTENCE_CHARS:
-        return sentence
+    that comes later; all of a recap, because a rule that is cut is another rule."""
+    text = hit.text
     at = text.find(sentence[:_FOUND_BY_CHARS])
-    if at < MAX_EXCERPT_CHARS - len(sentence):
+    if "recap" in hit.why:
+        return cut(text, longest_quote(hit))
+    if at <= 0 or at < MAX_EXCERPT_CHARS - len(sentence):
         return cut(text, MAX_EXCERPT_CHARS)
     return f"… {cut(text[at:], MAX_EXCERPT_CHARS)}"
 
@@ -405,7 +406,7 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         number=number,
         uri=hit.uri,
         layer=hit.layer,
-        excerpt=_excerpt(hit.text, item.sentence),
+        excerpt=_excerpt(hit, item.sentence),
         browse_url=page_url(reader, hit.bank, hit.uri, hit.session),
         time=hit.time,
         trust=hit.trust,

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from holdfast.errors import InputError
 from holdfast.model.ids import content_id
+from holdfast.model.imports import confidence_label
 from holdfast.sources.imports.draft import (
     DraftRecord,
     ImportItem,
@@ -134,13 +135,20 @@ def _memory(record: Record, bank: str, document: str = "") -> ImportItem:
     id = str(record.get("id") or content_id(bank, document, kind, text))
     names = [string(mapping(e), "name") or e for e in items(record.get("entities"))]
     names += string(record, "entities").split(",")
-    labels = [kind, *_texts(record.get("tags")), *_texts(names)]
+    labels = [kind, *_texts(record.get("tags")), *_texts(names), *_confidence(record)]
     return checked(
         DraftRecord(
             kind, (kind, id), "", whole if text else "", time, f"{PROGRAM}://memory/{address_part(id)}",
             bank, document, (), tuple(dict.fromkeys(labels)),
         )
     )  # fmt: skip
+
+
+def _confidence(record: Record) -> list[str]:
+    """How sure an opinion is, from 0 to 1, as a label."""
+    given = record.get("confidence_score", record.get("confidence"))
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    return [confidence_label(given)] if is_number and 0 <= given <= 1 else []
 
 
 def _mental_model(record: Record, bank: str) -> ImportItem:

@@ -13,7 +13,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -111,36 +111,56 @@ def stage_copy(path: Path, staged: Path) -> None:
         target.execute("PRAGMA journal_mode = DELETE")
 
 
-def carry_over_revocations(database: Path, staged: Path) -> None:
-    """Revoke in a staged memory the keys that are revoked in the one in use, if it can be read."""
+def revoked_keys(database: Path) -> frozenset[tuple[str, str]]:
+    """When each revoked key of a memory was revoked, and its id; none where it cannot be read."""
     try:
         with closing(open_read_only(database)) as connection:
             asked = "SELECT revoked, id FROM api_key WHERE revoked <> ''"
-            revoked: list[tuple[str, str]] = connection.execute(asked).fetchall()
+            return frozenset(connection.execute(asked).fetchall())
     except (sqlite3.DatabaseError, StoreError):
-        return
+        return frozenset()
+
+
+def revoke_keys(staged: Path, revoked: Iterable[tuple[str, str]]) -> None:
+    """Revoke in a staged memory the keys that are revoked in the one in use."""
     with translated(staged), closing(sqlite3.connect(staged)) as target, target:
         target.executemany("UPDATE api_key SET revoked = ? WHERE id = ? AND revoked = ''", revoked)
 
 
-def put_back(staged: Path, database: Path, busy_s: float = BUSY_S) -> None:
-    """Replace the content of the memory in use by a staged one, as one transaction."""
+def put_back(
+    staged: Path,
+    database: Path,
+    busy_s: float = BUSY_S,
+    before_change: Callable[[], None] = lambda: None,
+) -> None:
+    """Replace the content of the memory in use by a staged one, as one transaction.
+
+    `before_change` is called once nobody else can write and nothing has changed yet for anybody;
+    others can read. If it raises, nothing changes."""
     give_up = time.monotonic() + busy_s
     waits = sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED
+    locked = False
 
     def tell(status: int, remaining: int, total: int) -> None:
-        if status in waits and time.monotonic() > give_up:
-            raise StoreBusyError(
-                f"Another process holds the memory at {database}.",
-                "Nothing was changed. Let it finish, then run the same command again.",
-            )
+        nonlocal locked
+        if status in waits:
+            if time.monotonic() > give_up:
+                raise StoreBusyError(
+                    f"Another process holds the memory at {database}.",
+                    "Nothing was changed. Let it finish, then run the same command again.",
+                )
+        elif not locked:
+            locked = True
+            before_change()
 
     with (
         translated(database),
         closing(_open_copy(staged)) as source,
         closing(sqlite3.connect(database, timeout=1.0, isolation_level=None)) as target,
     ):
-        source.backup(target, progress=tell, sleep=0.05)
+        # The first step takes the write lock and keeps it; the last one commits. One page a step,
+        # because a memory has several and the first step must not be the last.
+        source.backup(target, pages=1, progress=tell, sleep=0.05)
         target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -114,7 +114,7 @@ def test_records_and_weeks_have_their_markdown(server: Server) -> None:
     assert got.status == 200 and got.headers["content-type"].startswith("text/markdown")
     assert got.text.startswith("# ") and "\n> " in got.text
     assert "- **Bank:** tidewatch" in got.text and "## What speaks for it" in got.text
-    week = PeriodDigest("all", "2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z", ())
+    week = PeriodDigest("all", "2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z", 0, ())
     assert PageFormat.MARKDOWN in formats_of("week.html", {"digest": week})
     told = export(PageFormat.MARKDOWN, "week.html", {"digest": week}, 200)
     assert bytes(told.body).startswith(b"# 2026-10-26 to 2026-11-02")

@@ -90,6 +90,10 @@ class HookHome:
         """A brief as the agent accepts it."""
         return text
 
+    def reply(self, event: str, text: str) -> dict[str, Any]:
+        """What the agent reads to get a brief."""
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
     def mark(self, name: str) -> str:
         """The path of a file that notes what was done for a session."""
         folder = os.path.join(self.folder, "marks")
@@ -135,9 +139,7 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
     text = home.fit(text)
     if not text or len(text) > MAX_BRIEF_CHARS:
         return
-    event = EVENTS[kind]
-    answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    sys.stdout.write(json.dumps(answer))
+    sys.stdout.write(json.dumps(home.reply(EVENTS[kind], text)))
     sys.stdout.flush()
     note = {
         "id": f"{id}.{session}.{time.time_ns() // 1000}",

@@ -1,4 +1,4 @@
-"""Answers a hook of another agent than Claude Code: `python -I -S other_agents.py EVENT`.
+"""Answers a hook of another agent than Claude Code: `python -I -S other_agents.py EVENT [AGENT]`.
 
 Setup copies this file beside answer.py, whose functions it uses. A session that starts gets its
 brief. Of any other event only the path of the transcript is written to the inbox: the transcript
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 KEPT_FIELDS = ("session_id", "transcript_path", "cwd")
+# What agents call these fields; Codex and Gemini name them as Claude Code does.
+FIELD_NAMES = {
+    "session_id": ("session_id", "sessionId", "conversation_id"),
+    "transcript_path": ("transcript_path", "transcriptPath"),
+    "cwd": ("cwd",),
+}
+# The field of their answer in which agents take a brief, where it is not as in Claude Code.
+BRIEF_FIELDS = {
+    "copilot": "additionalContext",
+    "cursor": "additional_context",
+    "opencode": "additionalContext",
+}
 # Part of no file's name: every event in the inbox is a reason to start a worker.
 NO_OWN_EVENT = "/"
 # Codex lets in 2,500 tokens and counts four bytes as one; a little is left for what it adds.
@@ -26,7 +38,7 @@ MAX_BRIEF_BYTES = 9_900
 FRAME_END_LINES = 3
 
 
-def main(event: str) -> None:
+def main(event: str, agent: str = "") -> None:
     """Inject the brief into a session that starts; of any other event note the transcript."""
     os.umask(0o077)
     sys.dont_write_bytecode = True
@@ -39,15 +51,34 @@ def main(event: str) -> None:
     payload = json.loads(data)
     if not answer.is_object(payload):
         return
+    payload = renamed(payload, agent)
     id = payload.get("session_id")
     session = answer.session_name(id if isinstance(id, str) else "")
     if event == answer.EVENTS["start"]:
         home.fit = shortened
+        if agent in BRIEF_FIELDS:
+            home.reply = lambda event, text: {BRIEF_FIELDS[agent]: text}
         answer.answer_start(home, session, payload)
         return
     fields = {**{name: payload.get(name) for name in KEPT_FIELDS}, "reason": "other"}
     answer.write_event(home, "SessionEnd", session, json.dumps(fields).encode())
     answer.start_worker(home, NO_OWN_EVENT)
+
+
+def renamed(payload: dict[str, Any], agent: str) -> dict[str, Any]:
+    """A payload with the names that Claude Code has for its fields."""
+    found = {
+        name: next((payload[key] for key in keys if payload.get(key)), None)
+        for name, keys in FIELD_NAMES.items()
+    }
+    roots = payload.get("workspace_roots")
+    if not found["cwd"] and isinstance(roots, list) and roots:
+        found["cwd"] = roots[0]
+    source = payload.get("source")
+    # Copilot calls a session new; Cursor runs this hook for new sessions only.
+    if agent in BRIEF_FIELDS and source in (None, "new"):
+        source = "startup"
+    return {**found, "source": source}
 
 
 def shortened(text: str) -> str:
@@ -61,6 +92,6 @@ def shortened(text: str) -> str:
 if __name__ == "__main__":
     try:
         if not os.environ.get("HOLDFAST_OFF"):
-            main(sys.argv[1])
+            main(*sys.argv[1:3])
     finally:
         os._exit(0)  # whatever happened, no traceback

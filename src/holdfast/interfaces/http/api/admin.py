@@ -115,7 +115,7 @@ def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> Json:
         since=str,
         until=str,
         sessions=int,
-        **dict.fromkeys(("done", "decided", "learned", "wrong"), _Part),
+        **dict.fromkeys(("done", "decided", "learned", "open", "wrong"), _Part),
         ignored_injections=int,
     ),
     "What a time came to",
@@ -128,8 +128,8 @@ def time_digest(
     until: Day = "",
     limit: Limit = 15,
 ) -> Json:
-    """What was done, decided and learned in the last days, or from one date to the end of another,
-    and what memory got wrong."""
+    """What was done, decided, learned and left open in the last days, or from one date to the end
+    of another, and what memory got wrong."""
     if until and not since:
         raise InputError("until says where since ends.", "Give since too.")
     return digest_json(digest(memory, bank, *read_period(utc_now(), days, since, until), limit))

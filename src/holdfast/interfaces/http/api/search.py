@@ -97,7 +97,7 @@ class Question(RequestBody):
 
 
 @router.task(
-    "POST /ask", model_of(Answer), "Ask, and get a cited answer", MemoryPool.run_with_model
+    "POST /ask", model_of(Answer), "Ask, and get a cited answer", MemoryPool.search_with_model
 )
 def ask(memory: Holdfast, body: Question) -> Answer:
     """A cited answer, or an abstention that says so. `POST /research` does the same and tells
@@ -105,7 +105,7 @@ def ask(memory: Holdfast, body: Question) -> Answer:
     return memory.answers.investigate(body.ask_options(), body.session).answer()
 
 
-@router.task("GET /recall", _Recall, "Find the records that speak of a query", MemoryPool.run)
+@router.task("GET /recall", _Recall, "Find the records that speak of a query", MemoryPool.search)
 def recall(
     memory: Holdfast,
     q: QueryText,
@@ -186,7 +186,7 @@ async def timeline(
         result = memory.timeline(anchor, q, bank, kind, before, after)
         return json_shapes.timeline_json(result, memory.context.bank_names())
 
-    run = request.pool.run if q else request.pool.read
+    run = request.pool.search if q else request.pool.read
     return json_response(await run(load))
 
 
@@ -206,7 +206,7 @@ def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5
     "GET /team",
     extend_model(model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]),
     "What the team knows of a question",
-    MemoryPool.run,
+    MemoryPool.search,
 )
 def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
     """An answer out of commits, pulls and issues, the best records, and the people to ask."""
@@ -255,7 +255,7 @@ def brief(
     "GET /handoff",
     open_model("HandOff", page=str),
     "A session or a topic, packed for whoever goes on with it",
-    MemoryPool.run,
+    MemoryPool.search,
 )
 def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> Json:
     """As a page of Markdown, and what it is made of. Nothing is written to a file."""

@@ -1,9 +1,11 @@
 """The open memories behind a server, and the threads that use them.
 
-A database connection belongs to one thread, and models take so much memory that they are loaded
-once. So reads go to a few threads, each with a memory of its own; tasks that need models or change
-anything go to a single thread; tasks that can take minutes go to another one, so that no request
-waits behind them. Every task runs in the name of the principal of its request.
+A database connection belongs to one thread. So reads go to a few threads, each with a memory of its
+own; tasks that change anything go to a single thread; tasks that can take minutes go to another one,
+so that no request waits behind them. Tasks that search go to as many threads as the server has
+search processes, each with a process that recalls for it (`app/server/search_process`); where it
+has only one, they go to the thread of those that change something, and recall in this process.
+Every task runs in the name of the principal of its request.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any, TypeVar
 
 from holdfast.app.core.backends import database_identity
 from holdfast.app.memory import Holdfast
+from holdfast.app.server.search_process import SearchProcess, count_cores
 from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import BusyError, HoldfastError, InputError, StoreError
 from holdfast.interfaces.http.core.request_principal import owner, principal
@@ -45,19 +48,32 @@ class MemoryPool:
     """Runs tasks with an open memory; a task is a function that takes the memory."""
 
     def __init__(
-        self, settings: Settings, readers: int = READER_THREADS, max_waiting: int = MAX_WAITING
+        self,
+        settings: Settings,
+        readers: int = READER_THREADS,
+        max_waiting: int = MAX_WAITING,
+        workers: int = 1,
     ) -> None:
+        """With more than one of `workers`, so many processes recall; each starts when a search
+        finds all others busy."""
         self._settings = settings
         self._max_waiting = max_waiting
         self._reader_threads = ThreadPoolExecutor(readers, "reader")
         self._engine_thread = ThreadPoolExecutor(1, "engine")
         self._long_thread = ThreadPoolExecutor(1, "long")
+        self._search_processes: set[SearchProcess] = set()
+        self._search_threads = self._engine_thread
         # With the number of their threads.
-        self._executors = (
+        self._executors = [
             (self._reader_threads, readers),
             (self._engine_thread, 1),
             (self._long_thread, 1),
-        )
+        ]
+        if workers > 1:
+            self._search_threads = ThreadPoolExecutor(
+                workers, "search", self._prepare_search, (max(1, count_cores() // workers),)
+            )
+            self._executors.append((self._search_threads, workers))
         self._thread_local = threading.local()
         self._open: set[Holdfast] = set()
         self._submitted: set[Future[Any]] = set()
@@ -98,15 +114,24 @@ class MemoryPool:
         """Run a task that only reads what is stored."""
         return await self._submit(self._reader_threads, "looks", task, principal())
 
+    async def search(self, task: Task[T]) -> T:
+        """Run a task that recalls and changes nothing in the store."""
+        return await self._submit(self._search_threads, "work", task, principal())
+
+    async def search_with_model(self, task: Task[T]) -> T:
+        """Run a task that recalls and may wait for a model service, if the settings name one."""
+        by_rules = self._settings.models.use == NO_MODEL
+        return await (self.search(task) if by_rules else self.run_long(task))
+
     async def run(self, task: Task[T], also: tuple[str, ...] = ()) -> T:
-        """Run a task that searches with models or changes something. The banks `also` are opened to
+        """Run a task that changes something. The banks `also` are opened to
         it beside those of the principal; the task must reveal only what is public in them."""
         who = principal()
         wider = who if who.banks is None else who._replace(banks=(*who.banks, *also))
         return await self._submit(self._engine_thread, "work", task, wider)
 
     async def run_with_model(self, task: Task[T]) -> T:
-        """Run a task that may wait for a model service, if the settings name one."""
+        """Run a task that changes something and may wait for a model service, if the settings name one."""
         by_rules = self._settings.models.use == NO_MODEL
         return await (self.run(task) if by_rules else self.run_long(task))
 
@@ -119,10 +144,17 @@ class MemoryPool:
         """Whether any task is running."""
         return self._running > 0
 
+    @property
+    def search_processes(self) -> int:
+        """How many processes recall for this server."""
+        return sum(one.is_running for one in self._search_processes)
+
     def interrupt_queries(self) -> None:
-        """Interrupt the running database queries."""
+        """Interrupt the running database queries, and end the processes that recall."""
         for memory in list(self._open):
             memory.store.interrupt()
+        for process in list(self._search_processes):
+            process.end()
 
     def stop_accepting(self) -> None:
         """Start no more tasks; those that wait fail."""
@@ -202,13 +234,24 @@ class MemoryPool:
         if known is None or known[0] != seen:
             self._close_own_memory()
             memory = Holdfast(self._settings, create=False)
+            process: SearchProcess | None = getattr(self._thread_local, "process", None)
+            memory.search.elsewhere = process.recall if process is not None else None
             self._open.add(memory)
             self._thread_local.memory = known = (seen, memory)
         return known[1]
 
+    def _prepare_search(self, threads: int) -> None:
+        """Give this thread a process that recalls for it."""
+        process = SearchProcess(self._settings, self._settings.serve.request_s, threads)
+        self._thread_local.process = process
+        self._search_processes.add(process)
+
     def _close_memory(self, together: threading.Barrier) -> None:
         together.wait()
         self._close_own_memory()
+        process: SearchProcess | None = self._thread_local.__dict__.pop("process", None)
+        if process is not None:
+            process.end()
 
     def _close_own_memory(self) -> None:
         """Close the memory of this thread, if it has one."""

@@ -75,7 +75,7 @@ class ResearchRuns:
 
         end, problem = SessionState.CANCELLED, "It was stopped before it began."
         try:
-            await self._pool.run_with_model(run_all)
+            await self._pool.search_with_model(run_all)
         except HoldfastError as error:
             end, problem = SessionState.FAILED, f"{error.message} {error.remedy}".strip()
         finally:

@@ -213,7 +213,7 @@ class Query:
             _read_enum(Budget, budget),
             knowledge=read_kinds(kinds or ()),
         )
-        found = await info.context.run(
+        found = await info.context.search(
             lambda memory: memory.search.recall_with_plan(require_words(query, "query"), bank, plan)
         )
         hits, misses = (
@@ -258,7 +258,7 @@ class Mutation:
         """Ask, and get a cited answer; `session` goes on with an earlier one. With `kinds` only
         what says something of such a kind is cited."""
         options = AskOptions(question, bank, kinds=read_kinds(kinds or ()))
-        answer_ = await info.context.run_with_model(
+        answer_ = await info.context.search_with_model(
             lambda m: m.answers.investigate(options, session).answer()
         )
         citations = [make_node(Citation, "", one, source=one.uri) for one in answer_.citations]

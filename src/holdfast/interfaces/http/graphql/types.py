@@ -65,13 +65,18 @@ class Context:
 
         return await self.read(load_nodes)
 
-    async def run_with_model(self, task: Callable[[Holdfast], T]) -> T:
-        """Run a task that may wait for a model service."""
+    async def search_with_model(self, task: Callable[[Holdfast], T]) -> T:
+        """Run a task that recalls and may wait for a model service."""
         async with self._slots:
-            return await self._pool.run_with_model(task)
+            return await self._pool.search_with_model(task)
+
+    async def search(self, task: Callable[[Holdfast], T]) -> T:
+        """Run a task that recalls."""
+        async with self._slots:
+            return await self._pool.search(task)
 
     async def run(self, task: Callable[[Holdfast], T]) -> T:
-        """Run a task that searches with models or changes something."""
+        """Run a task that changes something."""
         async with self._slots:
             return await self._pool.run(task)
 

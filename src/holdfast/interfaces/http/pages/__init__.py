@@ -32,11 +32,12 @@ from holdfast.interfaces.http.pages import (
     sessions,
     status,
     timeline,
+    week,
     worth,
 )
 
 _PAGES = (
     ask, sessions, search, record, memory, curation, review, banks, brief, graph, timeline, repos,
-    status, worth,
+    status, week, worth,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -30,7 +30,7 @@ router = APIRouter(prefix="/graph")
 
 _MAX_RECORDS = 8
 _MAX_LINKS = 12
-_LINK_TEXTS = {
+LINK_TEXTS = {
     LinkKind.CAUSES: "caused",
     LinkKind.CAUSED_BY: "was caused by",
     LinkKind.ENABLES: "made possible",
@@ -103,21 +103,21 @@ def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops:
     if len(found) != 1:
         return seen | {"choices": found}
     shown = neighbourhood_of(reader, found[0], hops, kinds)
-    records, links = _records_and_links(memory, found[0])
+    records, links = records_and_links(memory, found[0])
     return seen | {"focus": found[0], "found": shown, "records": records, "links": links}
 
 
-def _records_and_links(
+def records_and_links(
     memory: Holdfast, entity: Entity
 ) -> tuple[list[tuple[MentioningRecord, str]], list[Shown]]:
     """The records that mention an entity, with their pages, and their links, by kind."""
     reader, bank = memory.reader, entity.bank
     similar = _similar_records(memory, bank)
-    mentions = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(_LINK_TEXTS))
+    mentions = describe_entity(reader, entity, _MAX_RECORDS, similar, tuple(LINK_TEXTS))
     names = {record.uri: record.title for record in mentions.records}
     links = [
         link
-        for kind in _LINK_TEXTS
+        for kind in LINK_TEXTS
         for link in [one for one in mentions.links if one.kind is kind][
             : _MAX_OF_KIND.get(kind, _MAX_LINKS)
         ]
@@ -129,7 +129,7 @@ def _records_and_links(
         {
             "source": names[link.source],
             "source_at": page_url(reader, bank, link.source),
-            "how": _LINK_TEXTS[link.kind],
+            "how": LINK_TEXTS[link.kind],
             "target": names[link.target],
             "target_at": page_url(reader, bank, link.target),
             "via": link.via,

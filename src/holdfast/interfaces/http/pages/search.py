@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.search import hit_view
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
@@ -54,7 +55,7 @@ async def search(
         plan = RecallPlan(wanted, limit, tokens=_MAX_TOKENS, knowledge=known)
         return memory.search.recall_with_plan(query, bank or "all", plan), banks
 
-    found, banks = await request.pool.run(load)
+    found, banks = await request.pool.search(load)
     hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_MAX_HITS] if found else []
     return request.render(
         "search.html",
@@ -62,7 +63,7 @@ async def search(
         searched=query,
         query=query,
         found=found,
-        hits=[(hit, cut(hit.text, _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        hits=[(hit, hit_view.excerpt(hit, _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
         misses=[(hit, cut(hit.text, _MAX_MISS_CHARS)) for hit in (found.misses if found else ())],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
         banks=banks,

@@ -14,8 +14,8 @@ HELP = """\
 Hold what is remembered against the code of today: lists the facts, memories, decisions
 and rules whose files have changed, been renamed or gone since, the most changed first.
 
-The history must have been read: `holdfast ingest REPOSITORY`. What speaks of no file,
-or only of files that no history knows, is counted and not judged.
+The history must have been read: `holdfast ingest REPOSITORY`. Records about no file,
+or only about files that are in no history, are counted and not judged.
 
 --holds ID says that a record is right all the same: it is not listed again until its code
 changes once more.

@@ -20,10 +20,10 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number, short
 
 HELP = """\
-What a week came to: what was done, decided and learned, and what memory got wrong in it
-(corrections, contradictions, rules turned down, what sessions were told and ignored). Each
-line names the record it comes from, which `holdfast show` opens. It is made when you ask
-for it, by rules, from what is remembered; no model is asked and nothing is sent."""
+What a week came to: what was done, decided, learned and left open, and what memory got
+wrong in it (corrections, contradictions, rules turned down, what sessions were told and
+ignored). Each line names the record it comes from, which `holdfast show` opens. It is made when
+you ask for it, by rules, from what is remembered; no model is asked and nothing is sent."""
 
 EXAMPLES = """\
   holdfast digest --week

@@ -12,7 +12,7 @@ from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
-from holdfast.language import cut, truncate
+from holdfast.language import truncate
 from holdfast.model.knowledge import Kind, Network
 from holdfast.model.query import Hit, Layer, RecallResult, RetrieverReport
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
@@ -218,7 +218,7 @@ def _why(hit: Hit) -> str:
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     print_record_head(screen, hit_view.heading(hit, bank), hit.uri)
-    screen.wrap(cut(hit.text, _MAX_HIT_CHARACTERS), _INDENT)
+    screen.wrap(hit_view.excerpt(hit, _MAX_HIT_CHARACTERS), _INDENT)
     if hit.since:
         screen.wrap(f"since then: {hit.since}", _INDENT)
     for line in hit_view.endings(hit):

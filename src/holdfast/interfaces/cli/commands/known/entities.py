@@ -15,7 +15,7 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.entities import EntityDetails
 
 HELP = """\
-Who and what this project's memory speaks of: people, components, files and concepts,
+List the people, components, files and concepts in this project's memory,
 those in most records first. With a NAME: one of them, with every name it goes by, the
 records that mention it, what occurs with it, and how these records are linked.
 

@@ -1,0 +1,141 @@
+"""Recalls in other processes, for a server: the server's end. What runs there is in `searcher`.
+
+Python runs one thread at a time, so a server that recalls in its own threads uses one core, however
+many clients it has. A `SearchProcess` sends a recall to a process of its own and waits for what it
+finds; a server has one for each core. Everything else (keys, limits, sessions, events, metrics,
+writes) stays in the server, so there is one of each. Vectors are mapped from the files of the home,
+so all processes share them.
+
+A process reads calls from a socket and ends when the server's end of it is closed, in whichever
+way the server ended. It only reads: to kill it loses nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+
+from holdfast import errors
+from holdfast.errors import BusyError, HoldfastError
+from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.query import RecallResult
+from holdfast.principal import Principal
+from holdfast.recall.core.plan import RecallPlan
+from holdfast.settings import Settings
+
+_PROGRAM = "holdfast.app.server.searcher"
+# How often a recall is tried: again if its process ended, because it was killed for its memory.
+_TRIES = 2
+# The libraries that multiply vectors start as many threads as there are cores, in each process.
+_THREAD_LIMITS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def count_cores() -> int:
+    """How many cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class RecallCall(NamedTuple):
+    """What to recall: in the name of whom (None: the owner), in which bank, by its id."""
+
+    principal: Principal | None
+    bank: str | None
+    query: str
+    plan: RecallPlan
+
+
+class RecallFailure(NamedTuple):
+    """An error of a recall: the name of its class, and its words."""
+
+    kind: str
+    message: str
+    remedy: str
+
+
+class SearchProcess:
+    """The server's end. One thread recalls at a time; another may end it."""
+
+    def __init__(self, settings: Settings, timeout_s: float, threads: int = 1) -> None:
+        """`timeout_s` is the longest that a recall may take; the process starts with the first
+        one, and multiplies with so many threads."""
+        self._settings = settings
+        self._timeout_s = timeout_s
+        self._environment = {**os.environ, **dict.fromkeys(_THREAD_LIMITS, str(threads))}
+        self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
+        self._is_ended = False
+        self._lock = threading.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process."""
+        return self._running is not None
+
+    def recall(
+        self, principal: Principal | None, bank: str | None, query: str, plan: RecallPlan
+    ) -> RecallResult:
+        """As `Search.recall_in_bank`, in the name of the principal."""
+        call = RecallCall(principal, bank, query, plan)
+        for _ in range(_TRIES):
+            _, connection = self._started()
+            try:
+                connection.send(call)
+                if not connection.poll(self._timeout_s):
+                    break
+                return _result(connection.recv())
+            except (OSError, EOFError):
+                self._end_process()
+        self._end_process()
+        raise BusyError("The search took too long, or its process ended.", "Ask again.")
+
+    def end(self) -> None:
+        """End the process, whatever it does, and start no other."""
+        with self._lock:
+            self._is_ended = True
+        self._end_process()
+
+    def _started(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        with self._lock:
+            if self._is_ended:
+                raise BusyError("The server is ending.", "Ask again in a moment.")
+            if self._running is None:
+                self._running = self._start()
+            return self._running
+
+    def _start(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        own, other = socket.socketpair()
+        with other:
+            # Both write to the log of the server, and neither to its output.
+            process = subprocess.Popen(
+                [sys.executable, "-m", _PROGRAM, str(other.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(other.fileno(),),
+                env=self._environment,
+            )
+        connection = Connection(own.detach())
+        connection.send(self._settings)
+        return process, connection
+
+    def _end_process(self) -> None:
+        with self._lock:
+            running, self._running = self._running, None
+        if running is None:
+            return
+        process, connection = running
+        process.kill()
+        process.wait()
+        connection.close()
+
+
+def _result(found: RecallResult | RecallFailure) -> RecallResult:
+    """What a recall found; raises its error as it was raised there."""
+    if not isinstance(found, RecallFailure):
+        return found
+    kind = getattr(errors, found.kind, HoldfastError)
+    raise kind(found.message, found.remedy)

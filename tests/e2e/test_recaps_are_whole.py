@@ -1,0 +1,60 @@
+"""The recap of a conversation comes first and whole, whichever way somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from bench.recaps import Matter, read_in, read_matters
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.search import hit_view
+from holdfast.settings import Settings
+
+# The first is longer than a quote, the second was changed by a later conversation, the third has an
+# exception that was said afterwards.
+WANTED = ("pax-column", "quiet-hours", "fleet-import")
+WAYS: dict[str, Callable[[Holdfast, str], str]] = {
+    "recall": lambda memory, text: memory.recall(text, limit=1).hits[0].text,
+    "recall as shown": lambda memory, text: hit_view.excerpt(
+        memory.recall(text, limit=1).hits[0], 320
+    ),
+    "ask": lambda memory, text: memory.ask(text).answer.split("\n")[0],
+    "citation": lambda memory, text: memory.ask(text).citations[0].excerpt,
+    "goal brief": lambda memory, text: memory.briefs.goal_brief(text).text.split("\n- ")[1],
+}
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    folder = tmp_path_factory.mktemp("harbour")
+    settings = Settings(folder / "home", folder / "claude", bank="harbour")
+    with Holdfast(settings, now=lambda: "2026-09-01T12:00:00.000Z") as memory:
+        read_in(memory, matters())
+        yield memory
+
+
+def matters() -> list[Matter]:
+    return [matter for matter in read_matters("tuning") if matter.id in WANTED]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("id", WANTED)
+def test_a_report_in_other_words_is_told_the_whole_rule_first(
+    harbour: Holdfast, id: str, way: str
+) -> None:
+    matter = next(one for one in matters() if one.id == id)
+    text = WAYS[way](harbour, matter.prompt).replace("’", "'")
+    assert [words for words in matter.must if words not in text] == []
+    assert [words for words in matter.must_not if words in text] == []
+
+
+@pytest.mark.model
+def test_a_changed_recap_comes_after_the_one_that_changed_it(harbour: Holdfast) -> None:
+    hits = harbour.recall("What are the quiet hours for push notifications?", limit=10).hits
+    texts = [hit.text for hit in hits]
+    later = next(n for n, text in enumerate(texts) if "22:00 to 06:30" in text)
+    earlier = [n for n, text in enumerate(texts) if "22:00 to 07:00" in text]
+    assert all(later < place for place in earlier)
+    assert all(hits[place].status.value == "superseded" for place in earlier)

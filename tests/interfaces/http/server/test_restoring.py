@@ -1,0 +1,163 @@
+"""A backup is restored while the team writes: what was acknowledged is kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from holdfast.app.memory import Holdfast
+from holdfast.app.server.keys import KeyRequest, make_key
+from holdfast.app.transfer.backup import back_up, restore
+from holdfast.errors import StoreBusyError
+from holdfast.principal import Level
+from holdfast.settings import load_settings
+from tests.e2e.access.plain_client import PlainClient
+from tests.support.http.server import empty_home, read_startup_message
+from tests.support.http.server_process import running
+from tests.support.waiting import wait_until
+
+WRITERS = 4
+BANK = "harbour"
+SETTINGS = f'bank = "{BANK}"\n[serve]\nrate = 1000000\nburst = 1000000\n'
+
+
+class Writer(threading.Thread):
+    """Writes one memory after the other, and notes which were acknowledged."""
+
+    def __init__(self, url: str, key: str, number: int, stop: threading.Event) -> None:
+        super().__init__()
+        self.acknowledged: list[str] = []
+        self.refused: set[int] = set()
+        self._client = PlainClient(
+            url,
+            {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+            f"127.0.0.{number + 1}",
+        )
+        self._number, self._stop_writing = number, stop
+
+    def run(self) -> None:
+        with closing(self._client):
+            count = 0
+            while not self._stop_writing.is_set():
+                count += 1
+                text = f"Writer {self._number} wrote sentence {count} about the harbour."
+                body = json.dumps({"text": text, "bank": BANK})
+                status = self._client.post("/api/v1/memories", body).status_code
+                if status == 201:
+                    self.acknowledged.append(text)
+                else:
+                    self.refused.add(status)
+
+
+def is_read_in(home: Path) -> bool:
+    """Whether the staged memory is open for reading only: it is being put back."""
+    files = psutil.Process().open_files()
+    return any(".restoring-" in file.path and file.mode == "r" for file in files)
+
+
+def remembered(database: Path) -> set[str]:
+    with closing(sqlite3.connect(database)) as connection:
+        return {row[0] for row in connection.execute("SELECT text FROM remembered_memory")}
+
+
+@pytest.mark.slow
+def test_no_acknowledged_write_is_lost_while_a_backup_is_restored(
+    tmp_path: Path,
+) -> None:
+    env = empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"}
+    (tmp_path / "home" / "config.toml").write_text(SETTINGS)
+    settings = load_settings(env)
+    with Holdfast(settings) as memory:
+        memory.remember("The harbour opens at six.")
+        key = make_key(memory, KeyRequest("writers", (), Level.ADMIN))[0]
+    made = back_up(settings, tmp_path / "kept.db")
+    stop = threading.Event()
+    with running(["serve", "--port", "0", "--json"], env, tmp_path) as server:
+        url = read_startup_message(server)["url"]
+        writers = [Writer(url, key, number, stop) for number in range(WRITERS)]
+        for writer in writers:
+            writer.start()
+
+        def write_more(times: int) -> None:
+            wanted = [len(writer.acknowledged) + times for writer in writers]
+            wait_until(
+                lambda: all(
+                    len(writer.acknowledged) >= least
+                    for writer, least in zip(writers, wanted, strict=True)
+                ),
+                "every writer has written more",
+            )
+
+        asides: list[Path] = []
+        try:
+            for _ in range(3):
+                write_more(3)
+                asides.append(Path(restore(settings, made.path).aside))
+            write_more(1)
+        finally:
+            stop.set()
+            for writer in writers:
+                writer.join(60)
+
+    kept = remembered(settings.database).union(*map(remembered, asides))
+    lost = [text for writer in writers for text in writer.acknowledged if text not in kept]
+    assert not lost
+    assert set().union(*(writer.refused for writer in writers)) <= {503}
+
+
+def test_nobody_writes_between_keeping_the_memory_aside_and_replacing_it(tmp_path: Path) -> None:
+    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
+    with Holdfast(settings) as memory:
+        memory.remember("The harbour opens at six.")
+    made = back_up(settings, tmp_path / "kept.db")
+    told: list[str] = []
+
+    def moment() -> str:
+        # The clock is asked for the name of what is kept aside.
+        with (
+            closing(sqlite3.connect(settings.database, timeout=0.1)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("BEGIN IMMEDIATE")
+        told.append("asked")
+        return "2026-11-01T00:00:00.000Z"
+
+    restore(settings, made.path, moment)
+
+    assert told
+
+
+def test_a_key_that_is_revoked_while_a_backup_is_restored_stays_revoked(tmp_path: Path) -> None:
+    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
+    with Holdfast(settings) as memory:
+        key = make_key(memory, KeyRequest("gone", (), Level.READ))[1]
+        made = back_up(settings, tmp_path / "kept.db")
+        with closing(sqlite3.connect(settings.database)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("UPDATE api_key SET revoked = '2026-11-01T00:00:00.000Z'")
+            restoring = threading.Thread(target=restore, args=(settings, made.path))
+            restoring.start()
+            wait_until(lambda: is_read_in(settings.home), "the restore waits for the lock")
+            other.execute("COMMIT")
+            restoring.join(60)
+
+        assert [kept.revoked for kept in memory.store.api_keys.all() if kept.id == key.id] != [""]
+
+
+def test_a_restore_that_cannot_lock_the_memory_keeps_nothing_aside(tmp_path: Path) -> None:
+    settings = load_settings(empty_home(tmp_path) | {"HOLDFAST_EMBEDDER": "none"})
+    with Holdfast(settings) as memory:
+        memory.remember("The harbour opens at six.")
+    made = back_up(settings, tmp_path / "kept.db")
+    with closing(sqlite3.connect(settings.database)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusyError):
+            restore(settings, made.path, busy_s=0.1)
+
+    assert not (settings.home / "backups").exists()
