@@ -283,7 +283,7 @@ def load_settings(
 def _serve(table: TomlTable) -> ServeSettings:
     values = table.values(ServeSettings(), _KNOWN_KEYS["serve"])
     for name, value in values.items():
-        if value < 1:
+        if value < 1 and name != "workers":
             raise SettingsError(f"serve.{name} is {value}.", "It must be at least 1.")
     return ServeSettings(**values)
 

@@ -45,11 +45,17 @@ from holdfast.interfaces.mcp.server_spec import (
 
 
 class EngineRequest:
-    """A valid request that the engine must answer."""
+    """A valid request that the engine must answer, and whether it changes the memory."""
 
-    def __init__(self, run: Callable[[Engine, CallContext], Object], is_slow: bool = False) -> None:
+    def __init__(
+        self,
+        run: Callable[[Engine, CallContext], Object],
+        is_slow: bool = False,
+        writes: bool = False,
+    ) -> None:
         self.run = run
         self.is_slow = is_slow
+        self.writes = writes
 
 
 def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:
@@ -82,6 +88,7 @@ def engine_request(spec: ServerSpec, message: Message) -> EngineRequest:
                     engine.call(name, arguments, context), context.client
                 ),
                 name in spec.slow_tools,
+                any(tool.writes for tool in spec.tools if tool.name == name),
             )
         case "resources/list":
             return EngineRequest(lambda engine, context: {"resources": engine.list_resources()})

@@ -186,7 +186,11 @@ class _Answering:
         """The result of the engine; raises `CANCELLED` as soon as the call is cancelled."""
         loop, cancelled = asyncio.get_running_loop(), asyncio.Event()
         context.on_cancel(lambda: loop.call_soon_threadsafe(cancelled.set))
-        run = self._pool.run_with_model if request.is_slow else self._pool.run
+        pool = self._pool
+        if request.writes:
+            run = pool.run_with_model if request.is_slow else pool.run
+        else:
+            run = pool.search_with_model if request.is_slow else pool.search
         with self._session.calls.running(id, context):
             working = asyncio.create_task(
                 run(lambda memory: request.run(self._engine(memory), context))

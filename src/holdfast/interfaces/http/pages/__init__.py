@@ -3,8 +3,8 @@
 To add a page:
 
 1. Write a module here with a `router` and a function that takes `request: PageRequestDep`. Read
-   with `await request.pool.read(task)`, or with `request.pool.run(task)` if the task searches with
-   models or changes something; a task is a function of the memory. Return
+   with `await request.pool.read(task)`, search with `request.pool.search(task)`, change something
+   with `request.pool.run(task)`; a task is a function of the memory. Return
    `request.render(template, …)`. A form takes `form: FormDep`, which checks that it came from
    one of our pages, and ends with `redirect_with_note`.
 2. Add the module to `_PAGES` below.

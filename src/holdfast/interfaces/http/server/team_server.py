@@ -23,6 +23,7 @@ from typing import NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
+from holdfast.app.server.search_process import count_cores
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
@@ -124,7 +125,8 @@ async def serve(
     log_queries: bool = False,
 ) -> None:
     """Serve until a signal. With `log_queries` the log also has paths and queries."""
-    pool = MemoryPool(settings, max_waiting=settings.serve.waiting)
+    workers = settings.serve.workers or count_cores()
+    pool = MemoryPool(settings, max_waiting=settings.serve.waiting, workers=workers)
     try:
         keys = TeamKeys(pool)
         await keys.load()
@@ -149,7 +151,7 @@ async def serve(
         serving = await start(server, listening)
         if server.started:
             url = _url(options, listening)
-            log.write("started", url=url, version=__version__)
+            log.write("started", url=url, version=__version__, workers=workers)
             ready(url)
         await serving
     finally:
@@ -184,6 +186,7 @@ async def _shut_down(pool: MemoryPool, log: Log) -> None:
     is_still_busy = pool.is_busy
     log.write("ended", broken_off=is_still_busy)
     if is_still_busy:
+        pool.interrupt_queries()
         log.flush()
         sys.stdout.flush()
         os._exit(0)
