@@ -33,8 +33,8 @@ REQUESTS = 20_000
 _KEYS = 10
 _COPIES = 40
 _SAMPLES = Path(__file__).parents[1] / "examples" / "sessions"
-_MAIN = (sys.executable, "-m", "holdfast")
-_LIMITS = "[serve]\nrate = 1000000\nburst = 1000000\nat_once = 1000\nwaiting = 1000\n"
+MAIN = (sys.executable, "-m", "holdfast")
+LIMITS = "[serve]\nrate = 1000000\nburst = 1000000\nat_once = 1000\nwaiting = 1000\n"
 _BANK = "harbour"
 _DIRECTLY = """
 import time
@@ -85,7 +85,7 @@ class Serving(NamedTuple):
 @contextmanager
 def serving(folder: Path) -> Generator[Serving]:
     """A server over the samples."""
-    env = _home(folder)
+    env = home_environment(folder)
     _run(env, "ingest", str(_SAMPLES))
     _run(env, "remember", "The lamp is oiled on Thursdays.", "--bank", _BANK)
     keys = [
@@ -94,7 +94,7 @@ def serving(folder: Path) -> Generator[Serving]:
         )["key"]
         for number in range(_KEYS)
     ]
-    with _started(env, folder) as (port, process):
+    with started_server(env, folder) as (port, process):
         yield Serving(port, keys, process)
 
 
@@ -102,20 +102,24 @@ def _scope(number: int) -> tuple[str, ...]:
     return ("--all-banks",) if number % 2 else ("--bank", _BANK)
 
 
-def _home(folder: Path) -> dict[str, str]:
+def home_environment(folder: Path) -> dict[str, str]:
+    """A home in a folder, with limits that nobody reaches, and the environment for it."""
     (folder / "home").mkdir(mode=0o700, parents=True)
-    (folder / "home" / "config.toml").write_text(_LIMITS)
+    (folder / "home" / "config.toml").write_text(LIMITS)
     own = {"HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
     return {**os.environ, **own, "CLAUDE_CONFIG_DIR": str(folder / "claude")}
 
 
 def _run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*_MAIN, *words], env=dict(env), check=True, capture_output=True)
+    return subprocess.run([*MAIN, *words], env=dict(env), check=True, capture_output=True)
 
 
 @contextmanager
-def _started(env: Mapping[str, str], folder: Path) -> Generator[tuple[int, psutil.Process]]:
-    command = [*_MAIN, "serve", "--port", "0", "--json"]
+def started_server(
+    env: Mapping[str, str], folder: Path, *options: str
+) -> Generator[tuple[int, psutil.Process]]:
+    """A server that runs: its port, and its process."""
+    command = [*MAIN, "serve", "--port", "0", "--json", *options]
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(
@@ -186,7 +190,7 @@ def reading_in(folder: Path, copies: int = _COPIES) -> tuple[float, float]:
     (folder / "served").mkdir()
     took: list[float] = []
     for name in ("direct", "served"):
-        env = _home(folder / name)
+        env = home_environment(folder / name)
         for number in range(copies):
             for sample in sorted(_SAMPLES.rglob("*.jsonl")):
                 _copy(sample, folder / name / "claude" / "projects", number)
@@ -200,7 +204,7 @@ def reading_in(folder: Path, copies: int = _COPIES) -> tuple[float, float]:
                 env, "key", "new", "--json", "--name", "a", "--all-banks", "--level", "admin"
             ).stdout
         )["key"]
-        with _started(env, folder / name) as (port, _):
+        with started_server(env, folder / name) as (port, _):
             line = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
             began = time.perf_counter()
             headers = {"Authorization": f"Bearer {key}"}

@@ -146,6 +146,10 @@ class WebApp:
     async def _metrics(self) -> Response:
         """The metrics, for Prometheus."""
         gauges = {
+            "holdfast_search_processes": (
+                "Processes that recall for this server.",
+                float(self.pool.search_processes),
+            ),
             "holdfast_queued": (
                 "Questions that were handed in and are not done.",
                 self.pool.queued,

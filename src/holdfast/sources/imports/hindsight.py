@@ -147,8 +147,9 @@ def _memory(record: Record, bank: str, document: str = "") -> ImportItem:
 def _confidence(record: Record) -> list[str]:
     """How sure an opinion is, from 0 to 1, as a label."""
     given = record.get("confidence_score", record.get("confidence"))
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return [confidence_label(given)] if is_number and 0 <= given <= 1 else []
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return []
+    return [confidence_label(given)] if 0 <= given <= 1 else []
 
 
 def _mental_model(record: Record, bank: str) -> ImportItem:

@@ -24,6 +24,8 @@ _MAX_ITEMS = 40
 # A longer span is drawn by weeks.
 _MAX_DAYS_DRAWN = 31
 _MAX_DAYS = 3660
+# Years of software, and as many more: days around them can be computed.
+_YEARS = range(1950, 2200)
 _WEEK = timedelta(days=7)
 
 
@@ -74,9 +76,12 @@ def _read_day(text: str) -> date | None:
     if not text:
         return None
     try:
-        return date.fromisoformat(text[:10])
+        found = date.fromisoformat(text[:10])
     except ValueError as error:
         raise InputError(f"{text[:40]!r} is no day.", "Write it as 2026-11-12.") from error
+    if found.year not in _YEARS:
+        raise InputError(f"Nothing is remembered of {found}.", "Choose a later or earlier day.")
+    return found
 
 
 def _span(

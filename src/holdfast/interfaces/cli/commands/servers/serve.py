@@ -6,11 +6,16 @@ import asyncio
 import sys
 from pathlib import Path
 
+from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
+from holdfast.lazy_dataclass import replace
 from holdfast.settings import load_settings
+
+# Each takes a hundred megabytes and more; a machine with more cores has more servers.
+_MAX_WORKERS = 64
 
 HELP = """\
 Serve one memory to a team, over HTTP: REST, GraphQL and the pages, to whoever shows a key that
@@ -46,6 +51,9 @@ def configure(parser: Parser) -> None:
         "a name it answers to (the Host of requests); again for more (default: any)",
         metavar="HOST",
     )
+    parser.option(
+        "--workers", "N", "processes that search (default: one for each core; 1: none)", 0, int
+    )
     parser.flag("--insecure", "beyond this machine without TLS all the same")
     parser.choice("--log-format", ("text", "json"), "of the lines on stderr", "text")
     parser.flag("--log-queries", "log paths and what is asked in them, too")
@@ -69,6 +77,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
         sys.stdout.flush()
 
     log = Log(arguments.log_format)
-    asyncio.run(
-        team_server.serve(load_settings(), listen_options, log, ready, arguments.log_queries)
-    )
+    settings = load_settings()
+    if a.workers:
+        if not 1 <= a.workers <= _MAX_WORKERS:
+            raise InputError(f"{a.workers} workers cannot be had.", f"Choose 1 to {_MAX_WORKERS}.")
+        settings = replace(settings, serve=replace(settings.serve, workers=a.workers))
+    asyncio.run(team_server.serve(settings, listen_options, log, ready, arguments.log_queries))
