@@ -26,6 +26,7 @@ from bench import (
     scale,
     secrets,
     serve_load,
+    serve_workers,
     servers,
     small_banks,
     startup,
@@ -60,6 +61,7 @@ for module in (
     pages,
     browse_load,
     serve_load,
+    serve_workers,
 ):
     for line in module.run():
         print(line, flush=True)

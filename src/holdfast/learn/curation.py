@@ -151,7 +151,9 @@ class Curator:
             same = [
                 m
                 for m in self._writer.memories.remembered_uncurated(bank)
-                if m.what == text and m.network is network and m.trust in (trust, Trust.USER)
+                if m.what == text
+                and m.network is network
+                and m.trust in (trust, Trust.USER)
                 # Who says it again with another confidence has changed their mind.
                 and m.confidence == confidence
             ]

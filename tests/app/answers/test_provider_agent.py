@@ -57,7 +57,10 @@ def answer_of(tmp_path: Path, providers: bool) -> tuple[Answer, list[Json]]:
 def test_the_agent_queries_plugins_and_their_text_stays_external(tmp_path: Path) -> None:
     answer, asked = answer_of(tmp_path, providers=True)
     assert any(name.startswith("good_search") for name in offered(asked[0]))
-    assert "in its words" in json.dumps(asked[0]["tools"])
+    told = json.dumps(asked[0]["tools"])
+    assert "in its words" in told and told.count("Its guide: ") == 1
+    assert "Search the wiki." in told, "the system_prompt of its manifest"
+    assert "Search the wiki." not in json.dumps(asked[0]["messages"]), "no instruction of ours"
     assert answer.answer == "Retries of the importer stop after five attempts. [1]"
     cited = answer.citations[0]
     assert (cited.layer, cited.trust) == (Layer.PROVIDERS, Trust.EXTERNAL)

@@ -101,9 +101,7 @@ def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) ->
     change_settings(settings, enabledPlugins={})
     other = {**hooks, "Stop": [{"hooks": [{"command": "sh /gone/hooks/capture.sh Stop"}]}]}
     change_settings(settings, hooks=other)
-    assert (
-        "/gone/hooks/capture.sh, which is missing" in failing_checks(settings)["hooks"].sentence
-    )
+    assert "/gone/hooks/capture.sh, which is missing" in failing_checks(settings)["hooks"].sentence
     (settings.claude_dir / "settings.json").write_text("{")
     assert "cannot be read" in failing_checks(settings)["hooks"].sentence
 

@@ -60,13 +60,19 @@ def recent_session(settings: Settings, minutes: float) -> Path:
 
 
 def test_a_new_home_waits_for_its_first_session(settings: Settings) -> None:
-    assert verdict_of(settings).sentence == "Claude Code hooks are installed; waiting for your next session."
+    assert (
+        verdict_of(settings).sentence
+        == "Claude Code hooks are installed; waiting for your next session."
+    )
 
 
 def test_transcripts_that_were_read_do_not_prove_that_hooks_run(settings: Settings) -> None:
     path = recent_session(settings, 2.5)
     read_all(settings)
-    assert verdict_of(settings).sentence == "Claude Code hooks are installed; waiting for your next session."
+    assert (
+        verdict_of(settings).sentence
+        == "Claude Code hooks are installed; waiting for your next session."
+    )
     with path.open("a") as file:
         file.write("{}\n")
     assert verdict_of(settings).sentence.endswith("session; 1 line is still to be read.")

@@ -287,3 +287,18 @@ def test_a_disconnected_client_leaves_no_server_process(tmp_path: Path) -> None:
         client.process.stdout.close()
         client.process.stdin.close()
         assert client.process.wait(timeout=60) == 0
+
+
+def test_an_answer_has_the_source_layers_and_browse_links_that_ask_prints(
+    engine: Engine, project: Path, tmp_path: Path
+) -> None:
+    learn(tmp_path / "home", project, "The nightly import failed because the cache was stale.")
+    question = "Why did the nightly import fail?"
+    told = call(engine, "memory", question=question)["structuredContent"]
+    with opened() as memory:
+        answer = memory.ask(question)
+    assert told["source"] == answer.source != ""
+    assert told["searchedLayers"] == [layer.value for layer in answer.layers_searched]
+    links = {citation["uri"]: citation["browse_url"] for citation in told["citations"]}
+    assert links and links == {one.uri: one.browse_url for one in answer.citations}
+    assert all(url.startswith("/") for url in links.values())

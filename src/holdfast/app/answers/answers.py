@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
-    from holdfast.app.search.recall import Search
-    from holdfast.app.core.context import Context
     from holdfast.app.answers.ask import AskOptions
     from holdfast.app.answers.research_sessions import Investigation
+    from holdfast.app.core.context import Context
+    from holdfast.app.search.recall import Search
     from holdfast.research.history.git_answers import TeamAnswer
     from holdfast.research.session_journal import Line, SessionSummary
 

@@ -31,12 +31,12 @@ from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import ALWAYS, NO_MODEL, Settings
 
 if TYPE_CHECKING:
-    from holdfast.store.protocol import Reader
     from holdfast.app.search.recall import Search
-    from holdfast.model.research import ResearchEvent
     from holdfast.model.knowledge import Kind
+    from holdfast.model.research import ResearchEvent
     from holdfast.research.history.git_answers import HistoryAnswers
     from holdfast.research.history.question_kinds import HistoryQuestion
+    from holdfast.store.protocol import Reader
 
 # An answer weighs more evidence than recall shows: hits, and tokens of text.
 _EVIDENCE_HITS = 25

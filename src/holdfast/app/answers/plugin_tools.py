@@ -18,6 +18,9 @@ from holdfast.regex import regex
 # Every tool's description is part of each request to the model: more tools cost more tokens.
 _MAX_TOOLS = 12
 _MAX_DESCRIPTION_CHARS = 400
+# What a plugin says of how to use its tools, told once, with the first of them. It is a description
+# like the others and no part of the agent's instructions: somebody else wrote it.
+_MAX_GUIDE_CHARS = 600
 # Model services accept tool names of these characters, up to 64 of them; `_0` to `_11` is added.
 _NOT_IN_TOOL_NAMES = regex(r"[^A-Za-z0-9_-]+")
 _MAX_NAME_CHARS = 48
@@ -33,6 +36,7 @@ class PluginTools:
     def tools(self) -> Sequence[Tool]:
         """The tools that may be called. Their descriptions say that the plugin wrote them."""
         found: list[Tool] = []
+        guided: set[str] = set()
         for offer in self._providers.tools()[:_MAX_TOOLS]:
             spelled = _NOT_IN_TOOL_NAMES.sub(
                 "_", f"{offer.provider}_{offer.name.rpartition('__')[2]}"
@@ -40,7 +44,11 @@ class PluginTools:
             name = f"{spelled[:_MAX_NAME_CHARS]}_{len(found)}"
             self._known[name] = (offer.provider, offer.name)
             about = f"Of the plugin {offer.provider}, in its words: {offer.description}"
-            found.append(Tool(name, truncate(about, _MAX_DESCRIPTION_CHARS), offer.schema))
+            about = truncate(about, _MAX_DESCRIPTION_CHARS)
+            if offer.guide and offer.provider not in guided:
+                about += f" Its guide: {truncate(offer.guide, _MAX_GUIDE_CHARS)}"
+            guided.add(offer.provider)
+            found.append(Tool(name, about, offer.schema))
         return found
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Object:

@@ -47,8 +47,8 @@ from holdfast.research.session_journal import (
 
 if TYPE_CHECKING:
     from holdfast.model.query import Answer
-    from holdfast.settings import Settings
     from holdfast.research.history.git_answers import TeamAnswer
+    from holdfast.settings import Settings
 
 _ASK_SOMETHING = "Say what you want to know."
 # A longer question is logged in part; docs/research.md promises this length.

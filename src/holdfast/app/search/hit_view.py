@@ -140,7 +140,14 @@ def citation_json(citation: Citation | ReflectionCitation) -> Json:
         "trust": citation.trust.value,
         "excerpt": citation.excerpt,
         **({"ended": citation.ended} if citation.ended else {}),
+        **_browse_url(citation),
     }
+
+
+def _browse_url(citation: Citation | ReflectionCitation) -> Json:
+    """Where the pages of `holdfast browse` and of a team server show it."""
+    url = citation.browse_url if isinstance(citation, Citation) else ""
+    return {"browse_url": url} if url else {}
 
 
 def citation_text(citation: Citation | ReflectionCitation) -> str:

@@ -56,12 +56,14 @@ class PluginText(NamedTuple):
 
 
 class OfferedTool(NamedTuple):
-    """An allowed tool that the provider offers; `name` is what `Providers.call` takes."""
+    """An allowed tool that the provider offers; `name` is what `Providers.call` takes, `guide` what
+    its manifest says of when and how to ask (`memory.system_prompt`)."""
 
     provider: str
     name: str
     description: str
     schema: Mapping[str, Any]
+    guide: str = ""
 
 
 class ProviderStatus(NamedTuple):
@@ -184,12 +186,13 @@ class Providers:
     def _offered_tools(self, provider: Provider) -> list[OfferedTool]:
         def go(deadline: Deadline) -> list[OfferedTool]:
             found: list[OfferedTool] = []
+            guide = self._redactor.redact(clean(provider.prompt)).text
             for server in provider.servers:
                 with self._client(server, deadline) as client:
                     for tool in _allowed_tools(client, provider, server):
                         name = _qualified_name(AllowedTool(server.name, tool.name))
                         text = self._redactor.redact(clean(tool.description)).text
-                        found.append(OfferedTool(provider.name, name, text, tool.schema))
+                        found.append(OfferedTool(provider.name, name, text, tool.schema, guide))
             return found
 
         try:

@@ -167,6 +167,7 @@ def _answer_data(answer: Answer) -> Object:
         "answer": answer.answer,
         "confidence": answer.confidence.value,
         "abstained": answer.abstained,
+        "source": answer.source,
         "citations": [citation_json(citation) for citation in answer.citations],
         "caveats": list(answer.caveats),
         "session_id": answer.session_id,

@@ -31,7 +31,7 @@ def test_weeks_are_walked_through_and_filtered_by_bank(browser_session: BrowserS
     page.get_by_role("link", name="Week before").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Week of 2 Nov 2026")
     expect(page.locator("#done")).to_contain_text("Nightly backups")
-    page.get_by_label("Bank").select_option("tidewatch")
+    page.get_by_label("Bank", exact=True).select_option(label="tidewatch")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**bank=*")
     expect(page.locator("#done")).to_contain_text("Nightly backups")

@@ -1,11 +1,11 @@
 """The open memories behind a server, and the threads that use them.
 
 A database connection belongs to one thread. So reads go to a few threads, each with a memory of its
-own; tasks that change anything go to a single thread; tasks that can take minutes go to another one,
-so that no request waits behind them. Tasks that search go to as many threads as the server has
-search processes, each with a process that recalls for it (`app/server/search_process`); where it
-has only one, they go to the thread of those that change something, and recall in this process.
-Every task runs in the name of the principal of its request.
+own; tasks that change anything go to a single thread; tasks that can take minutes go to another, so
+that no request waits behind them. Tasks that search go to as many threads as the server has
+workers, each with a process that recalls for it (`app/server/search_process`); where it has only
+one worker, they go to the thread of those that change something, and recall in this process. Every
+task runs in the name of the principal of its request.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class MemoryPool:
         return await self._submit(self._engine_thread, "work", task, wider)
 
     async def run_with_model(self, task: Task[T]) -> T:
-        """Run a task that changes something and may wait for a model service, if the settings name one."""
+        """Run a task that changes something and may wait for a model service, if there is one."""
         by_rules = self._settings.models.use == NO_MODEL
         return await (self.run(task) if by_rules else self.run_long(task))
 

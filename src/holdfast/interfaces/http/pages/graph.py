@@ -40,7 +40,9 @@ LINK_TEXTS = {
     LinkKind.TEMPORAL: "is next in time to",
 }
 # Links of one kind: what led to what is shown first, and more of it.
-_MAX_OF_KIND: dict[LinkKind, int] = dict.fromkeys((LinkKind.SEMANTIC, LinkKind.ENTITY, LinkKind.TEMPORAL), 3)
+_MAX_OF_KIND: dict[LinkKind, int] = dict.fromkeys(
+    (LinkKind.SEMANTIC, LinkKind.ENTITY, LinkKind.TEMPORAL), 3
+)
 
 
 def _load_drawing() -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -31,34 +31,43 @@ class _Rows(NamedTuple):
     """Which of the things that a page shows is its list, or holds it with others, and the rows."""
 
     name: str
-    read: Callable[[Any], Iterable[object]] = list
+    read: Callable[[Any], Iterable[object]] = iter
     is_whole: bool = True
 
 
-def _session_row(listed: SessionListing) -> dict[str, Any]:
-    """A session with what the list tells of it."""
-    row: dict[str, Any] = to_jsonable(listed)
-    return {"uri": uri("session", listed.session.id), **row.pop("session"), **row}
+def _session_rows(listed: Iterable[SessionListing]) -> Iterator[dict[str, Any]]:
+    """Sessions with what the list tells of each."""
+    for one in listed:
+        row: dict[str, Any] = to_jsonable(one)
+        yield {"uri": uri("session", one.session.id), **row.pop("session"), **row}
+
+
+def _bank_rows(listed: Iterable[tuple[Bank, Counts]]) -> Iterator[dict[str, Any]]:
+    for bank, counts in listed:
+        yield {**to_jsonable(bank), **to_jsonable(counts)}
+
+
+def _events(days: Iterable[tuple[str, Iterable[tuple[Event, str]]]]) -> Iterator[Event]:
+    for _, events in days:
+        for event, _ in events:
+            yield event
+
+
+def _commit_rows(seen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in seen["commits"]:
+        yield {**to_jsonable(row["commit"]), "astray": row["astray"]}
 
 
 # The lists among the pages, by their templates.
 _LISTS: Mapping[str, _Rows] = {
-    "sessions.html": _Rows("sessions", lambda rows: [_session_row(row) for row in rows]),
+    "sessions.html": _Rows("sessions", _session_rows),
     "memory.html": _Rows("items"),
     "forgotten.html": _Rows("away"),
     "decisions.html": _Rows("log"),
-    "banks.html": _Rows(
-        "banks", lambda rows: [{**to_jsonable(one), **to_jsonable(count)} for one, count in rows]
-    ),
-    "search.html": _Rows("hits", lambda hits: [row[0] for row in hits]),
-    "timeline.html": _Rows("days", lambda days: [row[0] for _, some in days for row in some]),
-    "repos.html": _Rows(
-        "seen",
-        lambda seen: [
-            {**to_jsonable(row["commit"]), "astray": row["astray"]} for row in seen["commits"]
-        ],
-        is_whole=False,
-    ),
+    "banks.html": _Rows("banks", _bank_rows),
+    "search.html": _Rows("hits"),
+    "timeline.html": _Rows("days", _events),
+    "repos.html": _Rows("seen", _commit_rows, is_whole=False),
 }
 _RECORDS = ("record.html", "any_record.html")
 # How a spreadsheet recognises a formula, which could fetch or run something when it is opened.
@@ -91,7 +100,7 @@ def export(format: PageFormat, template: str, shown: Shown, status: int) -> HTML
 def page_json(template: str, shown: Shown) -> bytes:
     """All that a page shows, without what draws it; what a list has is in `rows`."""
     listed = _LISTS.get(template)
-    left_out = _DRAWN | ({listed.name} if listed and listed.is_whole else set())
+    left_out = {*_DRAWN, *([listed.name] if listed and listed.is_whole else [])}
     data = {
         name: to_jsonable(value)
         for name, value in shown.items()
