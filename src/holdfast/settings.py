@@ -39,7 +39,7 @@ _KNOWN_KEYS = {
     "rerank": ("model",),
     "promote": ("automatic", "memory"),
     "providers": ("use", "plugin_dirs", "skip", "env", "wait_ms"),
-    "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents"),
+    "brief": ("session", "goal", "triggers", "tokens", "exchanges", "subagents", "notice"),
     "models": ("use", *_MODEL_KEYS, *_CAP_KEYS, "prices"),
 }  # fmt: skip
 # Endings of environment variables that name folders, in which other agents keep their files.
@@ -63,6 +63,8 @@ class BriefSettings:
     exchanges: int = 12
     # Whether subagents get it too; most have one small task.
     subagents: bool = False
+    # Whether the user sees a line about it when a session starts.
+    notice: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,8 @@ class ServeSettings:
     body_bytes: int = 1_000_000
     # Seconds that a server waits for running requests before it stops.
     end_s: int = 20
+    # Seconds that a server waits for its database when it starts.
+    start_s: int = 60
     # Processes that recall; 0: one for each core.
     workers: int = 0
 

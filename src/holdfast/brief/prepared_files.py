@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from holdfast.brief.frame import Brief
+from holdfast.brief.notice import last_work
 from holdfast.brief.session_brief import session_brief
 from holdfast.brief.triggers import Triggers, error_triggers, file_triggers
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
@@ -29,7 +30,7 @@ from holdfast.sources.rule_locations import file_stamp
 from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
-_FORMAT_VERSION = 8
+_FORMAT_VERSION = 9
 _MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
@@ -53,6 +54,7 @@ def write_briefs(
         "goal": settings.goal,
         "triggers": settings.triggers,
         "subagents": settings.subagents,
+        "notice": settings.notice,
     }
     _write_json(folder / _SETTINGS_FILE, {"v": EVENT_VERSION, **flags})
     # The hook's shell script checks this file before it starts an interpreter.
@@ -89,7 +91,8 @@ def _write_bank(
         others = [rule for rule in rules if not rule.is_memory_file]
         without = session_brief(reader, bank.id, settings.tokens, settings.exchanges, others)
         made_of["without_files"] = _brief_entry(without)
-    head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name}
+    last = last_work(reader, bank.id)
+    head = {"v": EVENT_VERSION, "bank": bank.id, "name": bank.name, "last": last}
     errors = error_triggers(reader, bank.id) if settings.triggers else {}
     files = file_triggers(reader, bank.id) if settings.triggers else {}
     triggers = {

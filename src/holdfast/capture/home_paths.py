@@ -12,6 +12,8 @@ from pathlib import Path
 EVENT_VERSION = 1
 # The event that our own hook leaves when it has injected context into a session.
 INJECTED_EVENT = "HoldfastInjected"
+# The end of the name of a file in `session_marks` with what was injected into a session.
+INJECTED_SUFFIX = ".injected"
 
 
 class HomePaths:

@@ -34,12 +34,14 @@ def goal_brief_by_words(home: str, bank: str, prompt: str) -> dict[str, object]:
 def session_brief_now(home: str, bank: str) -> dict[str, object]:
     """The brief for the start of a session, of what the memory and the project's files hold at this
     moment."""
+    from holdfast.brief.notice import last_work
     from holdfast.brief.session_brief import session_brief
 
     limits = _settings(home).brief
     with _open_store(home) as store:
         rules = _changed_rules(store, home, bank)
-        return _reply(session_brief(store, bank, limits.tokens, limits.exchanges, rules))
+        brief = session_brief(store, bank, limits.tokens, limits.exchanges, rules)
+        return {**_reply(brief), "last": last_work(store, bank)}
 
 
 def _reply(brief: Brief) -> dict[str, object]:

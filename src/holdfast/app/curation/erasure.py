@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.app.core.context import ALL_BANKS, Context
 from holdfast.app.ingest.stages import update_stages
-from holdfast.capture.home_paths import HomePaths
+from holdfast.capture.home_paths import INJECTED_SUFFIX, HomePaths
 from holdfast.learn.curation import Target, find_target
 from holdfast.learn.erasure import Erased, HomeEraser
 from holdfast.learn.text_erasure import ScrubPattern
@@ -92,11 +92,12 @@ def erasure_json(erased: Erased, done: bool) -> dict[str, Any]:
 
 
 def remove_derived_files(settings: Settings) -> None:
-    """Remove vector matrices, prepared briefs and research sessions, all of which may quote what
-    was erased; they are made again from what is left."""
+    """Remove vector matrices, prepared briefs, what was injected into sessions and research
+    sessions, all of which may quote what was erased; what is needed is made again."""
     _remove(settings.vectors, "*.vectors*")
     _remove(settings.vectors, ".*.vectors*")
     _remove(HomePaths(settings.home).briefs, "*.json")
+    _remove(HomePaths(settings.home).session_marks, f"*{INJECTED_SUFFIX}")
     _remove(HomePaths(settings.home).research, "mem-*")
     _remove(HomePaths(settings.home).research, "of-*/mem-*")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from multiprocessing.connection import Connection
 
 from holdfast.app.core.backends import database_identity
@@ -15,6 +16,9 @@ from holdfast.app.server.search_process import RecallCall, RecallFailure
 from holdfast.errors import HoldfastError, InputError
 from holdfast.model.query import RecallResult
 from holdfast.settings import Settings
+
+# Frames of the code in the place of a failure, from the innermost.
+_MAX_FRAMES = 4
 
 
 class _Searcher:
@@ -69,12 +73,20 @@ def serve_calls(connection: Connection) -> None:
         searcher.close()
 
 
+def _print_place(kind: type[BaseException], error: BaseException, _: object) -> None:
+    """Print a fault of ours into the log of the server, without the texts that it may quote."""
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
+    places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames))
+    print(f"searcher failed: {kind.__name__} at {places}", file=sys.stderr)
+
+
 def main() -> None:
     """Run as `python -m holdfast.app.server.searcher DESCRIPTOR`, with the socket to answer on."""
     # A signal to the whole group (Ctrl-C, a stop by systemd) is the server's to handle: it lets
     # running requests finish, and then ends this process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    sys.excepthook = _print_place
     serve_calls(Connection(int(sys.argv[1])))
 
 

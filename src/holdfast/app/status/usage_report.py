@@ -134,8 +134,12 @@ def gather_usage(
 def _tokens(injections: Iterable[Injection]) -> int:
     """About how many tokens the texts have, without those that are known not to have arrived: what
     a session that goes on was told is not settled yet."""
-    counts = (one.characters for one in injections if one.arrived is not False)
-    return -(-sum(counts) // _CHARACTERS_PER_TOKEN)
+    return sum(count_tokens(one.characters) for one in injections if one.arrived is not False)
+
+
+def count_tokens(characters: int) -> int:
+    """About how many tokens a text of so many characters has."""
+    return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
 def count_outcomes(injections: Iterable[Injection]) -> OutcomeCounts:

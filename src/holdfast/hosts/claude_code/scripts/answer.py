@@ -56,15 +56,19 @@ MAX_PROMPT_CHARS = 20_000
 MAX_ANSWER_BYTES = 100_000
 MAX_GIT_CONFIG_CHARS = 200_000
 MAX_ERROR_CHARS = 20_000
+# As `holdfast worth` counts them; no tokenizer of the agent's model is at hand.
+CHARACTERS_PER_TOKEN = 4
 # Files of one event, session and process. More of them than this means that something is wrong.
 MAX_FILES_OF_EVENT = 100
 GREETING = "Holdfast remembers what is done here, for later sessions; see `holdfast status`."
 
 
 class HookHome:
-    """The folder of the home, as seen from this script, and what was prepared in it."""
+    """The folder of the home, as seen from this script, and what was prepared in it. `notice` is
+    whether the user sees a line about the brief of a session that starts."""
 
     def __init__(self) -> None:
+        self.notice = False
         self.hooks = os.path.dirname(os.path.abspath(__file__))
         self.folder = os.path.dirname(self.hooks)
         self.inbox = first_line(os.path.join(self.hooks, "inbox"))
@@ -139,17 +143,46 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
     text = home.fit(text)
     if not text or len(text) > MAX_BRIEF_CHARS:
         return
-    sys.stdout.write(json.dumps(home.reply(EVENTS[kind], text)))
+    answer = home.reply(EVENTS[kind], text)
+    if kind == "start" and home.notice and "hookSpecificOutput" in answer:
+        answer |= {"systemMessage": notice(brief, text)}
+    sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    keep_injected(home, session, {"kind": kind, "time": now, "text": text})
     note = {
         "id": f"{id}.{session}.{time.time_ns() // 1000}",
         "kind": "start" if kind == "subagent" else kind,
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "time": now,
         "characters": len(text),
         "records": brief.get("records", []),
         "cwd": cwd,
     }
     write_event(home, "HoldfastInjected", session, json.dumps(note).encode())
+
+
+def notice(brief: dict[str, Any], text: str) -> str:
+    """The line that the user sees when a session starts. The model does not see it."""
+    notes = len(brief.get("records", []))
+    tokens = -(-len(text) // CHARACTERS_PER_TOKEN)
+    last = f", last: {brief['last']}" if brief.get("last") else ""
+    return f"Holdfast: {notes:,} note{'s' * (notes != 1)}, {tokens:,} tokens{last}"
+
+
+def keep_injected(home: HookHome, session: str, entry: dict[str, Any]) -> None:
+    """Keep what was injected into a session, for `holdfast brief --session`. One that cannot be
+    kept is injected all the same."""
+    if session == "none":
+        return
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        file = os.open(home.mark(session + ".injected"), flags, 0o600)
+        try:
+            os.write(file, json.dumps(entry).encode() + b"\n")
+        finally:
+            os.close(file)
+    except OSError:
+        return
 
 
 def find_bank(home: HookHome, cwd: str) -> str:
@@ -226,6 +259,8 @@ def answer_start(
     bank = find_bank(home, cwd)
     brief = home.brief(bank) if bank else {}
     is_current = not bank or brief_is_current(home, bank, brief)
+    # After a compaction the session goes on: the user has seen the line.
+    home.notice = settings.get("notice", True) and payload.get("source") != "compact"
     if kind == "subagent":
         if settings.get("subagents"):
             tell_brief(home, kind, session, cwd, bank, brief, is_current)

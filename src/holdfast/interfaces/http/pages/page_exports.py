@@ -14,8 +14,11 @@ from starlette.responses import HTMLResponse
 from holdfast.app.status.period_digest import PeriodDigest, as_markdown
 from holdfast.interfaces.http.core.page_formats import MEDIA_TYPES, PageFormat
 from holdfast.interfaces.ui.markdown import record_markdown
+from holdfast.model.bank import Bank
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
+from holdfast.recall.lookup.timeline import Event
+from holdfast.store.across_tables.lookup import Counts
 from holdfast.store.records.sessions import SessionListing
 
 Shown = Mapping[str, Any]
@@ -23,7 +26,7 @@ Shown = Mapping[str, Any]
 _DRAWN = frozenset(
     "plot plots lanes drawing picture note here undo form_key tabs statuses networks layers kinds "
     "knowledge_kinds all_kinds labels fates outcomes period_name ago seen_words beside searched "
-    "svg layout chosen_tab form".split()
+    "svg layout results folded link_with".split()
 )
 
 

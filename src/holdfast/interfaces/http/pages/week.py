@@ -13,10 +13,13 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.period_digest import EMPTY_TEXT, TITLES, as_markdown, digest
 from holdfast.app.views.home_view import activity
 from holdfast.errors import InputError
-from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import day as day_in_words
+from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.plots import Plot, by_week, count_bars, monday, short_day
+from holdfast.model.uris import parse_uri
+from holdfast.store.protocol import Reader
 
 router = APIRouter(prefix="/week")
 # Lines of each part; the rest is counted.
@@ -52,7 +55,7 @@ async def week(
             "bank": bank,
             "banks": memory.reader.banks.all(),
             "addresses": {
-                item.uri: page_url(memory.reader, bank_id or "", item.uri)
+                item.uri: _address(memory.reader, item.uri)
                 for section in found.sections
                 for item in section.items
                 if item.uri
@@ -70,6 +73,15 @@ async def week(
         markdown=as_markdown(shown["digest"]),
         **shown,
     )
+
+
+def _address(reader: Reader, name: str) -> str:
+    """The place of a record in its session, or else its own page; "" if `name` is no URI."""
+    named = parse_uri(name)
+    if named is None or not named.kind:
+        return ""
+    found = reader.records.find(None, named.kind, named.id, 1)
+    return (session_url(found[0]) if found else "") or link(name)
 
 
 def _read_day(text: str) -> date | None:

@@ -1,7 +1,7 @@
 """`holdfast serve`: a server for a team. Every request needs a key.
 
-It is never open by mistake: beyond this machine it starts only if there is a key, and only if keys
-are encrypted on the way.
+It is never open by mistake: without a key it refuses everything but health checks, and beyond this
+machine it starts only if keys are encrypted on the way.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from holdfast.app.server.search_process import count_cores
-from holdfast.errors import HoldfastError, InputError
+from holdfast.errors import HoldfastError, InputError, StoreUnavailableError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
@@ -48,6 +48,9 @@ _SHUTDOWN_CHECK_S = 0.05
 # Each connection is a file descriptor; the usual limit of a process is 1024.
 _MAX_CONNECTIONS = 1000
 _MAX_PORT = 65535
+# How often a server that starts looks for its database, and how often it logs that it waits.
+_STORE_RETRY_S = 0.5
+_WAITING_LOG_S = 10.0
 _FIRST_KEY = "holdfast key new --name NAME --all-banks --level admin"
 
 
@@ -108,13 +111,26 @@ def check_options(options: ListenOptions) -> None:
         )
 
 
-def check_keys(options: ListenOptions, has_keys: bool) -> None:
-    """Raise `InputError` if the server is reachable from elsewhere and there is no key."""
-    if not has_keys and not options.is_local:
-        raise InputError(
-            f"There is no key that holds, so nobody could use {options.host}.",
-            f"Make one first: {_FIRST_KEY}.",
-        )
+async def _load_keys(keys: TeamKeys, log: Log, wait_s: float) -> None:
+    """Read the keys, waiting for a database that is not there yet; raises once that took too long.
+
+    A server and its database often start together. Ending instead would use up the restarts that
+    systemd allows."""
+    give_up = time.monotonic() + wait_s
+    next_line = 0.0
+    while True:
+        try:
+            await keys.load()
+        except StoreUnavailableError as error:
+            now = time.monotonic()
+            if now >= give_up:
+                raise
+            if now >= next_line:
+                log.write("waiting", problem=error.message, seconds_left=round(give_up - now))
+                next_line = now + _WAITING_LOG_S
+            await asyncio.sleep(_STORE_RETRY_S)
+        else:
+            return
 
 
 async def serve(
@@ -129,10 +145,9 @@ async def serve(
     pool = MemoryPool(settings, max_waiting=settings.serve.waiting, workers=workers)
     try:
         keys = TeamKeys(pool)
-        await keys.load()
-        check_keys(options, keys.has_valid_key)
+        await _load_keys(keys, log, settings.serve.start_s)
         if not keys.has_valid_key:
-            # A key may be made while the server runs; until then nobody can use it.
+            # A key may be made while the server runs; until then it only says that it is well.
             log.write("no_key", make=_FIRST_KEY)
         listening = listen(options)
         web = WebApp(pool, keys, _rules(settings, options, listening))

@@ -1,6 +1,6 @@
 // Buttons that copy the text of an element. They are shown only where scripts run.
-for (const button of document.querySelectorAll("[data-copy]")) {
-  const source = document.getElementById(button.dataset.copy);
+for (const button of document.querySelectorAll("[data-copy-text]")) {
+  const source = document.getElementById(button.dataset.copyText);
   if (!source || !navigator.clipboard) continue;
   button.hidden = false;
   button.addEventListener("click", async () => {

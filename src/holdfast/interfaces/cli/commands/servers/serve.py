@@ -23,8 +23,9 @@ Serve one memory to a team, over HTTP: REST, GraphQL and the pages, to whoever s
 change is logged under its name.
 
 It answers on this machine alone unless --host says otherwise; then it needs TLS (certificate
-files, or a proxy before it) and at least one key. It runs until SIGTERM, and finishes what was
-begun."""
+files, or a proxy before it). Without a key it answers health checks alone; `holdfast key new` may
+be run beside it. It waits up to a minute for its database, runs until SIGTERM, and finishes what
+was begun."""
 
 EXAMPLES = """\
   holdfast key new --name admin --all-banks --level admin

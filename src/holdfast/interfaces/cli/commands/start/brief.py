@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from holdfast.app.briefs.injected_texts import read_injected
 from holdfast.app.memory import open_memory
+from holdfast.app.status.usage_report import count_tokens
+from holdfast.capture.home_paths import HomePaths
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.ledgers.injections import Injection
+from holdfast.settings import load_settings
 
 HELP = """\
 Show the context that the next session gets: the brief at its start or, with --prompt, what
@@ -19,11 +23,13 @@ is judged once a session has been quiet for two hours.
 A brief is dated evidence from this memory and nothing else. The table [brief] of config.toml
 turns each kind of it off.
 
---json prints {"id", "text", "records"}, or with --log a list of injections."""
+--json prints {"id", "text", "records"}, with --log a list of injections, and with --session
+{"session", "injected": [{"kind", "time", "text"}]}."""
 
 EXAMPLES = """\
   holdfast brief
   holdfast brief --prompt "people are logged out every afternoon, make it last longer"
+  holdfast brief --session latest
   holdfast brief --log --bank all"""
 
 
@@ -31,11 +37,20 @@ def configure(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--prompt", metavar="TEXT", default="", help="the brief for this prompt")
     which.add_argument("--log", action="store_true", help="what was injected, and its fate")
+    which.add_argument(
+        "--session",
+        metavar="ID",
+        default="",
+        help="what was injected into this session of the last 30 days; `latest` for the latest",
+    )
     options.add_limit(parser, 20, "of the log (default: {default})")
     options.add(parser, "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
+    if arguments.session:
+        _print_injected(screen, arguments.session, arguments.json)
+        return
     with open_memory(create=False) as memory:
         if arguments.log:
             _print_log(
@@ -50,12 +65,27 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.json:
         screen.json({"id": brief.id, "text": brief.text, "records": brief.records})
     elif brief.text:
-        screen.line(brief.text)
-        size = f"{len(brief.text):,} characters, about {number(len(brief.text) // 4, 'token')}"
-        screen.line(size, "dim")
+        _print_text(screen, brief.text)
     else:
         what = "Nothing settled bears on this prompt" if arguments.prompt else "Nothing to tell yet"
         screen.wrap(f"{what}: a session would be told nothing. {hint}".strip())
+
+
+def _print_text(screen: Screen, text: str) -> None:
+    screen.line(text)
+    tokens = number(count_tokens(len(text)), "token")
+    screen.line(f"{len(text):,} characters, about {tokens}", "dim")
+
+
+def _print_injected(screen: Screen, session: str, as_json: bool) -> None:
+    found = read_injected(HomePaths(load_settings().home), session)
+    if as_json:
+        return screen.json(found)
+    if not found.injected:
+        screen.line(f"Nothing was injected into session {found.session}.")
+    for one in found.injected:
+        screen.line(f"{one.kind}, {minute(one.time)} UTC:", "bold")
+        _print_text(screen, one.text)
 
 
 def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> None:
