@@ -10,11 +10,13 @@ A SET is a folder of labelled sessions:
 
 A statement is worth as much as it is like one of the labelled items: the cosine of their vectors,
 by the encoder that comes with Holdfast. That takes a few milliseconds a statement, so it is kept in
-the file `--likeness` and only computed for statements that are not in it.
+the file `--likeness` and only computed for statements that are not in it; the vectors of the best
+statements, for the second look, are kept beside it (`.npz`).
 
 `--check` trains on all projects but a sixth, six times, and prints how well the rest is selected:
-recall of items of weight 2 and 3, precision of statements, statements a session. Projects are never
-split. `--write` trains on everything and writes src/holdfast/refine/distil/selector.npz.
+recall of items of weight 2 and 3, precision of statements, statements a session; by words alone and
+with the second look. Projects are never split. `--write` trains on everything and writes
+src/holdfast/refine/distil/selector.npz.
 Nothing but numpy is needed; the seed is fixed, and a run takes some minutes on a CPU.
 """
 
@@ -35,6 +37,7 @@ from holdfast.inference.encoder import packaged_encoder
 from holdfast.language import plain
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
+from holdfast.refine.distil.distil import best_lasting
 from holdfast.refine.distil.features import (
     BUCKETS,
     Candidate,
@@ -42,12 +45,22 @@ from holdfast.refine.distil.features import (
     find_candidates,
     hashed_words,
 )
+from holdfast.refine.distil.second_look import (
+    LIMITS_BY_VECTORS,
+    PREFIX,
+    SECOND_LOOK,
+    Embed,
+    describe_again,
+    look_again,
+)
 from holdfast.refine.distil.selector import (
     KINDS,
     LIMITS,
     WEIGHTS,
     Scored,
+    SelectionLimits,
     Selector,
+    network,
     scale,
     select,
 )
@@ -67,6 +80,33 @@ SOFTNESS = 0.04
 # A session with more statements than this counts no more than one with as many.
 FULL_SESSION = 250
 HIDDEN = 48
+# The second look is the mean of so many networks of this size: one alone varies with its seed.
+SECOND_NETWORKS = 4
+SECOND_HIDDEN = 24
+
+
+class KeptVectors:
+    """Vectors of texts, kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, Floats] = {}
+        if path.exists():
+            with np.load(path) as kept:
+                self._known = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One vector for each text."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            made = packaged_encoder(threads=2).embed(missing)
+            self._known |= dict(zip(missing, made, strict=True))
+        return np.array([self._known[text] for text in texts], np.float32)
+
+    def save(self) -> None:
+        """Write the file."""
+        texts, vectors = list(self._known), np.array(list(self._known.values()), np.float32)
+        np.savez_compressed(self._path, allow_pickle=False, texts=np.array(texts), vectors=vectors)
 
 
 class Session(NamedTuple):
@@ -236,17 +276,34 @@ def by_words(weights: Floats, bias: Floats, rows: Rows) -> Floats:
     return np.fromiter(found, np.float32, len(rows.worth)) + bias[0]
 
 
-def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2e-3) -> Weights:
-    """The weights of the network (Adam), over the numbers and the score of the words."""
-    rng = np.random.default_rng(SEED)
-    width = numbers.shape[1]
+class Network(NamedTuple):
+    """How a network is trained."""
+
+    hidden: int = HIDDEN
+    epochs: int = 10
+    batch: int = 512
+    seed: int = SEED
+    rate: float = 2e-3
+
+
+FIRST_NETWORK = Network()
+SECOND_NETWORK = Network(SECOND_HIDDEN, epochs=12, batch=256)
+
+
+def train_network(
+    numbers: Floats, worth: Floats, counts: Floats, how: Network = FIRST_NETWORK
+) -> Weights:
+    """The weights of a network with one hidden layer (Adam), from rows of numbers to their worth.
+    `counts` is how much each row counts."""
+    rng = np.random.default_rng(how.seed)
+    width, rate = numbers.shape[1], how.rate
     weights: Weights = {
         "mean": numbers.mean(axis=0),
         # A number that never varies tells nothing: it is scaled to nothing.
         "spread": np.where(numbers.std(axis=0) > 1e-4, numbers.std(axis=0), np.float32(1e4)),
-        "hidden": (rng.standard_normal((width, HIDDEN)) / np.sqrt(width)).astype(np.float32),
-        "hidden_bias": np.zeros(HIDDEN, np.float32),
-        "out": (rng.standard_normal(HIDDEN) / np.sqrt(HIDDEN)).astype(np.float32),
+        "hidden": (rng.standard_normal((width, how.hidden)) / np.sqrt(width)).astype(np.float32),
+        "hidden_bias": np.zeros(how.hidden, np.float32),
+        "out": (rng.standard_normal(how.hidden) / np.sqrt(how.hidden)).astype(np.float32),
         "out_bias": np.zeros((), np.float32),
     }
     trained = ("hidden", "hidden_bias", "out", "out_bias")
@@ -254,17 +311,17 @@ def train_network(numbers: Floats, rows: Rows, epochs: int = 10, rate: float = 2
     second = {name: np.zeros_like(weights[name]) for name in trained}
     scaled = scale(weights, numbers)
     steps = 0
-    for _ in range(epochs):
-        drawn = np.flatnonzero(rng.random(len(scaled)) < rows.counts)
+    for _ in range(how.epochs):
+        drawn = np.flatnonzero(rng.random(len(scaled)) < counts)
         rng.shuffle(drawn)
-        for start in range(0, len(drawn), 512):
-            batch = drawn[start : start + 512]
+        for start in range(0, len(drawn), how.batch):
+            batch = drawn[start : start + how.batch]
             steps += 1
             given = scaled[batch] * (rng.random((len(batch), width)) > 0.1) / 0.9
             hidden = np.tanh(given @ weights["hidden"] + weights["hidden_bias"])
             kept = (rng.random(hidden.shape) > 0.2) / 0.8
             guess = np.asarray((hidden * kept) @ weights["out"] + weights["out_bias"], np.float32)
-            error = (_sigmoid(guess) - rows.worth[batch]) / len(batch)
+            error = (_sigmoid(guess) - worth[batch]) / len(batch)
             back = (error[:, None] * weights["out"]) * kept * (1 - hidden**2)
             gradients = {
                 "out": (hidden * kept).T @ error,
@@ -294,25 +351,75 @@ def folds_of(sessions: Sequence[Session], count: int = FOLDS) -> dict[str, int]:
     return folds
 
 
-def train(sessions: Sequence[Session]) -> Weights:
+def train(sessions: Sequence[Session], embed: Embed) -> Weights:
     """The weights of a selector. The network is trained on scores of words that were trained
-    without the project itself, as they will be of a project that nobody has seen."""
+    without the project itself, as they will be of a project that nobody has seen; the second look
+    on scores of such a network."""
     folds = folds_of(sessions, INNER_FOLDS)
     rows = [rows_of(session) for session in sessions]
-    everything = together(rows)
-    scores: list[Floats] = [np.zeros(0, np.float32)] * len(sessions)
-    for fold in range(INNER_FOLDS):
-        others = [r for s, r in zip(sessions, rows, strict=True) if folds[s.project] != fold]
-        if not others:
+    parts = [
+        {n for n, s in enumerate(sessions) if folds[s.project] == fold}
+        for fold in range(INNER_FOLDS)
+    ]
+    parts = [part for part in parts if 0 < len(part) < len(sessions)]
+    by_word: list[Floats] = [np.zeros(len(r.worth), np.float32) for r in rows]
+    for part in parts:
+        weights, bias = train_words(together([r for n, r in enumerate(rows) if n not in part]))
+        for n in part:
+            by_word[n] = by_words(weights, bias, rows[n])
+    numbers = [np.hstack([r.numbers, w[:, None]]) for r, w in zip(rows, by_word, strict=True)]
+    scores: list[Floats] = [np.zeros(len(r.worth), np.float32) for r in rows]
+    for part in parts:
+        others = [n for n in range(len(rows)) if n not in part]
+        weights = _first_network([numbers[n] for n in others], [rows[n] for n in others])
+        for n in part:
+            scores[n] = network(weights, numbers[n])
+    found = _first_network(numbers, rows)
+    found["words"], found["words_bias"] = train_words(together(rows))
+    return found | train_second_look(sessions, numbers, scores, embed)
+
+
+def _first_network(numbers: Sequence[Floats], rows: Sequence[Rows]) -> Weights:
+    worth = np.concatenate([one.worth for one in rows])
+    counts = np.concatenate([one.counts for one in rows])
+    return train_network(np.concatenate(numbers), worth, counts)
+
+
+def train_second_look(
+    sessions: Sequence[Session],
+    numbers: Sequence[Floats],
+    scores: Sequence[Floats],
+    embed: Embed,
+) -> Weights:
+    """The weights of the second look: the mean of several networks, as one network."""
+    described: list[Floats] = []
+    worth: list[Floats] = []
+    for session, own, score in zip(sessions, numbers, scores, strict=True):
+        scored = [
+            Scored(candidate, float(value), KINDS[0], tuple(row.tolist()))
+            for candidate, value, row in zip(session.candidates, score, own, strict=True)
+        ]
+        best = best_lasting(scored, session.utterances)
+        if not best or not session.items:
             continue
-        weights, bias = train_words(together(others))
-        for n, session in enumerate(sessions):
-            if folds[session.project] == fold:
-                scores[n] = by_words(weights, bias, rows[n])
-    numbers = np.hstack([everything.numbers, np.concatenate(scores)[:, None]])
-    found = train_network(numbers, everything)
-    found["words"], found["words_bias"] = train_words(everything)
-    return found
+        place = {id(c): n for n, c in enumerate(session.candidates)}
+        like = session.likeness[[place[id(one.candidate)] for one in best]]
+        described.append(describe_again(best, session.utterances, embed))
+        worth.append(_sigmoid((like - ALIKE) / SOFTNESS))
+    rows, wanted = np.concatenate(described), np.concatenate(worth)
+    made = [
+        train_network(rows, wanted, np.ones_like(wanted), SECOND_NETWORK._replace(seed=SEED + n))
+        for n in range(SECOND_NETWORKS)
+    ]
+    whole: Weights = {
+        "mean": made[0]["mean"],
+        "spread": made[0]["spread"],
+        "hidden": np.hstack([one["hidden"] for one in made]),
+        "hidden_bias": np.concatenate([one["hidden_bias"] for one in made]),
+        "out": np.concatenate([one["out"] for one in made]) / np.float32(len(made)),
+        "out_bias": np.mean([one["out_bias"] for one in made], dtype=np.float32),
+    }
+    return {PREFIX + name: values for name, values in whole.items()}
 
 
 class Result(NamedTuple):
@@ -349,29 +456,47 @@ def judge(sessions: Sequence[Session], chosen: Sequence[Sequence[Scored]]) -> Re
     return Result(items, found, statements, right, right_kind)
 
 
-def check(sessions: Sequence[Session], groups: dict[str, set[str]]) -> None:
+def check(sessions: Sequence[Session], groups: dict[str, set[str]], embed: Embed) -> None:
     """Print how well sessions of unseen projects are selected, by threshold."""
     folds = folds_of(sessions)
-    scored: dict[str, list[Scored]] = {}
+    first: dict[str, list[Scored]] = {}
+    second: dict[str, list[Scored]] = {}
     for fold in range(FOLDS):
         others = [s for s in sessions if folds[s.project] != fold]
-        selector = Selector(train(others))
-        for session in sessions:
-            if folds[session.project] == fold:
-                scored[session.name] = selector.score(session.utterances, session.candidates)
+        selector = Selector(train(others, embed))
+        for session in (s for s in sessions if folds[s.project] == fold):
+            scored = selector.score(session.utterances, session.candidates)
+            best = best_lasting(scored, session.utterances)
+            first[session.name] = scored
+            if len(best) > SECOND_LOOK.few:
+                best = look_again(selector.weights, best, session.utterances, embed)
+            second[session.name] = best
         print(f"part {fold + 1} of {FOLDS} done", file=sys.stderr)
-    print("| set | threshold | recall | precision | statements a session | right kind |")
-    print("|---|---|---|---|---|---|")
+    print("| set | by | threshold | recall | precision | statements a session | right kind |")
+    print("|---|---|---|---|---|---|---|")
     for name, group in groups.items():
         own = [s for s in sessions if s.name in group]
         for threshold in np.arange(-1.4, 0.5, 0.2):
             limits = LIMITS._replace(threshold=float(threshold))
-            r = judge(own, [select(scored[s.name], limits) for s in own])
-            print(
-                f"| {name} | {threshold:.1f} | {r.found / max(1, r.items):.3f} "
-                f"| {r.right / max(1, r.statements):.3f} | {r.statements / len(own):.1f} "
-                f"| {r.right_kind / max(1, r.right):.2f} |"
-            )
+            _print_row(name, "words", limits, own, first)
+        for threshold in np.arange(-3.2, -0.9, 0.2):
+            limits = LIMITS_BY_VECTORS._replace(threshold=float(threshold))
+            _print_row(name, "vectors", limits, own, second)
+
+
+def _print_row(
+    name: str,
+    by: str,
+    limits: SelectionLimits,
+    sessions: Sequence[Session],
+    scored: dict[str, list[Scored]],
+) -> None:
+    r = judge(sessions, [select(scored[s.name], limits) for s in sessions])
+    print(
+        f"| {name} | {by} | {limits.threshold:.1f} | {r.found / max(1, r.items):.3f} "
+        f"| {r.right / max(1, r.statements):.3f} | {r.statements / len(sessions):.1f} "
+        f"| {r.right_kind / max(1, r.right):.2f} |"
+    )
 
 
 def _halves(weights: Weights) -> dict[str, npt.NDArray[np.float16]]:
@@ -388,16 +513,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="train on all and write the weights")
     arguments = parser.parse_args()
     sessions = read_sets(arguments.sets, arguments.likeness)
+    vectors = KeptVectors(arguments.likeness.with_suffix(".npz"))
     if arguments.check:
         groups = {
             folder.name: {label["session"] for label in read_lines(folder / "labels.jsonl")}
             for folder in arguments.sets
         }
-        check(sessions, groups)
+        check(sessions, groups, vectors.embed)
     if arguments.write:
-        weights = train(sessions)
+        weights = train(sessions, vectors.embed)
         np.savez_compressed(WEIGHTS, allow_pickle=False, **_halves(weights))
         print(f"Wrote {WEIGHTS} ({WEIGHTS.stat().st_size // 1024} KB).")
+    vectors.save()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ _KNOWN_KEYS = {
     "git": ("read", "sessions"),
     "forge": ("url", "token_env", "wait_s", "requests"),
     "remote": ("use", "wait_ms"),
-    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "end_s", "workers"),
+    "serve": ("rate", "burst", "at_once", "waiting", "request_s", "body_bytes", "start_s", "end_s",
+              "connections", "connections_per_address", "connections_without_key", "workers"),
     "redact": ("patterns",),
     "exclude": ("tools", "paths", "projects"),
     "embed": ("model", "endpoint", "endpoint_model", "api_key_env"),
@@ -176,6 +177,11 @@ class ServeSettings:
     end_s: int = 20
     # Seconds that a server waits for its database when it starts.
     start_s: int = 60
+    # Open connections: in all (each is a file descriptor, and the usual limit of a process is
+    # 1024), of one address, and of clients that have shown no key.
+    connections: int = 1000
+    connections_per_address: int = 250
+    connections_without_key: int = 500
     # Processes that recall; 0: one for each core.
     workers: int = 0
 

@@ -126,13 +126,16 @@ class HomeEraser:
         now: Callable[[], str],
         who: str,
         derive_bank_level: Callable[[], object] = lambda: None,
+        by_vectors: bool = False,
     ) -> None:
-        """`derive_bank_level` derives again what is made of several sessions."""
+        """`derive_bank_level` derives again what is made of several sessions; `by_vectors` is how
+        memories are made, see `memory_stage`."""
         self._store = store
         self._places = places
         self._now = now
         self._who = who
         self._derive_bank_level = derive_bank_level
+        self._by_vectors = by_vectors
         self._curator = Curator(store, now, who)
 
     def plan_purge(self, target: Target) -> tuple[Erasure, Erased]:
@@ -236,7 +239,7 @@ class HomeEraser:
     def _update_opinions(self, bank: str) -> None:
         """Form the opinions of a bank again, without what was erased."""
         if self._store.opinions.all_uncurated(bank) or self._store.memories.stances(bank):
-            update_bank_memories(self._store, bank, limit=_NO_LIMIT)
+            update_bank_memories(self._store, bank, limit=_NO_LIMIT, by_vectors=self._by_vectors)
             update_opinions(self._store, bank, self._now())
 
     def _turns_of(self, target: Target) -> list[Turn]:

@@ -29,7 +29,7 @@ def update_all_banks(writer: Writer, tick: Callable[[], None], now: str) -> int:
 def update_bank(writer: Writer, bank: str, now: str) -> OpinionCounts:
     """Update the opinions of a bank, unless some of its records are not retained yet."""
     with writer.transaction():
-        if writer.progress.unseen_changes(bank, memory_stage.NAME, memory_stage.VERSION, 1):
+        if memory_stage.is_behind(writer, bank):
             return OpinionCounts()
         changes = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
         counts = update_opinions(writer, bank, now)

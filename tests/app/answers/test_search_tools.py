@@ -82,6 +82,15 @@ def test_sessions_are_found_by_their_summaries(search: SearchTools) -> None:
     assert [item["kind"] for item in result["items"]] == ["digest"]
 
 
+def test_a_session_in_full_tells_its_files_tools_and_messages(search: SearchTools) -> None:
+    (session,) = search.call("get_recent_context", {"limit": 1})["items"]
+    for line in ("Messages: 2 assistant, 2 user", "Tools: Edit 1, Write 1"):
+        assert line in session["text"]
+    assert "Files changed: src/cache.py, src/courier.py" in session["text"]
+    found = search.call("search_sessions", {"query": "nightly import", "format": "full", **ALL})
+    assert "Tools: Edit 1, Write 1" in found["items"][0]["text"]
+
+
 def test_observations_are_narrowed_by_file_type_and_concept(search: SearchTools) -> None:
     given = {"query": "nightly import courier rename", **ALL}
     result = search.call("search_observations", {**given, "files": "src/courier.py"})

@@ -281,4 +281,4 @@ def test_stages_above_the_session_are_named_and_updated(tmp_path: Path) -> None:
         memory.ingestion.ingest(found, then_know=False)
         assert count_outdated(memory).stages == tuple(stage.name for stage in knowing.STAGES)
         assert rebuild.derive_pending(memory) == 0 and count_outdated(memory).stages == ()
-        assert knowing.update_stages(memory.store, memory.now) == {}
+        assert knowing.update_stages(memory.store, memory.settings, memory.now) == {}

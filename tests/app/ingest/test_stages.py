@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     with Holdfast(settings, lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
-        assert stages.stages_behind(memory.store) == []
+        assert stages.stages_behind(memory.store, memory.settings) == []
     break_stages(settings)
     assert run_worker(settings, QUICK, steps.STEPS, lambda: at(4)).failed == (), (
         "nothing is to be done"
@@ -104,7 +105,7 @@ def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> No
         assert dump(database) == whole
         for session in memory.reader.sessions.latest(None):
             memory.forget(f"holdfast://session/{session.id}")
-            assert not stages.stages_behind(memory.store)
+            assert not stages.stages_behind(memory.store, memory.settings)
             left = dump(database)
             memory.ingestion.rebuild()
             assert dump(database) == left
@@ -124,3 +125,38 @@ def test_every_stage_has_a_version() -> None:
     )
     known = [(stage.name, stage.version) for stage in stages.STAGES]
     assert known == [(module.NAME, module.VERSION) for module in modules]
+    added = {stage.name: stage.by_vectors for stage in stages.STAGES if stage.by_vectors}
+    assert added == {memory_stage.NAME: memory_stage.BY_VECTORS}
+
+
+def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
+    settings: Settings,
+) -> None:
+    session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
+    for by_vectors in (False, True, False):
+        chosen = replace(settings, embed_model="" if by_vectors else "none")
+        with Holdfast(chosen, lambda: at(3)) as memory:
+            memory.ingest(memory.ingestion.find([settings.claude_dir / "projects"]))
+            assert stages.stages_behind(memory.store, chosen) == []
+            (bank,) = memory.store.banks.all()
+            assert not memory_stage.is_behind(memory.store, bank.id)
+            other = replace(settings, embed_model="none" if by_vectors else "")
+            assert stages.stages_behind(memory.store, other) == ["retain"]
+            memory.remember("The walrus bucket is encrypted.")
+            assert stages.stages_behind(memory.store, chosen) == []
+
+
+def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings) -> None:
+    chosen = replace(settings, embed_model="")
+    folder = settings.claude_dir / "projects"
+    with Holdfast(chosen, lambda: at(9)) as memory:
+        for number in (1, 2, 3):
+            path = session_on_day(number, "The CI is flaky.").write(folder)
+            memory.ingest(memory.ingestion.find([path]))
+        memory.opinions.reflect("Is the CI flaky?")
+        assert stages.stages_behind(memory.store, chosen) == []
+        first, second, _ = memory.reader.sessions.latest(None)
+        memory.forget(f"holdfast://session/{first.id}")
+        assert stages.stages_behind(memory.store, chosen) == []
+        memory.purge(f"holdfast://session/{second.id}")
+        assert "retain" not in stages.stages_behind(memory.store, chosen)

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.search_process import SearchProcess
-from holdfast.errors import BusyError, ForbiddenError, NewerSchemaError
+from holdfast.errors import BusyError, NewerSchemaError, NotFoundError
 from holdfast.model.query import RecallResult
 from holdfast.principal import Level, Principal
 from holdfast.recall.core.plan import Budget, RecallPlan
@@ -71,7 +71,7 @@ def test_a_principal_sees_only_their_banks(settings: Settings, process: SearchPr
     ours, theirs = bank_id(settings, "ours"), bank_id(settings, "theirs")
     one = Principal("Ada", (ours,), Level.READ, "k1")
     assert texts(process.recall(one, None, "lighthouse", WORDS)) == {OURS}
-    with pytest.raises(ForbiddenError):
+    with pytest.raises(NotFoundError):
         process.recall(one, theirs, "lighthouse", WORDS)
     everything = process.recall(None, None, "lighthouse", WORDS)
     assert texts(everything) == {OURS, THEIRS}, "what one may see does not stay for the next"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.background.worker_log import WorkerLog
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.usage_report import OutcomeCounts, count_outcomes, gather_usage, usage_json
 from holdfast.interfaces.cli.main import main
+from holdfast.lazy_dataclass import replace
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Settings
@@ -137,8 +140,8 @@ def test_the_command_prints_the_same_numbers_and_their_limits(
     memory.close()
     assert main(["worth"]) == 0
     told = capsys.readouterr().out
-    assert "Nothing was put into a session" in told and "nothing was paid" in told
-    assert "last failure: none that is known of" in told
+    assert "Nothing was injected into a session" in told and "not used, no cost" in told
+    assert "last failure: none known" in told
     assert "Nothing here shows time or money saved" in told
     assert main(["worth", "--json", "--measure"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -151,3 +154,17 @@ def test_json_has_numbers_and_no_session_text(memory: Holdfast) -> None:
     told = usage_json(gather_usage(memory, "all", now=NOW))
     assert "latest" not in told and told["kinds"]["start"]["used"] == 1
     memory.close()
+
+
+def test_the_command_says_what_was_used_and_what_the_tools_cost(
+    memory: Holdfast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    used = replace(injection(1, InjectionUse.CITED), because="as memory/12ab says", time=utc_now())
+    put(memory, used)
+    memory.close()
+    assert main(["worth", "--bank", "all"]) == 0
+    told = capsys.readouterr().out
+    assert "cited: “as memory/12ab says”" in told
+    assert "1 text injected into 1 session: about 100 tokens, 100 tokens a session" in told
+    tokens = int(re.findall(r"take about ([\d,]+) tokens", " ".join(told.split()))[0])
+    assert 200 < tokens <= 1000

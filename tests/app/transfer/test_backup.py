@@ -426,3 +426,16 @@ def canonical_tables() -> list[str]:
     script = "\n".join(step.script for step in migrations())
     mark = r"^-- (?:C\b|D, but).*\n(?:--.*\n)*CREATE TABLE (\w+)"
     return re.findall(mark, script, re.MULTILINE)
+
+
+def test_a_folder_that_is_not_there_is_made_for_a_backup(
+    settings: Settings, tmp_path: Path
+) -> None:
+    first = back_up(settings, tmp_path / "safe", lambda: "2026-11-01T00:00:00.000Z")
+    second = back_up(settings, tmp_path / "safe", lambda: "2026-11-02T00:00:00.000Z")
+
+    assert first.path.parent == second.path.parent == tmp_path / "safe"
+    assert (tmp_path / "safe").stat().st_mode & 0o777 == 0o700
+    with pytest.raises(InputError, match="no folder"):
+        back_up(settings, tmp_path / "missing" / "safe")
+    assert not (tmp_path / "missing").exists()

@@ -21,6 +21,7 @@ from holdfast.errors import StoreError
 from holdfast.interfaces.http.auth.guard import BODY_TIMEOUT_S, MAX_BODY_BYTES
 from holdfast.interfaces.http.server.slow_clients import HEAD_TIMEOUT_S
 from holdfast.model.bank import Bank
+from holdfast.settings import ServeSettings
 from holdfast.store.postgres.store import PostgresStore
 from tests.support.http.server import MAIN, read_startup_message
 from tests.support.postgres_server import Server
@@ -232,3 +233,99 @@ def test_the_health_check_of_the_image_fails_once_the_server_is_down(tmp_path: P
     with served(tmp_path, *words) as url:
         assert asked(url) == 0
     assert asked(url) == 1
+
+
+def test_the_database_counts_as_healthy_only_once_it_listens_on_the_network() -> None:
+    """While the image of PostgreSQL makes the database, a server listens on its socket alone."""
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    asked: list[str] = compose["services"]["db"]["healthcheck"]["test"]
+    assert asked[asked.index("--host") + 1] == "127.0.0.1"
+
+
+def test_pg_isready_by_network_does_not_take_a_server_that_is_being_made_for_ready(
+    postgres: Server,
+) -> None:
+    """The server of the tests listens as the one of the image does while it is made."""
+    program = str(postgres.programs / "pg_isready")
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    asked: list[str] = compose["services"]["db"]["healthcheck"]["test"][2:]
+    env = {"PGHOST": str(postgres.home), "PGPORT": "5432"}
+
+    assert subprocess.run([program], env=env).returncode == 0
+    assert subprocess.run([program, *asked, "--port", "1"], env=env).returncode == 2
+
+
+def test_both_nginx_files_differ_only_in_how_http2_is_switched_on() -> None:
+    new, old = (
+        [
+            line
+            for line in (DEPLOY / "proxy" / name).read_text().splitlines()
+            if not line.startswith("#")
+        ]
+        for name in ("nginx.conf", "nginx-1.22.conf")
+    )
+    assert [line.replace(" ssl http2;", " ssl;") for line in old] == [
+        line for line in new if line != "    http2 on;"
+    ]
+    assert sum("http2" in line for line in old) == 2 and "    http2 on;" in new
+
+
+def test_the_caddyfile_works_alone_and_in_compose() -> None:
+    caddy = (DEPLOY / "proxy" / "Caddyfile").read_text()
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    named = dict(re.findall(r"\{\$(\w+):([^}]+)\}", caddy))
+    assert named == {
+        "HOLDFAST_NAME": "memory.example.org",
+        "HOLDFAST_UPSTREAM": "127.0.0.1:8080",
+    }
+    given = compose["services"]["proxy"]["environment"]
+    assert given.keys() == named.keys() and given["HOLDFAST_UPSTREAM"] == "holdfast:8080"
+
+
+def test_a_database_that_comes_late_never_uses_up_the_starts_that_systemd_allows() -> None:
+    told = dict(settings(DEPLOY / "systemd" / "holdfast-serve.service"))
+    one_start_s = ServeSettings().start_s + int(told["RestartSec"])
+    assert one_start_s * int(told["StartLimitBurst"]) > int(told["StartLimitIntervalSec"])
+
+
+def documented_commands() -> list[str]:
+    text = (ROOT / "docs" / "operations.md").read_text()
+    return [line for line in text.splitlines() if re.match(r"pg_(?:dump|restore) ", line)]
+
+
+def an_extension(postgres: Server) -> str:
+    """The name of an extension that only a superuser can drop: pgvector, or one that is made."""
+    if not postgres.vector_problem:
+        return "vector"
+    ((folder,),) = postgres.run(postgres.url("postgres"), "SHOW extension_control_path")
+    place = Path(folder) / "extension"
+    place.mkdir(exist_ok=True)
+    (place / "mooring.control").write_text("default_version = '1'\n")
+    (place / "mooring--1.sql").write_text("CREATE FUNCTION moor() RETURNS int RETURN 1;\n")
+    return "mooring"
+
+
+def test_the_documented_dump_and_restore_succeed_for_an_owner_who_is_no_superuser(
+    postgres: Server, tmp_path: Path
+) -> None:
+    server = postgres.url("postgres")
+    postgres.run(server, "CREATE ROLE keeper LOGIN")
+    for name in ("old", "new"):
+        postgres.run(server, f"CREATE DATABASE {name} OWNER keeper TEMPLATE template0")
+        postgres.run(postgres.url(name), f"CREATE EXTENSION {an_extension(postgres)}")
+    with closing(PostgresStore(postgres.url("old", "keeper"))) as store, store.transaction():
+        store.banks.add(Bank("b", "harbour", "2026-03-01T12:00:00Z"))
+    env = {
+        "PATH": f"{postgres.programs}:{os.defpath}",
+        "DATABASE_URL": postgres.url("old", "keeper"),
+        "OTHER_URL": postgres.url("new", "keeper"),
+    }
+    commands = documented_commands()
+    assert len(commands) == 3
+
+    for command in [*commands, commands[-1]]:  # the restore also over what is there
+        run = subprocess.run(["sh", "-c", command], env=env, cwd=tmp_path, capture_output=True)
+        assert (run.returncode, run.stderr) == (0, b"")
+
+    with closing(PostgresStore(postgres.url("new", "keeper"))) as store:
+        assert [bank.name for bank in store.banks.all()] == ["harbour"]

@@ -22,12 +22,17 @@ from holdfast.store.protocol import Reader
 
 # Keeps an entry to about one line; a title is a hint, the text can be read in full.
 _MAX_TITLE_CHARS = 160
+# Tools and files that are listed with a session.
+_MAX_LISTED = 20
 
 
 def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     """A record as an entry; with `full` including its text."""
     title, time = describe_record(record)
-    text = cut(record_text(record), MAX_RECORD_CHARS)
+    text = record_text(record)
+    if full and isinstance(record, Digest):
+        text = "\n".join((text, *_work_lines(reader, record)))
+    text = cut(text, MAX_RECORD_CHARS)
     entry: Object = {
         "uri": uri(record_kind(record), record.id),
         "kind": record_kind(record),
@@ -96,6 +101,24 @@ def record_text(record: Record) -> str:
             title, _ = describe_record(record)
             body = getattr(record, "body", "")
             return f"{title}\n{body}".strip()
+
+
+def _work_lines(reader: Reader, digest: Digest) -> list[str]:
+    """What a session took: messages of each side, uses of each tool, and the files it changed."""
+    counts = reader.turns.counts(digest.bank, digest.session)
+    said = [f"{number} {role}" for role, tool, number in counts if not tool]
+    used = [f"{tool} {number}" for _, tool, number in counts if tool]
+    exchanges = reader.sessions.exchanges(digest.bank, digest.session)
+    changed = dict.fromkeys(file for x in exchanges for file in x.files_modified)
+    return [
+        f"{name}: {', '.join(texts)}"
+        for name, texts in (
+            ("Messages", said),
+            ("Tools", used[:_MAX_LISTED]),
+            ("Files changed", list(changed)[:_MAX_LISTED]),
+        )
+        if texts
+    ]
 
 
 def _digest_lines(digest: Digest) -> list[str]:

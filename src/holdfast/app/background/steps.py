@@ -219,7 +219,7 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
     for line in retention:
         worker_pass.log.write(line)
     on_progress = worker_pass.reporter("knowing")
-    done = stages.update_stages(store, worker_pass.now, on_progress)
+    done = stages.update_stages(store, worker_pass.settings, worker_pass.now, on_progress)
     proposed = worker_pass.memory.rules.sync_all(on_progress)
     updated = ", ".join(_STAGE_RESULTS[name] for name, count in done.items() if count)
     return join_counts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from holdfast.errors import InputError
 from holdfast.sources.json_fields import mapping
 
 LATEST = "latest"
+# The session that a command runs in, if Claude Code started the command; else the latest.
+CURRENT = "current"
+_SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 
 
 class InjectedText(NamedTuple):
@@ -29,7 +33,10 @@ class InjectedTexts(NamedTuple):
 
 
 def read_injected(paths: HomePaths, session: str) -> InjectedTexts:
-    """What was injected into a session, named by its id or the start of it, or `latest`."""
+    """What was injected into a session, named by its id or the start of it, `latest` or
+    `current`."""
+    if session == CURRENT:
+        session = os.environ.get(_SESSION_VARIABLE) or LATEST
     files = sorted(paths.session_marks.glob(f"*{INJECTED_SUFFIX}"), key=_changed)
     named = files[-1:] if session == LATEST else [f for f in files if f.name.startswith(session)]
     if len(named) > 1:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from holdfast.app.core.context import Context
 from holdfast.app.curation.records import curator_for
+from holdfast.app.ingest.stages import uses_vectors
 from holdfast.app.search.recall import Search
 from holdfast.errors import HoldfastError, InputError, ModelAnswerError, require_words
 from holdfast.learn.opinion_stage import update_bank
@@ -91,7 +92,8 @@ class Opinions:
         context = self._context
         known = context.bank(bank)
         if store:
-            update_bank_memories(context.store, known.id)
+            by_vectors = uses_vectors(context.settings)
+            update_bank_memories(context.store, known.id, by_vectors=by_vectors)
             update_bank(context.store, known.id, context.now())
         found = self._search.recall_with_plan(query, known.id, _EVIDENCE_PLAN)
         evidence = evidence_in(context.store, known.id, found)

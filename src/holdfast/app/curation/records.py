@@ -26,7 +26,7 @@ def curator_for(context: Context, who: str = "") -> Curator:
 def refresh_derived(context: Context) -> None:
     """Run the stages that are behind, and write the prepared briefs again, so that no session
     gets a record that was just removed."""
-    update_stages(context.store, context.now)
+    update_stages(context.store, context.settings, context.now)
     refresh_briefs(context.settings, context.now)
 
 

@@ -155,7 +155,7 @@ class RuleProposals:
         the ones that wait for a person."""
         id, root = self._files.project(bank, must_exist=False)
         self._files.sync(id, root)
-        update_stages(self._store, self._context.now)
+        update_stages(self._store, self._context.settings, self._context.now)
         self._propose(id, root)
         return self.candidates(bank)
 
@@ -166,7 +166,7 @@ class RuleProposals:
         for bank in self._store.banks.all():
             self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
-        update_stages(self._store, self._context.now, on_progress)
+        update_stages(self._store, self._context.settings, self._context.now, on_progress)
         return self.propose_all()
 
     def propose_all(self) -> int:

@@ -146,7 +146,8 @@ class Ingestion:
 
     def update(self, on_progress: Callable[[], None] = lambda: None) -> dict[str, int]:
         """Run the stages above the session that are behind; returns what each has changed."""
-        return update_stages(self._context.store, self._context.now, on_progress)
+        context = self._context
+        return update_stages(context.store, context.settings, context.now, on_progress)
 
     def rebuild(self) -> int:
         """Drop everything derived and derive it again; returns the number of sessions. People's

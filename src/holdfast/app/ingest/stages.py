@@ -8,66 +8,87 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from holdfast.inference import packaged
+from holdfast.settings import NO_MODEL, Settings
 from holdfast.store.protocol import Store
 
 OnProgress = Callable[[], None]
 
 
+class StageRun(NamedTuple):
+    """What stages are run with. `by_vectors`: whether statements get a second look by vectors."""
+
+    on_progress: OnProgress
+    now: str
+    by_vectors: bool
+
+
 class Stage(NamedTuple):
-    """A stage: its name, the version of its rules, and the function that brings every bank up to
-    date; it returns how many records changed."""
+    """A stage: its name, the version of its rules, the function that brings every bank up to date,
+    which returns how many records changed, and what is added to the version with vectors."""
 
     name: str
     version: int
-    run: Callable[[Store, OnProgress, str], int]
+    run: Callable[[Store, StageRun], int]
+    by_vectors: int = 0
+
+    def version_with(self, settings: Settings) -> int:
+        """The version of what the stage makes with these settings."""
+        return self.version + (self.by_vectors if uses_vectors(settings) else 0)
 
 
-def _facts(store: Store, on_progress: OnProgress, now: str) -> int:
+def uses_vectors(settings: Settings) -> bool:
+    """Whether statements are chosen with vectors of the model that comes with Holdfast: where it
+    is installed, and the settings do not turn vectors off."""
+    return False and settings.embed_model != NO_MODEL and packaged.EMBEDDER.is_file()
+
+
+def _facts(store: Store, run: StageRun) -> int:
     from holdfast.refine.facts.fact_stage import update_facts
 
-    return update_facts(store, on_progress)
+    return update_facts(store, run.on_progress)
 
 
-def _patterns(store: Store, on_progress: OnProgress, now: str) -> int:
+def _patterns(store: Store, run: StageRun) -> int:
     from holdfast.refine.rules.pattern_stage import update_patterns
 
-    return len(update_patterns(store, on_progress))
+    return len(update_patterns(store, run.on_progress))
 
 
-def _retain(store: Store, on_progress: OnProgress, now: str) -> int:
+def _retain(store: Store, run: StageRun) -> int:
     from holdfast.refine.memories.memory_stage import update_memories
 
-    return update_memories(store, on_progress)
+    return update_memories(store, run.on_progress, run.by_vectors)
 
 
-def _reflect(store: Store, on_progress: OnProgress, now: str) -> int:
+def _reflect(store: Store, run: StageRun) -> int:
     from holdfast.learn.opinion_stage import update_all_banks
 
-    return update_all_banks(store, on_progress, now)
+    return update_all_banks(store, run.on_progress, run.now)
 
 
-def _concepts(store: Store, on_progress: OnProgress, now: str) -> int:
+def _concepts(store: Store, run: StageRun) -> int:
     from holdfast.refine.concepts.concept_stage import update_concepts
 
-    return update_concepts(store, on_progress)
+    return update_concepts(store, run.on_progress)
 
 
-def _entities(store: Store, on_progress: OnProgress, now: str) -> int:
+def _entities(store: Store, run: StageRun) -> int:
     from holdfast.refine.entities.entity_stage import update_entities
 
-    return update_entities(store, on_progress)
+    return update_entities(store, run.on_progress)
 
 
-def _authorship(store: Store, on_progress: OnProgress, now: str) -> int:
+def _authorship(store: Store, run: StageRun) -> int:
     from holdfast.refine.git.commit_authorship import link_all_commits
 
-    return link_all_commits(store, on_progress)
+    return link_all_commits(store, run.on_progress)
 
 
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 10, _retain),
+    Stage("retain", 11, _retain, by_vectors=1000),
     Stage("facts", 9, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 4, _reflect),
@@ -77,15 +98,20 @@ STAGES = (
 )
 
 
-def stages_behind(store: Store) -> list[str]:
+def stages_behind(store: Store, settings: Settings) -> list[str]:
     """The names of the stages that have not processed every change with their present rules."""
     return [
-        stage.name for stage in STAGES if store.progress.banks_behind(stage.name, stage.version)
+        stage.name
+        for stage in STAGES
+        if store.progress.banks_behind(stage.name, stage.version_with(settings))
     ]
 
 
 def update_stages(
-    store: Store, now: Callable[[], str], on_progress: OnProgress = lambda: None
+    store: Store,
+    settings: Settings,
+    now: Callable[[], str],
+    on_progress: OnProgress = lambda: None,
 ) -> dict[str, int]:
     """Run the stages that are behind; returns how many records each has changed. Sessions are
     derived first, because one that is not derived yet looks empty to the stages."""
@@ -96,8 +122,9 @@ def update_stages(
     add_missing_parts(store, on_progress)
     done: dict[str, int] = {}
     for stage in STAGES:
-        if store.progress.banks_behind(stage.name, stage.version):
-            done[stage.name] = stage.run(store, on_progress, now())
+        if store.progress.banks_behind(stage.name, stage.version_with(settings)):
+            run = StageRun(on_progress, now(), uses_vectors(settings))
+            done[stage.name] = stage.run(store, run)
     return done
 
 

@@ -133,5 +133,5 @@ def count_outdated(memory: Holdfast) -> OutdatedCounts:
         len(memory.reader.sessions.stale()),
         store.versions.count_outdated_sessions(RULES_VERSION),
         len(store.versions.outdated_summaries(PROMPT_VERSION)),
-        tuple(stages_behind(store)),
+        tuple(stages_behind(store, memory.settings)),
     )

@@ -121,15 +121,18 @@ def _check_is_file(settings: Settings) -> None:
 
 
 def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
-    """Where a backup would be written. Refuses a file that exists."""
+    """Where a backup would be written. Refuses a file that exists. A `target` without a suffix is a
+    folder, which is made if it is not there."""
     name = f"memory-{_stamp(now)}.db"
-    path = target or settings.home / FOLDER / name
-    if path.is_dir():
-        path = path / name
+    if target is None:
+        return settings.home / FOLDER / name
+    is_folder = target.is_dir() or not (target.suffix or target.exists())
+    path = target / name if is_folder else target
     if path.exists() or path.is_symlink():
         raise InputError(f"{path} is there already.", "Choose another name: nothing is replaced.")
-    if target is not None and not path.parent.is_dir():
-        raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    folder = target.absolute().parent
+    if not target.is_dir() and not folder.is_dir():
+        raise InputError(f"There is no folder {folder}.", "Make it first.")
     return path
 
 
@@ -140,8 +143,7 @@ def _stamp(now: str) -> str:
 def _copy(settings: Settings, path: Path, made: str) -> Backup:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        if path.parent == settings.home / FOLDER:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         copy = copies.make_copy(settings.database, part, _files(settings), made, __version__)
         copies.name_durably(part, path)
     except FileExistsError as error:

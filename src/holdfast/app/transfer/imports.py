@@ -131,7 +131,7 @@ class Imports:
                 for opinion in context.store.opinions.all_uncurated(bank.id)
             ]
             last_update = max(updates, default=context.now())
-            update_stages(context.store, lambda: last_update)
+            update_stages(context.store, context.settings, lambda: last_update)
         context.after_change()
         return done._replace(backup=backup)
 

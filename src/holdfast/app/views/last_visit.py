@@ -18,13 +18,15 @@ _SAME_VISIT = timedelta(minutes=30)
 _WRITE_AFTER = timedelta(minutes=1)
 
 
-def note_visit(home: Path, who: str, now: str) -> str:
+def note_visit(home: Path, who: str, now: str, is_look: bool = True) -> str:
     """Note that somebody looks now; return when their last visit before this one ended, "" if there
-    was none. `who` is the id of a key, "" for the owner. If the file cannot be written, the visit
-    is not noted."""
+    was none. `who` is the id of a key, "" for the owner. A page that brings itself up to date is no
+    look: nobody may sit before it. If the file cannot be written, the visit is not noted."""
     path = home / "visits.json"
     visits = _read(path)
     before, last = visits.get(who, ("", ""))
+    if not is_look:
+        return before
     moment = datetime.fromisoformat(now)
     passed = moment - datetime.fromisoformat(last) if last else _SAME_VISIT
     if last and passed >= _SAME_VISIT:

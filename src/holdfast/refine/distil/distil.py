@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, sentences
@@ -11,6 +12,12 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
 from holdfast.refine.distil.features import Candidate, content_words, find_candidates
 from holdfast.refine.distil.kinds import is_left_open, kind_of
+from holdfast.refine.distil.second_look import (
+    LIMITS_BY_VECTORS,
+    SECOND_LOOK,
+    Embed,
+    look_again,
+)
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
 from holdfast.refine.distil.standalone import POINTS_BACK, standalone, with_context
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
@@ -95,17 +102,29 @@ def distil(
     selector: Selector,
     limits: SelectionLimits = LIMITS,
     whole: Sequence[Turn] = (),
+    embed: Embed | None = None,
 ) -> list[Distilled]:
     """The statements of a session to remember, in the order they were said. `whole`: all its turns,
-    where these are a part of it."""
+    where these are a part of it. `embed` gives vectors for a second look at the best statements of
+    a session that has many; words alone choose where there is none."""
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
-    lasting = [
-        one._replace(kind=_kind_of(one, utterances))
-        for one in scored
-        if one.score >= limits.threshold and _may_last(one.candidate, utterances)
-    ]
-    return [_distilled(one, utterances, context) for one in select(lasting, limits)]
+    best = best_lasting(scored, utterances) if embed is not None else []
+    if embed is not None and len(best) > SECOND_LOOK.few:
+        limits = LIMITS_BY_VECTORS
+        lasting = look_again(selector.weights, best, utterances, embed)
+    else:
+        likely = (one for one in scored if one.score >= limits.threshold)
+        lasting = [one for one in likely if _may_last(one.candidate, utterances)]
+    of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in lasting]
+    return [_distilled(one, utterances, context) for one in select(of_kinds, limits)]
+
+
+def best_lasting(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> list[Scored]:
+    """The statements that say something and get a second look, best first."""
+    ordered = sorted(scored, key=lambda s: (-s.score, s.candidate.utterance))
+    lasting = (one for one in ordered if _may_last(one.candidate, utterances))
+    return list(islice(lasting, SECOND_LOOK.best))
 
 
 def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:

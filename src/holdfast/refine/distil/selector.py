@@ -51,18 +51,19 @@ _FARTHEST = 3.0
 
 
 class Scored(NamedTuple):
-    """A candidate with its score and its kind."""
+    """A candidate with its score, its kind and the numbers that it was scored by."""
 
     candidate: Candidate
     score: float
     kind: Kind
+    numbers: tuple[float, ...] = ()
 
 
 class Selector:
     """Scores statements with trained weights."""
 
     def __init__(self, weights: Mapping[str, Numbers]) -> None:
-        self._weights = {name: values.astype(np.float32) for name, values in weights.items()}
+        self.weights = {name: values.astype(np.float32) for name, values in weights.items()}
 
     def score(
         self, utterances: Sequence[Utterance], candidates: Sequence[Candidate]
@@ -74,19 +75,19 @@ class Selector:
             [self._by_words(c, utterances[c.utterance].is_person) for c in candidates]
         )
         numbers = np.hstack([describe(utterances, candidates), by_word[:, :1]])
-        scores = network(self._weights, numbers)
+        scores = network(self.weights, numbers)
         kinds = by_word[:, 1:].argmax(axis=1)
         return [
-            Scored(candidate, float(score), KINDS[int(kind)])
-            for candidate, score, kind in zip(candidates, scores, kinds, strict=True)
+            Scored(candidate, float(score), KINDS[int(kind)], tuple(row.tolist()))
+            for candidate, score, kind, row in zip(candidates, scores, kinds, numbers, strict=True)
         ]
 
     def _by_words(self, candidate: Candidate, is_person: bool) -> Numbers:
         """What the words alone say: the worth, then each kind."""
         found = hashed_words(candidate.statement, is_person)
-        rows = self._weights["words"][list(found)]
+        rows = self.weights["words"][list(found)]
         values = np.fromiter(found.values(), np.float32, len(found))
-        return values @ rows + self._weights["words_bias"]
+        return values @ rows + self.weights["words_bias"]
 
 
 def network(weights: Mapping[str, Numbers], numbers: Numbers) -> Numbers:

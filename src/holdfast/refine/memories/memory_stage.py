@@ -34,7 +34,10 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 10
+VERSION = 11
+# Added to the version where statements got a second look by vectors: a bank whose settings turn
+# vectors on or off is made again.
+BY_VECTORS = 1000
 # Evidence URIs kept in one memory, the latest first; `seen` counts all sessions.
 _MAX_EVIDENCE = 12
 # Changed sessions taken from the work list at once. Each session has its own transaction, so this
@@ -44,11 +47,24 @@ _BATCH_SIZE = 200
 _MAX_REMEMBERED = 10_000
 
 
-def update_memories(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
+def stage_version(by_vectors: bool) -> int:
+    """The version of memories that were chosen with vectors, or by words alone."""
+    return VERSION + BY_VECTORS if by_vectors else VERSION
+
+
+def is_behind(writer: Writer, bank: str) -> bool:
+    """Whether a bank has changes that are not in its memories, however these were chosen."""
+    versions = (stage_version(by_vectors) for by_vectors in (False, True))
+    return all(writer.progress.unseen_changes(bank, NAME, version, 1) for version in versions)
+
+
+def update_memories(
+    writer: Writer, on_progress: Callable[[], None] = lambda: None, by_vectors: bool = False
+) -> int:
     """Update the memories of all changed sessions of every bank; returns how many there were."""
     done = 0
-    for bank in writer.progress.banks_behind(NAME, VERSION):
-        while updated := update_bank_memories(writer, bank, on_progress):
+    for bank in writer.progress.banks_behind(NAME, stage_version(by_vectors)):
+        while updated := update_bank_memories(writer, bank, on_progress, by_vectors=by_vectors):
             done += updated
     return done
 
@@ -58,31 +74,52 @@ def update_bank_memories(
     bank: str,
     on_progress: Callable[[], None] = lambda: None,
     limit: int = _BATCH_SIZE,
+    by_vectors: bool = False,
 ) -> int:
-    """Update the memories of up to `limit` changed sessions of a bank; returns how many."""
-    changes = writer.progress.unseen_changes(bank, NAME, VERSION, limit)
+    """Update the memories of up to `limit` changed sessions of a bank; returns how many.
+    `by_vectors`: with a second look at the statements of a session, which the settings decide for
+    all banks."""
+    version = stage_version(by_vectors)
+    changes = writer.progress.unseen_changes(bank, NAME, version, limit)
     for change in changes:
         on_progress()
+        # Vectors of a long session take a second, in which others may want to write.
+        read = _read_changed(writer, bank, change.session, by_vectors)
         with writer.transaction():
-            if change.session:
-                _update_session(writer, bank, change.session)
-            else:
+            if not change.session:
                 _update_remembered(writer, bank)
+            else:
+                if writer.progress.unseen_changes(bank, NAME, version, 1) != [change]:
+                    read = _read_changed(writer, bank, change.session, by_vectors)
+                _write_session(writer, bank, change.session, *read)
             publish_changed_memories(writer, bank)
-            writer.progress.mark_seen(bank, NAME, VERSION, change.number)
+            writer.progress.mark_seen(bank, NAME, version, change.number)
     return len(changes)
 
 
-def _update_session(writer: Writer, bank: str, id: str) -> None:
-    session = writer.sessions.get(bank, id)
-    occurrences, stances = _read_session(writer, session) if session else ([], [])
+def _read_changed(
+    writer: Writer, bank: str, id: str, by_vectors: bool
+) -> tuple[list[MemoryOccurrence], list[Stance]]:
+    session = writer.sessions.get(bank, id) if id else None
+    return _read_session(writer, session, by_vectors) if session else ([], [])
+
+
+def _write_session(
+    writer: Writer,
+    bank: str,
+    id: str,
+    occurrences: Sequence[MemoryOccurrence],
+    stances: Sequence[Stance],
+) -> None:
     known = writer.memories.occurrences(bank, id)
     if sorted(occurrences) == known and stances == writer.memories.stances(bank, id):
         return
     writer.memories.put_occurrences(bank, id, occurrences, stances)
 
 
-def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurrence], list[Stance]]:
+def _read_session(
+    writer: Writer, session: Session, by_vectors: bool
+) -> tuple[list[MemoryOccurrence], list[Stance]]:
     """The occurrences in a session in order of their keys, and its stances in order of time."""
     exchanges = writer.sessions.exchanges(session.bank, session.id)
     extracted = ExtractedMemories(writer.summaries, session.bank)
@@ -123,7 +160,7 @@ def _read_session(writer: Writer, session: Session) -> tuple[list[MemoryOccurren
         known = [*laid_down, *(one.what for one in found)]
         summed_up = [] if session.parent else retain_recaps(exchanges, _own_words(said_in))
         retold = {name for one in summed_up for name in one.evidence if "/turn/" in name}
-        stated = retain_statements(session, exchanges, said_in, whole, known)
+        stated = retain_statements(session, exchanges, said_in, whole, known, by_vectors)
         recaps = summed_up
         found += [one for one in stated if retold.isdisjoint(one.evidence)]
     if exchanges and not session.parent:

@@ -10,7 +10,7 @@ from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
 from holdfast.refine.distil.distil import Context, Distilled, distil
-from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.features import Numbers, content_words
 from holdfast.refine.distil.selector import packaged_selector, says_the_same
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
@@ -23,10 +23,12 @@ def retain_statements(
     said_in: Sequence[tuple[Exchange, Sequence[Turn]]],
     whole: Sequence[Turn],
     known: Sequence[str] = (),
+    by_vectors: bool = False,
 ) -> list[MemoryOccurrence]:
     """The statements of a session to retain, each with the turn that states it. `said_in` are the
     exchanges to choose from, with their turns, and `whole` all turns and summaries of the session;
-    texts that are `known` are not retained again."""
+    texts that are `known` are not retained again. `by_vectors`: a session of many
+    statements gets a second look."""
     # What an agent says after it has read text from outside the project may be that text.
     turns = [
         turn
@@ -47,12 +49,19 @@ def retain_statements(
     subject = session_subject(session, exchanges)
     context = Context(subject if session.title or says_something(subject) else "", requests)
     words = [content_words(text) for text in known]
+    embed = _embed if by_vectors else None
     return [
         _occurrence(exchange_of[one.turn.id], one)
-        for one in distil(turns, context, packaged_selector(), whole=whole)
+        for one in distil(turns, context, packaged_selector(), whole=whole, embed=embed)
         if not any(says_the_same(content_words(one.text), other) for other in words)
         and (not session.parent or _is_beyond_report(one))
     ]
+
+
+def _embed(texts: Sequence[str]) -> Numbers:
+    from holdfast.inference.encoder import packaged_encoder
+
+    return packaged_encoder().embed(texts)
 
 
 def _is_beyond_report(one: Distilled) -> bool:

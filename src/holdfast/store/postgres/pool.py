@@ -19,7 +19,7 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from holdfast.errors import StoreUnavailableError
+from holdfast.errors import StoreError, StoreUnavailableError
 from holdfast.store.postgres.address import Address, location_of
 from holdfast.store.postgres.errors import is_unavailable
 from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper
@@ -27,6 +27,8 @@ from holdfast.store.postgres.half_vectors import HalfVector, HalfVectorDumper
 EVERY_BANK = "*"
 BANK_SEPARATOR = "\x1f"
 SET_VISIBLE_BANKS = "SELECT set_config('holdfast.banks', %s, false)"
+# The oldest supported version. Statements are tested on this one and newer ones.
+_MIN_VERSION = 16
 # How long is waited between tries to reach a server that is away.
 _RETRY_S = 0.1
 # An idle connection is closed after this time, because a server has few.
@@ -204,6 +206,7 @@ class Pool:
             self._forget_one()
             raise
         try:
+            _check_version(raw.info.server_version, self.place)
             raw.adapters.register_loader("text", _Text)
             raw.adapters.register_loader("numeric", _Number)
             raw.adapters.register_dumper(HalfVector, HalfVectorDumper)
@@ -239,6 +242,17 @@ class Pool:
             if not self._idle:  # where the server takes no more connections, one may be released
                 self._change.wait(_RETRY_S)
         return True
+
+
+def _check_version(number: int, place: str) -> None:
+    """Refuse a server that is too old; `number` is as PostgreSQL counts, 160004 for 16.4."""
+    if number < _MIN_VERSION * 10_000:
+        raise StoreError(
+            f"PostgreSQL {number // 10_000} at {place} is not supported "
+            f"({_MIN_VERSION} or newer is needed).",
+            "Upgrade the server, with pg_upgrade or by pg_dump into a newer one. "
+            "See docs/postgres.md.",
+        )
 
 
 class _Shared(NamedTuple):

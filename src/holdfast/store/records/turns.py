@@ -71,6 +71,17 @@ class TurnReader:
         )
         return corrected_turns(self._db, [turn_of(row) for row in found])
 
+    def counts(self, bank: str, session: str) -> list[tuple[str, str, int]]:
+        """How many turns of each role and tool ("" for none) a session has, the most first."""
+        tool = "coalesce(tool, '')"
+        found = self._db.all(
+            f"SELECT role, {tool}, count(*) FROM visible_turn "
+            f"WHERE bank = ? AND session = ? AND {SAID} GROUP BY role, {tool} "
+            f"ORDER BY count(*) DESC, role, {tool}",
+            (bank, session),
+        )
+        return [(role, tool, number) for role, tool, number in found]
+
     def summaries(self, bank: str, session: str) -> list[Turn]:
         """The agent's own summaries of a session, in order."""
         found = self._db.all(

@@ -12,6 +12,7 @@ from typing import Any
 
 from holdfast.app.answers.research_sessions import database_state
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.review_queue import count_waiting
 from holdfast.errors import HoldfastError
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
@@ -111,7 +112,7 @@ class _ChangePoller:
 
 
 def _memory_state(memory: Holdfast) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """The counts of the memory, and its latest sessions by id."""
+    """The counts of the memory and of what waits for review, and its latest sessions by id."""
     counts = memory.inventory.counts()
     latest = {
         one.id: {"id": one.id, "bank": one.bank, "title": one.title, "ended": one.ended}
@@ -122,5 +123,6 @@ def _memory_state(memory: Holdfast) -> tuple[dict[str, Any], dict[str, dict[str,
         "sessions": counts.sessions,
         "turns": counts.turns,
         "exchanges": counts.exchanges,
+        "waiting": count_waiting(memory),
     }
     return state, latest

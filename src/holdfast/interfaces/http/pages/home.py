@@ -14,14 +14,17 @@ from holdfast.interfaces.http.pages.page_request import PageRequest, Shown
 from holdfast.interfaces.ui.plots import by_week
 
 _RECENT_QUESTIONS = 5
+# The header of a page that brings itself up to date; see `live.js`.
+_LIVE = "x-live"
 
 
 async def home_view(request: PageRequest) -> Shown:
     """What the first page shows."""
     who, now, questions = principal(), utc_now(), request.questions
+    is_refresh = _LIVE in request.request.headers
 
     def load(memory: Holdfast) -> Shown:
-        since = note_visit(memory.settings.home, who.key, now)
+        since = note_visit(memory.settings.home, who.key, now, is_look=not is_refresh)
         view = gather_home(memory, since, now, with_verdict=who.banks is None)
         asked = sessions_of(memory.settings)
         return {

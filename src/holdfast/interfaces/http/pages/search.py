@@ -1,69 +1,112 @@
-"""The search page: records with the reasons for their rank, or the closest misses."""
+"""The search page: records with the reasons for their rank, or what was tried."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import hit_view
+from holdfast.app.views.search_results import (
+    HITS_PER_PAGE,
+    MAX_HITS,
+    RECORD_KINDS,
+    RELEVANCE,
+    SORTS,
+    SearchQuery,
+    SearchResults,
+    read_box,
+    search_results,
+)
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
-from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Kind
-from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, RecallResult
-from holdfast.recall.core.plan import RecallPlan
+from holdfast.model.query import Hit, Layer
 
 router = APIRouter(prefix="/search")
-_MAX_HITS = 20
-# Recalled when one kind is chosen, because hits of other kinds are then dropped.
-_MAX_HITS_OF_KIND = 60
-# Bounds the text of all hits; larger than for a model, because a person skims.
-_MAX_TOKENS = 12_000
 # Characters that the page shows of a hit, of a near miss, and takes as a query.
 _MAX_HIT_CHARS = 420
 _MAX_MISS_CHARS = 160
 _MAX_QUERY_CHARS = 2000
+# Of what tools printed, so many are in the fold; a link leads to all.
+_MAX_FOLDED = 20
+_MAX_PAGE = MAX_HITS // HITS_PER_PAGE
 LAYERS = tuple(layer.value for layer in Layer if layer is not Layer.PROVIDERS)
-KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote"))
+KINDS = RECORD_KINDS
+# How the page calls a filter.
+FILTER_NAMES = {
+    "bank": "Bank", "layer": "Layer", "kind": "Kind", "knowledge": "Knowledge",
+    "speaker": "Speaker", "month": "Month", "file": "File", "since": "Since", "until": "Until",
+}  # fmt: skip
+
+
+class SearchParameters(NamedTuple):
+    """The parameters of the page: the box, and the filters that stand beside it."""
+
+    q: str = ""
+    bank: str = ""
+    layer: str = ""
+    kind: str = ""
+    knowledge: str = ""
+    speaker: str = ""
+    month: str = ""
+    file: str = ""
+    since: str = ""
+    until: str = ""
+    sort: str = RELEVANCE
+    page: int = 1
+
+    @property
+    def query(self) -> SearchQuery:
+        """What is searched for. What the box names counts before what stands beside it."""
+        box = read_box(self.q.strip()[:_MAX_QUERY_CHARS])
+        beside = SearchQuery(
+            box.words,
+            *self[1:10],
+            self.sort if self.sort in SORTS else RELEVANCE,
+            max(1, min(self.page, _MAX_PAGE)),
+        )
+        beside = beside._replace(
+            layer=self.layer if self.layer in LAYERS else "",
+            kind=self.kind if self.kind in KINDS else "",
+        )
+        return beside._replace(**box.filters)
 
 
 @router.get("")
 async def search(
-    request: PageRequestDep,
-    q: str = "",
-    bank: str = "",
-    layer: str = "",
-    kind: str = "",
-    knowledge: str = "",
+    request: PageRequestDep, given: Annotated[SearchParameters, Depends()]
 ) -> HTMLResponse:
     """The results of a query, with a form to change it. `kind` is that of a record, `knowledge` the
     kind of what memories, facts and rules say."""
-    query = q.strip()[:_MAX_QUERY_CHARS]
-    layer = layer if layer in LAYERS else ""
-    kind = kind if kind in KINDS else ""
-    known = read_kinds([knowledge] if knowledge else [])
+    query = given.query
 
-    def load(memory: Holdfast) -> tuple[RecallResult | None, list[Bank]]:
-        banks = memory.reader.banks.all()
-        if not query:
-            return None, banks
-        # A kind is searched for in its own layer, with more hits.
-        wanted = (Layer(layer),) if layer else (LAYER_BY_KIND[kind],) if kind else ()
-        limit = _MAX_HITS_OF_KIND if kind else _MAX_HITS
-        plan = RecallPlan(wanted, limit, tokens=_MAX_TOKENS, knowledge=known)
-        return memory.search.recall_with_plan(query, bank or "all", plan), banks
+    def load(memory: Holdfast) -> tuple[SearchResults, list[Bank]]:
+        return search_results(memory, query), memory.reader.banks.all()
 
-    found, banks = await request.pool.search(load)
-    hits = [hit for hit in found.hits if kind in ("", hit.kind)][:_MAX_HITS] if found else []
+    results, banks = await request.pool.search(load)
+    found = results.found
+    typed = given.q.strip()[:_MAX_QUERY_CHARS]
     return request.render(
         "search.html",
-        title=f"Search: {truncate(query, 60)}" if query else "Search",
-        searched=query,
+        title=f"Search: {truncate(typed, 60)}" if typed else "Search",
+        searched=typed,
+        typed=typed,
         query=query,
         found=found,
-        hits=[(hit, hit_view.excerpt(hit, _MAX_HIT_CHARS), _why_rows(hit)) for hit in hits],
+        hits=results.hits,
+        count=results.count,
+        is_cut=results.is_cut,
+        pages=results.pages,
+        facets=results.facets,
+        without=results.without,
+        tool_output=len(results.tool_output),
+        results=[_row(hit) for hit in results.hits],
+        folded=[_row(hit) for hit in results.tool_output[:_MAX_FOLDED]],
         misses=[(hit, cut(hit.text, _MAX_MISS_CHARS)) for hit in (found.misses if found else ())],
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
         banks=banks,
@@ -71,10 +114,22 @@ async def search(
         layers=LAYERS,
         kinds=KINDS,
         knowledge_kinds=tuple(map(str, Kind)),
-        chosen={"bank": bank, "layer": layer, "kind": kind, "knowledge": knowledge},
+        filter_names=FILTER_NAMES,
+        sorts=SORTS,
+        link_with=lambda **changed: _address(query, **changed),
     )
 
 
-def _why_rows(hit: Hit) -> list[tuple[str, str]]:
-    """The scores that rank a hit, by name."""
-    return [(name.replace("_", " "), f"{value:.4g}") for name, value in hit.why.items()]
+def _row(hit: Hit) -> tuple[Hit, str, list[tuple[str, str]]]:
+    """A hit, what is shown of its words, and the scores that rank it, by name."""
+    why = [(name.replace("_", " "), f"{value:.4g}") for name, value in hit.why.items()]
+    return hit, hit_view.excerpt(hit, _MAX_HIT_CHARS), why
+
+
+def _address(query: SearchQuery, **changed: str | int) -> str:
+    """The address of a query with something changed, from its first page on."""
+    fields = query._replace(page=1)._asdict() | changed
+    usual = SearchQuery()._asdict()
+    words = fields.pop("words")
+    more = {name: value for name, value in fields.items() if value != usual[name]}
+    return f"/search?{urlencode({'q': words, **more})}"

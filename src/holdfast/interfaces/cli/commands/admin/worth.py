@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import json
+
 from holdfast.app.memory import open_memory
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import (
     DEFAULT_DAYS,
+    USED_OUTCOMES,
     OutcomeCounts,
     UsageReport,
+    count_tokens,
     gather_usage,
     usage_json,
 )
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.screen import Screen, day, number
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.language import truncate
+from holdfast.model.ledgers.injections import InjectionUse
+
+# How many uses are listed.
+_MAX_USED = 5
+_HOW = {
+    InjectionUse.CITED: "cited",
+    InjectionUse.FILE: "one of its files was touched",
+    InjectionUse.WORDING: "its words were used",
+}
 
 HELP = """\
-What the memory was worth to you, as far as its own ledgers show it: how often something
-was put into a session, and whether it was used, ignored or wrong; what people put right;
-tokens and money; and how long ago something last failed. --measure also asks the memory
-what your history shows it should have known (`holdfast eval --own`), which takes a while.
+What the memory was used for, and what it cost: how often context was injected into sessions,
+how many tokens it took, and whether it was used, ignored or wrong; which of it was used
+last, and how that shows; what people corrected; what model services cost; and the last
+failure. --measure also asks the memory what your history shows it should have known
+(`holdfast eval --own`), which takes a while.
 
 It counts traces, and says what they cannot show. Nothing is sent anywhere."""
 
@@ -56,20 +72,21 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
     screen.line()
     if not worth.total.injected:
         screen.wrap(
-            "Nothing was put into a session. With `holdfast setup` sessions are briefed; "
-            "`holdfast brief --log` lists what they were told."
+            "Nothing was injected into a session. `holdfast setup` installs the hooks that do it; "
+            "`holdfast brief --log` lists what was injected."
         )
     else:
         _print_injected(screen, worth)
+        _print_used(screen, worth)
     screen.line()
     corrections = worth.corrections
     counts = (
         (number(corrections.corrected, "record"), "corrected"),
         (number(corrections.forgotten, "record"), "forgotten"),
         (number(corrections.questioned, "fact"), "contradicted by later sessions"),
-        (number(corrections.refused, "proposed rule"), "turned down"),
+        (number(corrections.refused, "proposed rule"), "rejected"),
     )
-    screen.item(f"put right: {', '.join(f'{count} {what}' for count, what in counts)}")
+    screen.item(f"corrections: {', '.join(f'{count} {what}' for count, what in counts)}")
     _print_cost(screen, worth)
     screen.line(f"last failure: {_failure(worth)}")
     if measured:
@@ -81,9 +98,11 @@ def _print(screen: Screen, worth: UsageReport, measured: bool) -> None:
 
 def _print_injected(screen: Screen, worth: UsageReport) -> None:
     total = worth.total
-    screen.line(
-        f"{number(total.injected, 'text')} put into {number(worth.told, 'session')}, "
-        f"about {number(worth.tokens, 'token')}"
+    each = number(round(worth.tokens / max(1, worth.told)), "token")
+    screen.wrap(
+        f"{number(total.injected, 'text')} injected into {number(worth.told, 'session')}: about "
+        f"{number(worth.tokens, 'token')}, {each} a session. The definitions of the MCP tools "
+        f"take about {number(_tool_tokens(), 'token')} more in each session."
     )
     heads = ("", "texts", *(name for name in OutcomeCounts._fields[1:]))
     screen.line("".join(f"{head:>10}" for head in heads), "dim")
@@ -91,6 +110,8 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
         cells = "".join(f"{count:>10,}" for count in outcome)
         screen.line(f"{name:>10}{cells}")
     judged = total.used + total.ignored + total.wrong
+    if not judged:
+        screen.line("none was judged yet: that is done once a session has been quiet for 2 hours")
     if judged:
         how = ", ".join(f"{name} {count:,}" for name, count in worth.uses.items())
         screen.line(
@@ -99,10 +120,31 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
         )
 
 
+def _tool_tokens() -> int:
+    """About how many tokens the tools and instructions take that every session is sent."""
+    always = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema()}
+        for tool in SPEC.tools
+        if tool.name in SPEC.always_load
+    ]
+    return count_tokens(len(SPEC.instructions) + len(json.dumps(always)))
+
+
+def _print_used(screen: Screen, worth: UsageReport) -> None:
+    """The latest texts that were used, and what shows it."""
+    used = [one for one in worth.latest if one.arrived and one.use in USED_OUTCOMES]
+    if not used:
+        return
+    screen.title("Used last", "bold")
+    for one in used[:_MAX_USED]:
+        how = f": “{truncate(one.because, 90)}”" if one.because else ""
+        screen.item(f"{day(one.time)} {one.kind.value}, {_HOW[one.use]}{how}", "  ")
+
+
 def _print_cost(screen: Screen, worth: UsageReport) -> None:
     spent = worth.spent
     if not spent.calls:
-        screen.line("model services: none was asked, so nothing was paid")
+        screen.line("model services: not used, no cost")
         return
     unknown = f", and {number(spent.unpriced, 'call')} of unknown price" if spent.unpriced else ""
     screen.line(
@@ -113,7 +155,7 @@ def _print_cost(screen: Screen, worth: UsageReport) -> None:
 
 def _failure(worth: UsageReport) -> str:
     if worth.failure is None:
-        return "none that is known of"
+        return "none known"
     open_still = " (still to be done)" if worth.failure.open else ""
     return f"{ago(worth.failure.time)}{open_still}: {worth.failure.what}"
 

@@ -41,7 +41,8 @@ def configure(parser: Parser) -> None:
         "--session",
         metavar="ID",
         default="",
-        help="what was injected into this session of the last 30 days; `latest` for the latest",
+        help="what was injected into this session, up to 30 days ago; `latest`, or `current` for "
+        "the session that this command runs in",
     )
     options.add_limit(parser, 20, "of the log (default: {default})")
     options.add(parser, "bank", "json")

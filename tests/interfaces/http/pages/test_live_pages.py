@@ -1,0 +1,91 @@
+"""Pages that bring themselves up to date while they are looked at, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from holdfast.app.views.last_visit import note_visit
+from tests.support.http.browser import BrowserSession
+from tests.support.http.forms import open_server_memory
+from tests.support.http.server import Server, make_home, serving
+from tests.support.transcripts import Script
+
+TIDEWATCH = "/home/ada/tidewatch"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving(make_home(tmp_path), tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def signed_in_browser(browser: object, server: Server) -> Iterator[BrowserSession]:
+    """A browser of its own for the server of each test, which changes its memory."""
+    made = BrowserSession(browser, server)  # type: ignore[arg-type]
+    yield made
+    made.end()
+
+
+def _capture(server: Server, folder: Path, number: int) -> None:
+    """A session ends, and is read."""
+    script = Script(f"77777777-0000-4000-8000-00000000000{number}", cwd=TIDEWATCH)
+    script.user(f"Please paint buoy {number}, it is rusty")
+    script.assistant(f"Buoy {number} is painted.")
+    path = script.write(folder / "more")
+    with open_server_memory(server) as memory:
+        memory.ingest(memory.ingestion.find([path]))
+
+
+@pytest.mark.parametrize("path", ["/", "/sessions"])
+def test_new_sessions_are_offered_and_nothing_moves_until_they_are_wanted(
+    browser_session: BrowserSession, tmp_path: Path, path: str
+) -> None:
+    page = browser_session.open_page(path)
+    before = page.locator("[data-live-list] [data-id]").count()
+    first = page.locator("[data-live-list] [data-id]").first
+    place, words = first.bounding_box(), first.inner_text()
+    _capture(browser_session.server, tmp_path, 1)
+    pill = page.get_by_role("status").get_by_role("button")
+    expect(pill).to_have_text("1 new")
+    assert (first.bounding_box(), first.inner_text()) == (place, words)
+    _capture(browser_session.server, tmp_path, 2)
+    expect(pill).to_have_text("2 new")
+    pill.click()
+    expect(first).to_contain_text("buoy")
+    expect(pill).to_have_count(0)
+    assert page.locator("[data-live-list] [data-id]").count() >= min(before, 8)
+    assert browser_session.problems == []
+
+
+def test_the_number_of_reviews_follows_on_every_page(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/timeline")
+    count = page.locator('header nav a[href="/review"] .count')
+    expect(count).to_have_count(0)
+    with open_server_memory(browser_session.server) as memory:
+        kept = memory.retain("Gauges are read hourly.", bank="tidewatch", who="an agent (mcp)")
+    expect(count).to_have_text("1")
+    with open_server_memory(browser_session.server) as memory:
+        memory.forget(kept.id, who="ada")
+    expect(count).to_have_count(0)
+    assert browser_session.problems == []
+
+
+def test_the_health_page_counts_on(browser_session: BrowserSession, tmp_path: Path) -> None:
+    page = browser_session.open_page("/status")
+    expect(page.locator("#tiles")).to_contain_text("11")
+    _capture(browser_session.server, tmp_path, 1)
+    expect(page.locator("#tiles")).to_contain_text("12")
+    assert browser_session.problems == []
+
+
+def test_a_page_that_updates_itself_is_no_visit(tmp_path: Path) -> None:
+    assert note_visit(tmp_path, "", "2026-11-01T10:00:00Z") == ""
+    assert note_visit(tmp_path, "", "2026-11-03T10:00:00Z") == "2026-11-01T10:00:00Z"
+    for hour in range(11, 20):
+        assert note_visit(tmp_path, "", f"2026-11-03T{hour}:00:00Z", is_look=False)
+    assert note_visit(tmp_path, "", "2026-11-04T08:00:00Z") == "2026-11-03T10:00:00Z"
