@@ -158,5 +158,5 @@ def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings)
         first, second, _ = memory.reader.sessions.latest(None)
         memory.forget(f"holdfast://session/{first.id}")
         assert stages.stages_behind(memory.store, chosen) == []
-        memory.purge(f"holdfast://session/{second.id}")
+        memory.erasure.purge(f"holdfast://session/{second.id}")
         assert "retain" not in stages.stages_behind(memory.store, chosen)

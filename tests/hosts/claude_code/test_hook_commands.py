@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast.errors import InputError
-from holdfast.hosts.claude_code import plugin_files
+from holdfast.hosts.claude_code import permissions, plugin_files
 from holdfast.hosts.claude_code.hook_commands import (
     EVENTS,
     home_of_hook,
@@ -18,6 +18,7 @@ from holdfast.hosts.claude_code.hook_commands import (
     is_hook_of,
     make_entry,
 )
+from holdfast.interfaces.mcp.main_spec import TOOLS
 
 ROOT = Path(__file__).parents[3]
 PLUGIN = Path(holdfast.__file__).parent / "hosts" / "claude_code" / "plugin"
@@ -119,7 +120,23 @@ def test_the_plugin_hook_does_nothing_if_holdfast_is_not_installed(tmp_path: Pat
     assert run(command).stdout == "Stop\n"
 
 
-def test_agents_of_the_plugin_have_no_memory_tools() -> None:
+def agent_tools() -> dict[str, list[str]]:
+    """The tools of each agent of the plugin."""
+    found: dict[str, list[str]] = {}
     for page in (PLUGIN / "agents").glob("*.md"):
-        tools = next(line for line in page.read_text().splitlines() if line.startswith("tools:"))
-        assert "mcp" not in tools and "Write" not in tools and "*" not in tools
+        line = next(line for line in page.read_text().splitlines() if line.startswith("tools:"))
+        found[page.stem] = [tool.strip() for tool in line.removeprefix("tools:").split(",")]
+    return found
+
+
+def test_orchestrated_agents_of_the_plugin_have_no_memory_tools() -> None:
+    for name in ("code-architect", "code-explorer", "code-reviewer"):
+        tools = agent_tools()[name]
+        assert not [tool for tool in tools if "mcp" in tool or tool in ("Write", "Edit", "*")]
+
+
+def test_the_researcher_of_the_plugin_reads_memory_and_writes_nothing() -> None:
+    tools = agent_tools()["memory-researcher"]
+    reading = permissions.tool_rules([t.name for t in TOOLS if not t.writes], with_plugin=True)
+    assert sorted(tool for tool in tools if "mcp" in tool) == sorted(reading)
+    assert not {"Write", "Edit", "Bash", "*"} & set(tools)

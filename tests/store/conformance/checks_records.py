@@ -111,6 +111,9 @@ def check_turns_are_returned_complete_and_in_order(make_store: MakeStore) -> Non
         expect(store.turns.of_session(BANK, SESSION, 1, 2), turns[:2], "turns(first=1, last=2)")
         expect(store.turns.of_session(BANK, SESSION, 4), [], "turns(first=4)")
         expect(store.turns.of_session(BANK, "unheard of"), [], "turns")
+        counts = [("assistant", "", 1), ("tool", "Edit", 1), ("user", "", 1)]
+        expect(store.turns.counts(BANK, SESSION), counts, "turns of each role and tool")
+        expect(store.turns.counts(BANK, "unheard of"), [], "turns of each role and tool")
 
 
 def check_a_summary_is_kept_beside_the_conversation(make_store: MakeStore) -> None:
