@@ -50,7 +50,7 @@ def test_the_researcher_reads_memory_and_cannot_write_it(make_lab: MakeLab) -> N
     assert {f"{PREFIX}memory", f"{PREFIX}memory_recall"} <= tools
     assert {name for name in tools if name.startswith("mcp__")} <= READING
     assert "Write" not in tools and "Bash" not in tools
-    assert "warmed after the import" in json.dumps(asked[1]["messages"][-1])
+    assert "warmed after the import" in json.dumps(asked[-1]["messages"])
 
 
 @pytest.mark.slow
