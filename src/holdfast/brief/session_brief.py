@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.brief.distilled_lines import distilled_lines
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
@@ -63,6 +64,7 @@ class BriefLimits(NamedTuple):
     open_tasks: int = 3
     notes: int = 3
     opinions: int = 3
+    recaps: int = 2
     # Opinions below this confidence are left out.
     min_confidence: float = 0.65
     # Where work stopped: the last sessions that are looked at, and what is shown of the one chosen.
@@ -129,8 +131,10 @@ def session_brief(
     room = characters - head.size - foot.size - _LIMITS.frame_characters
     opinions = _opinions(reader, bank, ended)
     own_file = _memory_file_parts(memory_file)
-    groups = (own_file, last_session, decisions, learned, left_open, notes, opinions, index)
-    chosen = _fit(groups, room)
+    summed_up = _recaps(reader, bank, memory_file, ended)
+    first = (own_file, last_session, summed_up, decisions, learned, left_open, notes, opinions)
+    known = _known(reader, bank, ended, [line for g in first for p in g for line in p.lines])
+    chosen = _fit((*first, known, index), room)
     if not chosen:
         return EMPTY_BRIEF
     lines = [line for part in (head, *chosen, foot) for line in part.lines]
@@ -256,6 +260,32 @@ def _decisions(
 
 def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
     return one[0], one[1].lines
+
+
+def _recaps(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[_Part]:
+    """The latest recaps of conversations, whole."""
+    parts: list[_Part] = []
+    for memory, session, seq in reader.memories.recaps(bank, _LIMITS.recaps):
+        if ended.find(memory.what, memory.when, session, seq):
+            continue
+        name, who = uri("memory", memory.id), "agent" if memory.by_agent else "user"
+        words = f"{trust_label(memory.trust)}{quote(memory.what)}"
+        line = f"- {format_day(memory.when)} {who}: {words} ({_short(name)})"
+        parts.append(_with_contradiction(_Part((line,), (name,)), memory_file))
+    return _group("Summed up at the end of conversations (as it finally stood)", parts)
+
+
+def _known(reader: Reader, bank: str, ended: EndedWords, told: Sequence[str]) -> list[_Part]:
+    """What else sessions left: choices, causes, how things work, what was delivered."""
+    parts: list[_Part] = []
+    for one in distilled_lines(reader, bank, ended, told):
+        memory, name = one.memory, uri("memory", one.memory.id)
+        sort = memory.kind.value if memory.kind is not None else ""
+        who = "" if memory.by_agent else "user, "
+        words = f"{trust_label(memory.trust)}{quote(one.text)}"
+        line = f"- {format_day(memory.when)} {who}{sort}: {words} ({_short(name)})"
+        parts.append(_Part((line,), (name, uri("turn", one.turn))))
+    return _group("Known from earlier sessions (each session in turn, the latest first)", parts)
 
 
 def _lessons(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:

@@ -137,7 +137,7 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
         len(said),
         len(hits) >= MAX_HITS,
         tuple(one.hit for one in printed),
-        _facets(kept, memory.context.bank_names()),
+        _facets(said, kept, memory.context.bank_names()),
         {name: _count_without(name, results, checks) for name in checks},
     )
 
@@ -237,14 +237,15 @@ def _files(record: Record | None) -> tuple[str, ...]:
 
 
 def _facets(
-    kept: Sequence[_Result], bank_names: Mapping[str, str]
+    kept: Sequence[_Result], with_tools: Sequence[_Result], bank_names: Mapping[str, str]
 ) -> dict[str, tuple[FacetValue, ...]]:
-    """What results have in common, the most frequent first; months from the latest on."""
+    """What results have in common, the most frequent first; months from the latest on. What tools
+    printed is counted among the speakers alone."""
     values: dict[str, Counter[str]] = {
         "bank": Counter(one.hit.bank for one in kept if one.hit.bank),
         "kind": Counter(one.hit.kind for one in kept),
         "knowledge": Counter(one.hit.knowledge.value for one in kept if one.hit.knowledge),
-        "speaker": Counter(one.speaker for one in kept),
+        "speaker": Counter(one.speaker for one in with_tools),
         "month": Counter(one.hit.time[:7] for one in kept if one.hit.time),
         "file": Counter(file for one in kept for file in one.files if "." in file),
     }

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
+from holdfast.app.views.search_results import SearchQuery, read_box
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.forms import open_server_memory
 from tests.support.http.hostile_sessions import write_hostile_session
@@ -59,8 +63,114 @@ def test_a_search_is_filtered_by_bank_layer_and_kind(browser_session: BrowserSes
 
 def test_an_unknown_subject_has_no_results(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/search?q=quantum+flamingo+telemetry")
-    expect(page.get_by_text("speaks of this.")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results")).to_be_visible()
     assert page.locator(".hit").count() == 0
+    tried = page.locator(".tried").inner_text()
+    assert "ways to search" in tried and "words (nothing)" in tried
+
+
+def test_a_search_without_results_says_which_filter_leaves_them_out(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/search?q=SQLite+since:2099-01", scripts=False)
+    expect(page.get_by_role("heading", name="No results")).to_be_visible()
+    left_out = page.locator(".tried li", has_text="Since: 2099-01")
+    expect(left_out).not_to_contain_text("0 results")
+    left_out.get_by_role("link", name="Without this filter").click()
+    assert page.locator(".hit").count() > 0
+
+
+def test_filters_among_the_words_count_and_can_be_taken_away(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/search?q=harbour", scripts=False)
+    every = int(page.locator(".found strong").first.inner_text().split()[0])
+    page.get_by_label("Words").fill("harbour since:2026-11 bank:tidewatch")
+    page.get_by_role("button", name="Search", exact=True).click()
+    times = page.locator(".found > div > ol h2 a").all_inner_texts()
+    assert 0 < len(times) < every and all("Nov 2026" in text for text in times)
+    chosen = page.locator(".chosen li").all_inner_texts()
+    assert [text.removesuffix(" ×") for text in chosen] == ["Bank: tidewatch", "Since: 2026-11"]
+    page.get_by_role("link", name="Remove the filter Since").click()
+    assert page.locator(".chosen li").count() == 1
+    assert page.locator(".found > div > ol h2").count() == min(every, 20)
+
+
+def test_results_are_counted_paged_and_sorted(server: Server) -> None:
+    def asked(query: str) -> dict[str, Any]:
+        return json.loads(server.ask(f"/search.json?{query}").text)
+
+    first = asked("q=tide+gauge+alert")
+    assert first["count"] > 20 and first["pages"] == -(-first["count"] // 20)
+    rows = [
+        row
+        for n in range(1, first["pages"] + 1)
+        for row in asked(f"q=tide+gauge+alert&page={n}")["rows"]
+    ]
+    assert len(rows) == len({row["uri"] for row in rows}) == first["count"]
+    scores = [row["score"] for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    by_date = [
+        row
+        for n in range(1, first["pages"] + 1)
+        for row in asked(f"q=tide+gauge+alert&sort=date&page={n}")["rows"]
+    ]
+    times = [row["time"] for row in by_date]
+    assert times == sorted(times, reverse=True) and len(times) == len(rows)
+    assert {row["uri"] for row in by_date} == {row["uri"] for row in rows}
+    assert asked(f"q=tide+gauge+alert&page={first['pages'] + 1}")["rows"] == []
+
+
+@pytest.mark.parametrize("name", ["kind", "speaker", "month", "file", "bank", "knowledge"])
+def test_a_facet_leads_to_as_many_results_as_it_says(server: Server, name: str) -> None:
+    def asked(**given: str) -> dict[str, Any]:
+        query = urlencode({"q": "harbour tide", **given})
+        return json.loads(server.ask(f"/search.json?{query}").text)
+
+    values = asked()["facets"][name]
+    assert values
+    for one in values[:3]:
+        found = asked(**{name: one["value"]})
+        if name in ("kind", "knowledge"):
+            # Recall looks for these alone, and may find more of them.
+            assert found["count"] >= one["count"]
+        else:
+            assert found["count"] == one["count"]
+
+
+def test_tool_output_is_folded_and_can_be_looked_at(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/search?q=harbour+tide", scripts=False)
+    fold = page.locator("details.tools")
+    said = fold.locator("summary").first.inner_text()
+    assert said.endswith(" in tool output") and fold.get_attribute("open") is None
+    count = int(said.split()[0])
+    page.get_by_role("link", name="tool output").click()
+    expect(page.locator(".found strong").first).to_have_text(f"{count} results")
+    assert page.locator("details.tools").count() == 0
+
+
+def test_work_is_found_by_its_file_or_its_time_alone(server: Server) -> None:
+    found = json.loads(server.ask("/search.json?q=file:src/tidewatch/alerts.py").text)
+    assert found["count"] > 0 and found["found"] is None
+    assert {row["kind"] for row in found["rows"]} <= {"exchange", "commit", "pull", "imported"}
+    assert server.ask("/search?q=since:soon").status == 400
+    assert server.ask("/search?q=kind:nothing+cron").status == 400
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("why cron", SearchQuery("why cron")),
+        ("bank:a why kind:decision cron", SearchQuery("why cron", bank="a", knowledge="decision")),
+        ('bank:"two words" x', SearchQuery("x", bank="two words")),
+        ("kind:turn file:src/a.py x", SearchQuery("x", kind="turn", file="src/a.py")),
+        ("since:2026-10 until:2026-11-02", SearchQuery(since="2026-10", until="2026-11-02")),
+        ("http://a.example error: file: x", SearchQuery("http://a.example error: file: x")),
+        ("mybank:a x", SearchQuery("mybank:a x")),
+    ],
+)
+def test_the_box_takes_filters_among_the_words(text: str, query: SearchQuery) -> None:
+    assert read_box(text) == query
 
 
 def test_a_record_links_to_its_parents_its_parts_and_its_source(
@@ -141,5 +251,10 @@ def test_text_in_results_is_never_executed(browser_session: BrowserSession) -> N
 def test_search_and_record_pages_are_accessible_in_every_color_scheme(
     browser_session: BrowserSession,
 ) -> None:
-    for path in ("/search?q=SQLite", "/search?q=quantum+flamingo", CHOSE, "/record/turn/none"):
+    for path in (
+        "/search?q=harbour+tide+bank:tidewatch",
+        "/search?q=quantum+flamingo+since:2026-10",
+        CHOSE,
+        "/record/turn/none",
+    ):
         assert accessibility_problems_in_every_layout(browser_session, path) == [], path

@@ -43,6 +43,12 @@ FILTER_NAMES = {
     "speaker": "Speaker", "month": "Month", "file": "File", "since": "Since", "until": "Until",
 }  # fmt: skip
 
+# The same for the ways to search, where their own names say little.
+RETRIEVER_NAMES = {
+    "direct_fts": "words", "expanded_fts": "related words", "semantic": "meaning",
+    "graph": "links", "close_look": "a closer look at the best",
+}  # fmt: skip
+
 
 class SearchParameters(NamedTuple):
     """The parameters of the page: the box, and the filters that stand beside it."""
@@ -115,6 +121,7 @@ async def search(
         kinds=KINDS,
         knowledge_kinds=tuple(map(str, Kind)),
         filter_names=FILTER_NAMES,
+        retriever_names=RETRIEVER_NAMES,
         sorts=SORTS,
         link_with=lambda **changed: _address(query, **changed),
     )
