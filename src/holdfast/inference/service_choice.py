@@ -33,29 +33,62 @@ def detect_service(models: ModelSettings) -> str:
     return "openai" if models.openai_key or models.endpoint else NO_MODEL
 
 
+def default_model(service: str, operation: str) -> str:
+    """The model of a service that is asked if the settings name none; "" if that is its own
+    choice."""
+    return _DEFAULT_MODELS.get(service, {}).get(operation, "")
+
+
+def service_problem(models: ModelSettings, operation: str = "summaries") -> SettingsError | None:
+    """Why the service of the settings cannot be asked; None if it can, or if they name none. Only
+    what is known without asking it: packages, keys and names."""
+    if models.use == NO_MODEL or str(getattr(models, operation)) == NO_MODEL:
+        return None
+    service = detect_service(models)
+    if service == NO_MODEL:
+        return SettingsError(
+            "models.use is 'auto', but no model service can be used: neither the package for a "
+            "Claude subscription is installed, nor is there a key for an API.",
+            f"pip install 'holdfast-memory[{_EXTRAS['claude'][0]}]'",
+        )
+    try:
+        _check_service(models, operation, service)
+    except SettingsError as error:
+        return error
+    return None
+
+
+def _check_service(models: ModelSettings, operation: str, service: str) -> None:
+    """Raise SettingsError if a service lacks a package, a key or the name of a model."""
+    if service == "claude":
+        _require_extra(service, "claude")
+        return
+    _require_extra(service, "http")
+    _api_key(models, service)
+    if not (str(getattr(models, operation)) or default_model(service, operation)):
+        raise SettingsError(
+            f"models.{operation} does not say which model to ask for.",
+            f"Set it to a model of {models.endpoint or 'OpenAI'}, e.g. qwen3.",
+        )
+
+
 def choose_chat(models: ModelSettings, operation: str) -> Chat | None:
     """The service for an operation; None if the settings disable it."""
     service, named = detect_service(models), str(getattr(models, operation))
     if NO_MODEL in (service, named):
         return None
-    model = named or _DEFAULT_MODELS.get(service, {}).get(operation, "")
+    _check_service(models, operation, service)
+    model = named or default_model(service, operation)
     if service == "claude":
-        _require_extra(service, "claude")
         from holdfast.inference import agent_chat
 
         return cast(Chat, agent_chat.AgentChat(model, models.timeout_s))
-    _require_extra(service, "http")
     key = _api_key(models, service)
     from holdfast.inference import http_chat
 
     if service == "anthropic":
         url = models.endpoint or http_chat.ANTHROPIC_URL
         return cast(Chat, http_chat.MessagesChat(model, key, url, models.timeout_s))
-    if not model:
-        raise SettingsError(
-            f"models.{operation} does not say which model to ask for.",
-            f"Set it to a model of {models.endpoint or 'OpenAI'}, e.g. qwen3.",
-        )
     url = models.endpoint or http_chat.OPENAI_URL
     return cast(Chat, http_chat.CompletionsChat(model, key, url, models.timeout_s))
 

@@ -22,7 +22,9 @@ from holdfast.refine.distil.second_look import (
 from holdfast.refine.distil.selector import Scored, packaged_selector
 from holdfast.refine.distil.utterances import Utterance, find_utterances
 
-NAMES = "crane ledger harbour lock quay buoy pilot tug ferry gauge tide mast anchor winch rope chart"
+NAMES = (
+    "crane ledger harbour lock quay buoy pilot tug ferry gauge tide mast anchor winch rope chart"
+)
 
 
 class CountingEmbedder:

@@ -7,10 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from holdfast.app.core.backends import location_of
+from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, check_paths, ok
 from holdfast.app.transfer.backup import restore_latest_intact, set_aside_damaged
 from holdfast.errors import StoreCorruptError
 from holdfast.inference import packaged
+from holdfast.inference.service_choice import detect_service, service_problem
 from holdfast.recall.retrievers.vector_matrix import is_complete
 from holdfast.settings import NO_MODEL
 
@@ -140,7 +142,30 @@ def _vector_search(context: DoctorContext) -> list[Check]:
 
 
 def check_models(context: DoctorContext) -> list[Check]:
-    """Whether the packaged model files are intact, and the model of the settings exists."""
+    """Whether the packaged model files are intact, the embedding model of the settings exists, and
+    the model service that they choose can be asked."""
+    return [*_check_embedder(context), _check_service(context)]
+
+
+def _check_service(context: DoctorContext) -> Check:
+    """No service is contacted: what the last calls showed is in the ledger."""
+    name, models = "model service", context.settings.models
+    if models.use == NO_MODEL:
+        return ok(name, "None is used; rules summarise sessions.")
+    if problem := service_problem(models):
+        return Check(name, Grade.BROKEN, problem.message, problem.remedy)
+    now = utc_now()
+    paused = context.memory.store.model_calls.paused_services() if context.memory else ()
+    for pause in paused:
+        if pause.since <= now < pause.until:
+            sentence = f"{pause.service} failed and is not asked until {pause.until[:16]}Z: "
+            return Check(
+                name, Grade.WARNING, f"{sentence}{pause.problem}", "holdfast status --cost"
+            )
+    return ok(name, f"{detect_service(models)} can be asked.")
+
+
+def _check_embedder(context: DoctorContext) -> list[Check]:
     hashes = {
         packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
         packaged.TOKENIZER: packaged.TOKENIZER_SHA256,

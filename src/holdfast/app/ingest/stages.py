@@ -40,7 +40,7 @@ class Stage(NamedTuple):
 def uses_vectors(settings: Settings) -> bool:
     """Whether statements are chosen with vectors of the model that comes with Holdfast: where it
     is installed, and the settings do not turn vectors off."""
-    return False and settings.embed_model != NO_MODEL and packaged.EMBEDDER.is_file()
+    return settings.embed_model != NO_MODEL and packaged.EMBEDDER.is_file()
 
 
 def _facts(store: Store, run: StageRun) -> int:

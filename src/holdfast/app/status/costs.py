@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
-from holdfast.inference.service_choice import detect_service
+from holdfast.inference.service_choice import detect_service, service_problem
 from holdfast.model.ledgers.model_calls import ModelCall, ServicePause, Spending
 from holdfast.refine.model_output.prompts import MAX_ANSWER_TOKENS, PROMPT_VERSION
 from holdfast.settings import NO_MODEL, SpendCaps
@@ -27,7 +27,8 @@ _CAP_REACHED_SHARE = 0.98
 class Costs(NamedTuple):
     """The account. `service` is the one that would be asked, "none" if there is none; `troubled`
     are calls that failed; `waiting` sessions have something to summarise; `held` says why no call
-    is made at present; `as_of` is the time of the account."""
+    is made at present; `as_of` is the time of the account; `problem` says why the service that the
+    settings choose cannot be asked, `remedy` what to do about it."""
 
     service: str
     caps: SpendCaps
@@ -39,12 +40,14 @@ class Costs(NamedTuple):
     held: str = ""
     prices_as_of: str = PRICES_AS_OF
     as_of: str = ""
+    problem: str = ""
+    remedy: str = ""
 
 
 def gather_costs(memory: Holdfast) -> Costs:
     """Add up the last days."""
     models, current, store = memory.settings.models, utc_now(), memory.store
-    service = detect_service(models)
+    service, problem = detect_service(models), service_problem(models)
     costs = Costs(
         service,
         models.caps,
@@ -53,6 +56,8 @@ def gather_costs(memory: Holdfast) -> Costs:
         tuple(p for p in store.model_calls.paused_services() if p.since <= current < p.until),
         tuple(store.model_calls.failed()),
         as_of=current,
+        problem=problem.message if problem else "",
+        remedy=problem.remedy if problem else "",
     )
     if service == NO_MODEL:
         return costs

@@ -34,11 +34,7 @@ _MAX_TOKENS = 400_000
 # Values of one facet that are offered; the rarer ones can be named in the box.
 _MAX_FACET_VALUES = 8
 PERSON, AGENT, TOOL_OUTPUT, ELSEWHERE = "person", "agent", "tool output", "elsewhere"
-_SPEAKERS = {
-    **dict.fromkeys(PEOPLE, PERSON),
-    Trust.ASSISTANT: AGENT,
-    Trust.TOOL: TOOL_OUTPUT,
-}
+_SPEAKERS = {**dict.fromkeys(PEOPLE, PERSON), Trust.ASSISTANT: AGENT}
 _BOX_FILTER = regex(r'(?<!\S)(bank|file|since|until|kind):("[^"]*"|\S+)')
 RECORD_KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote"))
 
@@ -143,15 +139,34 @@ def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:
 
 
 def _recall(memory: Holdfast, query: SearchQuery) -> tuple[RecallResult, Sequence[Hit]]:
+    """What recall finds. Of a kind or a layer, first what it finds among all, so that a facet leads
+    to what it counted; where that is less than a page, also what it finds when it looks for
+    these alone, for which the best of the others left no room."""
+    # What became of their code is looked up for the hits of one page.
+    plan = RecallPlan((), MAX_HITS, tokens=_MAX_TOKENS, anchors=False)
     known = read_kinds([query.knowledge] if query.knowledge else [])
+    bank = query.bank or "all"
+    found = memory.search.recall_with_plan(query.words, bank, plan)
+    kept = [hit for hit in found.hits if _is_wanted(hit, query)]
+    if not (query.layer or query.kind or known) or len(kept) >= HITS_PER_PAGE:
+        return found, kept
     kinds = (query.kind,) if query.kind else ()
     layers = (Layer(query.layer),) if query.layer else tuple(LAYER_BY_KIND[one] for one in kinds)
-    # What became of their code is looked up for the hits of one page.
-    plan = RecallPlan(
-        layers, MAX_HITS, tokens=_MAX_TOKENS, knowledge=known, kinds=kinds, anchors=False
+    plan = plan._replace(layers=layers, kinds=kinds, knowledge=known)
+    narrow = memory.search.recall_with_plan(query.words, bank, plan)
+    seen = {hit.uri for hit in kept}
+    more = [hit for hit in narrow.hits if hit.uri not in seen and _is_wanted(hit, query)]
+    return narrow, (*kept, *more)
+
+
+def _is_wanted(hit: Hit, query: SearchQuery) -> bool:
+    """Whether a hit is of the layer and the kinds that were asked for."""
+    knowledge = hit.knowledge.value if hit.knowledge else ""
+    return (
+        query.layer in ("", hit.layer.value)
+        and query.kind in ("", hit.kind)
+        and query.knowledge in ("", knowledge)
     )
-    found = memory.search.recall_with_plan(query.words, query.bank or "all", plan)
-    return found, found.hits
 
 
 def _find(memory: Holdfast, query: SearchQuery) -> list[Hit]:

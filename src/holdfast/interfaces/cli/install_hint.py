@@ -65,6 +65,20 @@ def require_server_packages(who_needs: str) -> None:
 Installation = tuple[str, str]
 
 
+def install_commands(extra: str, prefix: str = sys.prefix) -> dict[str, str]:
+    """The command that installs an extra, by installer: only that of this installation, if it is
+    known, else those of pipx, uv and pip."""
+    installation = _tool_installation(Path(prefix)) or _folder_installation(prefix)
+    if installation is not None:
+        installer, installed = installation
+        spec = shlex.quote(f"{installed}[{extra}]")
+        label = installer if installer in ("pipx", "uv") else "pip"
+        return {label: _COMMANDS[installer]["extra"].format(spec=spec)}
+    spec = shlex.quote(f"{DISTRIBUTION}[{extra}]")
+    tools = {name: _COMMANDS[name]["extra"].format(spec=spec) for name in ("pipx", "uv")}
+    return {**tools, "pip": f"pip install {spec}"}
+
+
 def adapt_install_commands(advice: str, prefix: str = sys.prefix) -> str:
     """The advice with its pip commands replaced by those for this installation."""
     if "pip install" not in advice:

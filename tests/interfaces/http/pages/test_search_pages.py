@@ -100,12 +100,12 @@ def test_results_are_counted_paged_and_sorted(server: Server) -> None:
     def asked(query: str) -> dict[str, Any]:
         return json.loads(server.ask(f"/search.json?{query}").text)
 
-    first = asked("q=tide+gauge+alert")
+    first = asked("q=harbour+tide+alert+gauge+reading")
     assert first["count"] > 20 and first["pages"] == -(-first["count"] // 20)
     rows = [
         row
         for n in range(1, first["pages"] + 1)
-        for row in asked(f"q=tide+gauge+alert&page={n}")["rows"]
+        for row in asked(f"q=harbour+tide+alert+gauge+reading&page={n}")["rows"]
     ]
     assert len(rows) == len({row["uri"] for row in rows}) == first["count"]
     scores = [row["score"] for row in rows]
@@ -113,12 +113,12 @@ def test_results_are_counted_paged_and_sorted(server: Server) -> None:
     by_date = [
         row
         for n in range(1, first["pages"] + 1)
-        for row in asked(f"q=tide+gauge+alert&sort=date&page={n}")["rows"]
+        for row in asked(f"q=harbour+tide+alert+gauge+reading&sort=date&page={n}")["rows"]
     ]
     times = [row["time"] for row in by_date]
     assert times == sorted(times, reverse=True) and len(times) == len(rows)
     assert {row["uri"] for row in by_date} == {row["uri"] for row in rows}
-    assert asked(f"q=tide+gauge+alert&page={first['pages'] + 1}")["rows"] == []
+    assert asked(f"q=harbour+tide+alert+gauge+reading&page={first['pages'] + 1}")["rows"] == []
 
 
 @pytest.mark.parametrize("name", ["kind", "speaker", "month", "file", "bank", "knowledge"])
@@ -131,11 +131,9 @@ def test_a_facet_leads_to_as_many_results_as_it_says(server: Server, name: str) 
     assert values
     for one in values[:3]:
         found = asked(**{name: one["value"]})
-        if name in ("kind", "knowledge"):
-            # Recall looks for these alone, and may find more of them.
-            assert found["count"] >= one["count"]
-        else:
-            assert found["count"] == one["count"]
+        # Of a kind, recall also looks for these alone where there are few, and may find more.
+        is_more_allowed = name in ("kind", "knowledge") and one["count"] < 20
+        assert found["count"] == one["count"] or (is_more_allowed and found["count"] > one["count"])
 
 
 def test_tool_output_is_folded_and_can_be_looked_at(browser_session: BrowserSession) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.app.status.costs import Costs
+from holdfast.interfaces.cli.install_hint import adapt_install_commands
 from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.ledgers.model_calls import Spending
 from holdfast.settings import NO_MODEL
@@ -18,8 +19,11 @@ def money(spent: Spending) -> str:
 
 def print_summary(screen: Screen, costs: Costs) -> None:
     """One line, and a second one if no model may be asked now."""
-    if costs.service == NO_MODEL:
-        screen.line("models: none is asked (models.use in config.toml)")
+    if costs.problem:
+        screen.item(f"models: not working: {costs.problem}")
+        screen.item(f"→ {adapt_install_commands(costs.remedy)}", "  ")
+    elif costs.service == NO_MODEL:
+        screen.line("models: none is used (models.use in config.toml)")
     else:
         today = costs.today
         screen.item(

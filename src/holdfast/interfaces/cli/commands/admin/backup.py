@@ -26,7 +26,11 @@ from holdfast.settings import Settings, load_settings
 
 def _configure_backup(parser: Parser) -> None:
     parser.add_argument(
-        "file", nargs="?", type=options.some_path, metavar="FILE|DIR", help="where to (default: home)"
+        "file",
+        nargs="?",
+        type=options.some_path,
+        metavar="FILE|DIR",
+        help="where to (default: home)",
     )
     parser.flag("--dry-run", "only say where, and how much")
     options.add(parser, "json")

@@ -23,6 +23,7 @@ from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.commands.start import ingest
 from holdfast.interfaces.cli.ingest_progress import estimate_seconds
+from holdfast.interfaces.cli.model_offer import offer_model, warn_about_model
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.cli.setup_summary import (
@@ -152,6 +153,10 @@ def _finish(
         return
     _read_history(screen, arguments, history)
     _show_first_session(screen, settings, done)
+    if arguments.models is None:
+        offer_model(screen, settings, arguments.yes)
+    else:
+        warn_about_model(screen)
 
 
 def _new_service(settings: Settings, arguments: Arguments) -> str:
