@@ -58,7 +58,7 @@ class BriefLimits(NamedTuple):
     number of exchanges; these divide it. More of one kind leaves less room for the others."""
 
     # No group of lines takes more than this share of the room before every group had its turn.
-    group_share: float = 0.45
+    group_share: float = 0.6
     decisions: int = 6
     lessons: int = 4
     open_tasks: int = 3
@@ -134,7 +134,9 @@ def session_brief(
     summed_up = _recaps(reader, bank, memory_file, ended)
     first = (own_file, last_session, summed_up, decisions, learned, left_open, notes, opinions)
     known = _known(reader, bank, ended, [line for g in first for p in g for line in p.lines])
-    chosen = _fit((*first, known, index), room)
+    chosen = _fit((*first, known), room)
+    spent = sum(part.size for part in chosen)
+    chosen += _fit((index,), room - spent)
     if not chosen:
         return EMPTY_BRIEF
     lines = [line for part in (head, *chosen, foot) for line in part.lines]

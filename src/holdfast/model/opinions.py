@@ -80,6 +80,18 @@ class OpinionRevision(NamedTuple):
     note: str
 
 
+class OpinionChange(NamedTuple):
+    """What a reflection changed in a belief: the opinion, its confidence before (None if it was
+    formed then) and since, when, and why (`note`)."""
+
+    uri: str
+    what: str
+    time: str
+    before: float | None
+    confidence: float
+    note: str
+
+
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """What is believed about a target, how firmly, and on what evidence. `tension` is the time of

@@ -66,6 +66,19 @@ def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     )
 
 
+def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings) -> None:
+    folder = settings.claude_dir / "projects"
+    for number in (1, 2, 3):
+        said = "The CI is flaky." if number < 3 else "The CI is reliable."
+        session_on_day(number, said).write(folder)
+        run_worker(settings, QUICK, steps.STEPS, lambda day=number: at(day + 1))
+    with Holdfast(settings, lambda: at(5)) as memory:
+        last, *others = memory.opinions.changes()
+    assert [one.note for one in others] == ["strengthened", "formed"]
+    assert last.note == "in tension" and last.before is not None and last.confidence < last.before
+    assert others[-1].before is None and others[-1].what == last.what == "CI is flaky"
+
+
 def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> None:
     Holdfast(settings).close()
     break_stages(settings)

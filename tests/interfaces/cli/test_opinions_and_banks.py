@@ -40,6 +40,9 @@ def test_opinions_can_be_listed_shown_and_forgotten(run: Run) -> None:
     status, text = run("show", output["uri"])
     assert "confidence: " in text and "believed:" in text and "made of 2" in text
     assert read(run, "show", output["uri"])["beliefs"][0]["note"] == "formed"
+    (change,) = read(run, "opinions", "--changes")["changes"]
+    assert (change["note"], change["before"], change["what"]) == ("formed", None, "CI is flaky")
+    assert f"formed {output['confidence']:.2f}" in run("opinions", "--changes")[1]
     assert run("forget", output["uri"], "--yes")[0] == 0
     assert read(run, "opinions")["opinions"] == []
     assert "No opinions" in run("opinions")[1]

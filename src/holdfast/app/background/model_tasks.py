@@ -80,6 +80,18 @@ def resummarise(
 ) -> SummaryReport:
     """Summarise these sessions (bank, id) again with the current prompts, as far as the caps allow.
     Raises an error while another process asks."""
+    return _with_task(memory, lambda task: task.summariser().rerun(sessions, on_progress))
+
+
+def summarise_sessions(
+    memory: Holdfast, sessions: Sequence[tuple[str, str]], on_progress: OnProgress
+) -> SummaryReport:
+    """Summarise what no model has summarised in these sessions (bank, id), as far as the caps
+    allow. Raises an error while another process asks."""
+    return _with_task(memory, lambda task: task.summariser().run_for(sessions, on_progress))
+
+
+def _with_task(memory: Holdfast, ask: Callable[[ModelTask], SummaryReport]) -> SummaryReport:
     task = open_model(memory)
     if task is None:
         return SummaryReport()
@@ -88,7 +100,7 @@ def resummarise(
             raise HoldfastError(
                 "A worker is asking a model just now.", "Run the same command again in a while."
             )
-        return task.summariser().rerun(sessions, on_progress)
+        return ask(task)
 
 
 def extract_memories(memory: Holdfast, on_progress: OnProgress) -> ExtractionReport:

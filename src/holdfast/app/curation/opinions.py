@@ -14,9 +14,10 @@ from holdfast.learn.opinions import trend_of
 from holdfast.learn.retained_text import PROPOSED_CONFIDENCE, read_dimensions
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Memory, Network
-from holdfast.model.opinions import Opinion, Reflection
+from holdfast.model.opinions import Opinion, OpinionChange, Reflection
 from holdfast.model.query import RecallResult
 from holdfast.model.trust import Status
+from holdfast.model.uris import uri
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.refine.memories.memory_stage import update_bank_memories
 from holdfast.research.answering.evidence import evidence_in
@@ -84,6 +85,23 @@ class Opinions:
         ]
         shown = [o for o in found if all or o.status is not Status.RETRACTED]
         return sorted(shown, key=lambda o: (-o.confidence, o.bank, o.id))
+
+    def changes(self, bank: str | None = None, limit: int = 20) -> list[OpinionChange]:
+        """What reflections changed in beliefs, the latest first. The worker reflects when sessions
+        have ended; what it forms, strengthens, weakens or revises is noted."""
+        store = self._context.store
+        found: list[OpinionChange] = []
+        for one in self._context.bank_ids(bank):
+            for opinion in store.opinions.all(one):
+                name, before = uri("memory", opinion.id), None
+                for revision in store.opinions.history(one, opinion.id):
+                    now, note = revision.confidence, revision.note
+                    found.append(
+                        OpinionChange(name, opinion.what, revision.time, before, now, note)
+                    )
+                    before = now
+        found.sort(key=lambda change: (change.time, change.uri), reverse=True)
+        return found[:limit]
 
     def reflect(self, query: str, bank: str | None = None, store: bool = True) -> Reflection:
         """Weigh the evidence on a question through the disposition of a bank. The opinions it

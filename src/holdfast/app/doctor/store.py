@@ -149,9 +149,9 @@ def check_models(context: DoctorContext) -> list[Check]:
 
 def _check_service(context: DoctorContext) -> Check:
     """No service is contacted: what the last calls showed is in the ledger."""
-    name, models = "model service", context.settings.models
+    name, models = "service", context.settings.models
     if models.use == NO_MODEL:
-        return ok(name, "None is used; rules summarise sessions.")
+        return ok(name, "No model service is used; rules summarise sessions.")
     if problem := service_problem(models):
         return Check(name, Grade.BROKEN, problem.message, problem.remedy)
     now = utc_now()

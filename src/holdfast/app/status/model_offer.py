@@ -7,9 +7,10 @@ latest sessions.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
-from holdfast.app.background.model_tasks import resummarise
+from holdfast.app.background.model_tasks import summarise_sessions
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.inference.chat import Usage
@@ -19,8 +20,8 @@ from holdfast.settings import NO_MODEL, ModelSettings, SpendCaps
 from holdfast.spend.prices import PRICES_AS_OF, price_of
 
 AUTO = "auto"
-# The latest sessions of people that the cost is estimated from.
-_SESSIONS = 10
+# The cost is estimated from so many sessions of people, among the latest sessions of all.
+_SESSIONS, _LOOKED_AT = 10, 200
 _RECIPIENTS = {
     "claude": "Anthropic, through Claude Code and the subscription it is logged in with",
     "anthropic": "Anthropic's API, with the key in ANTHROPIC_API_KEY",
@@ -52,10 +53,12 @@ class ModelOffer(NamedTuple):
 def gather_offer(memory: Holdfast) -> ModelOffer | None:
     """The offer for this memory; None if it has no session that a model would summarise."""
     models = replace(memory.settings.models, use=AUTO)
-    people = (one for one in memory.reader.sessions.latest(None, 200) if not one.parent)
-    latest = [(one.bank, one.id) for one, _ in zip(people, range(_SESSIONS), strict=False)]
-    found = session_costs(memory.store, latest, lambda session: True, models.input_tokens)
-    costs = [cost for cost in found if cost.calls]
+    latest = memory.reader.sessions.latest(None, _LOOKED_AT)
+    people = [(one.bank, one.id) for one in latest if not one.parent]
+    found = session_costs(
+        memory.store, people, lambda session: True, models.input_tokens, again=False
+    )
+    costs = list(islice((cost for cost in found if cost.digests), _SESSIONS))
     if not costs:
         return None
     service, problem = detect_service(models), service_problem(models)
@@ -104,7 +107,7 @@ def title_by_model(memory: Holdfast, offer: ModelOffer) -> tuple[str, str]:
     """Have the chosen model summarise the session of an offer. Returns its title then, and why it
     is no better if that failed."""
     try:
-        report = resummarise(memory, [(offer.bank, offer.session)], lambda: None)
+        report = summarise_sessions(memory, [(offer.bank, offer.session)], lambda: None)
     except HoldfastError as error:
         return "", error.full_text
     return session_title(memory, offer.bank, offer.session), report.stopped

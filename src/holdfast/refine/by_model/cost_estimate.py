@@ -1,4 +1,4 @@
-"""Estimates the cost of summarising again what older prompts summarised.
+"""Estimates the cost of summarising sessions by a model, for the first time or again.
 
 The estimate is made of the questions that would be asked; only the length of the answers is
 guessed. No model is called, and nothing is written.
@@ -73,17 +73,21 @@ def session_costs(
     sessions: Iterable[tuple[str, str]],
     is_over: Callable[[Session], bool],
     tokens: int,
+    again: bool = True,
 ) -> Iterator[SessionCost]:
-    """The cost of each of these sessions that exist."""
+    """The cost of each of these sessions that exist: of summarising again what older prompts
+    summarised or, without `again`, what no model has summarised."""
     for bank, id in sessions:
         session = store.sessions.get(bank, id)
         if session is not None:
-            yield _session_cost(store, session, is_over(session), tokens)
+            yield _session_cost(store, session, is_over(session), tokens, again)
 
 
-def _session_cost(store: Store, session: Session, over: bool, tokens: int) -> SessionCost:
+def _session_cost(
+    store: Store, session: Session, over: bool, tokens: int, again: bool
+) -> SessionCost:
     cost = SessionCost(session.bank, session.id)
-    found = pending_exchanges(store, session, over, tokens, again=True)
+    found = pending_exchanges(store, session, over, tokens, again)
     pending = [one for one in found if one.size >= MIN_SUMMARY_BYTES]
     project = project_name(store, session)
     for batch in batch_exchanges(pending, tokens):
@@ -91,9 +95,14 @@ def _session_cost(store: Store, session: Session, over: bool, tokens: int) -> Se
         cost = _add_batch(cost, batch, context)._replace(exchanges=cost.exchanges + len(batch))
     if not over:
         return cost
-    digest = pending_digest(store, session, tokens, again=True)
-    if digest is not None and digest.text:
-        question = prompts.digest_question(digest.text, PromptContext(project))
+    digest = pending_digest(store, session, tokens, again)
+    text = digest.text if digest is not None else ""
+    if digest is not None and cost.exchanges and not again:
+        # It is asked for once the exchanges have summaries; those by rules are about as long.
+        exchanges = store.sessions.exchanges(session.bank, session.id)
+        text = prompts.format_session(digest.digest, exchanges, "", tokens)
+    if text:
+        question = prompts.digest_question(text, PromptContext(project))
         return cost.add_call(question)._replace(digests=1)
     return cost
 

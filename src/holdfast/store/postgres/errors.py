@@ -56,7 +56,7 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
         return number_too_large()
     if code.startswith("53100"):
         return StoreFullError(
-            f"No room left on the disk of {place}.",
+            f"Disk full. No room left on the disk of {place}.",
             "Free some space there and run the same command again; it goes on where it stopped.",
         )
     if code.startswith("XX00"):

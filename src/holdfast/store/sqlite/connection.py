@@ -225,7 +225,7 @@ def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
         )
     if code == sqlite3.SQLITE_FULL:
         return StoreFullError(
-            f"No room left on the disk of {path}.",
+            f"Disk full. No room left on the disk of {path}.",
             "Free some space and run the same command again; it goes on where it stopped.",
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

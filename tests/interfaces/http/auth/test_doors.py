@@ -112,7 +112,9 @@ def _ended(line: socket.socket) -> bool:
     """Whether the other side hung up."""
     line.setblocking(False)
     try:
-        return line.recv(1) == b""
+        while line.recv(4096):
+            pass
+        return True
     except BlockingIOError:
         return False
     except ConnectionError:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from holdfast.app.views.last_visit import note_visit
+from holdfast.model.trust import Trust
 from tests.support.http.browser import BrowserSession
 from tests.support.http.forms import open_server_memory
 from tests.support.http.server import Server, make_home, serving
@@ -24,16 +26,18 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def signed_in_browser(browser: object, server: Server) -> Iterator[BrowserSession]:
+def signed_in_browser(browser: Browser, server: Server) -> Iterator[BrowserSession]:
     """A browser of its own for the server of each test, which changes its memory."""
-    made = BrowserSession(browser, server)  # type: ignore[arg-type]
+    made = BrowserSession(browser, server)
     yield made
     made.end()
 
 
 def _capture(server: Server, folder: Path, number: int) -> None:
     """A session ends, and is read."""
-    script = Script(f"77777777-0000-4000-8000-00000000000{number}", cwd=TIDEWATCH)
+    session = f"7777777{number}-0000-4000-8000-000000000001"
+    ended = datetime(2026, 11, 13 + number, 9, 0, tzinfo=UTC)
+    script = Script(session, cwd=TIDEWATCH, start=ended)
     script.user(f"Please paint buoy {number}, it is rusty")
     script.assistant(f"Buoy {number} is painted.")
     path = script.write(folder / "more")
@@ -67,7 +71,7 @@ def test_the_number_of_reviews_follows_on_every_page(browser_session: BrowserSes
     count = page.locator('header nav a[href="/review"] .count')
     expect(count).to_have_count(0)
     with open_server_memory(browser_session.server) as memory:
-        kept = memory.retain("Gauges are read hourly.", bank="tidewatch", who="an agent (mcp)")
+        kept = memory.remember("Gauges are read hourly.", "tidewatch", trust=Trust.ASSISTANT)
     expect(count).to_have_text("1")
     with open_server_memory(browser_session.server) as memory:
         memory.forget(kept.id, who="ada")

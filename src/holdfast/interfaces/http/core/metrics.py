@@ -39,6 +39,7 @@ class Metrics:
         self.requests: Counter[tuple[str, str, int]] = Counter()
         self.durations: dict[str, Histogram] = {}
         self.refused: Counter[str] = Counter()
+        self.connections_refused: Counter[str] = Counter()
         self.store_errors: Counter[str] = Counter()
         self.log_lost = 0
 
@@ -62,6 +63,12 @@ class Metrics:
             lines += _histogram("holdfast_request_seconds", path, durations)
         for name, help_text, counts, label in (
             ("holdfast_refused_total", "Requests that were refused.", self.refused, "code"),
+            (
+                "holdfast_connections_refused_total",
+                "Connections for which there was no room.",
+                self.connections_refused,
+                "why",
+            ),
             ("holdfast_store_errors_total", "Failures of the store.", self.store_errors, "kind"),
         ):
             lines += _help_lines(name, "counter", help_text)

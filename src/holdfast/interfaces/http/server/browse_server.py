@@ -36,7 +36,6 @@ _IDLE_CHECK_S = 1.0
 # How long requests may take to finish when the server stops.
 _SHUTDOWN_S = 5
 # Connections of one user's browser tabs and programs.
-_MAX_CONNECTIONS = LoopbackProtocol.max_connections_per_client
 # How long a command waits for a running server to hand out a link; it does so between requests.
 _LINK_TIMEOUT_S = 5.0
 # How many ports are tried until one is free on both loopback addresses.
@@ -85,9 +84,7 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
     web = WebApp(MemoryPool(settings), keys, rules)
     server = _Server(
         # Nothing stands before this server, so nobody may say on whose behalf it is asked.
-        uvicorn_config(
-            web.guard, _MAX_CONNECTIONS, _SHUTDOWN_S, LoopbackProtocol, proxy_headers=False
-        )
+        uvicorn_config(web.guard, _SHUTDOWN_S, LoopbackProtocol, proxy_headers=False)
     )
 
     def address() -> Address:

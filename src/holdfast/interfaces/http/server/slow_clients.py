@@ -1,26 +1,96 @@
-"""Limits for slow clients: a connection that does not send the head of a request in time is closed,
-one address cannot hold all connections, and those without a key leave room for those with one.
+"""Limits for connections: one that does not send the head of a request in time is closed, one
+address cannot hold all connections, and those without a key leave room for those with one.
 
 Where there is no room for a new connection, the oldest without a key is closed for it: whoever has
-a key shows it at once, so a connection that has waited longest belongs to nobody.
+a key shows it at once, so a connection that has waited longest belongs to nobody. Whoever has to go
+is told so, with 429 or 503 and when to come again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import h11
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # A client sends the head of a request at once; this leaves time for bad networks. The nginx
 # configuration in the deployment guide uses the same number.
 HEAD_TIMEOUT_S = 15.0
+# The same for a connection that will be refused: it holds a file descriptor until then.
+_REFUSED_HEAD_TIMEOUT_S = 2.0
 # Of the thousand connections of a server. Trusted proxies are exempt: they speak for many clients
 # and count them themselves.
 MAX_CONNECTIONS_PER_CLIENT = 250
 # Connections that have shown no key yet, of all clients; half of those of a server.
 MAX_CONNECTIONS_WITHOUT_KEY = 500
+MAX_CONNECTIONS = 1000
+_RETRY_AFTER_S = 2
+# Under load connections are refused by the thousand; the log has one line for all of a minute.
+_LOG_INTERVAL_S = 60.0
+# Why a connection is refused, as the log and the metrics name it, with the status it is told.
+OF_ADDRESS, WITHOUT_KEY, IN_ALL = "of_address", "without_key", "in_all"
+_STATUS = {OF_ADDRESS: 429, WITHOUT_KEY: 503, IN_ALL: 503}
+_MESSAGES = {
+    OF_ADDRESS: "Too many connections from this address.",
+    WITHOUT_KEY: "Too many connections that have shown no key.",
+    IN_ALL: "Too many connections.",
+}
+_REASONS = {429: "Too Many Requests", 503: "Service Unavailable"}
+
+
+class RefusedConnections:
+    """Counts the connections that were refused, by reason, and logs their number once a minute."""
+
+    def __init__(
+        self,
+        counts: Counter[str],
+        log: Callable[[Counter[str]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._counts = counts
+        self._log = log
+        self._clock = clock
+        self._unlogged: Counter[str] = Counter()
+        self._logged_at: float | None = None
+
+    def add(self, why: str) -> None:
+        """Count one."""
+        self._counts[why] += 1
+        self._unlogged[why] += 1
+        now = self._clock()
+        if self._logged_at is None or now - self._logged_at >= _LOG_INTERVAL_S:
+            self._logged_at = now
+            self._log(self._unlogged)
+            self._unlogged = Counter()
+
+
+class _Refusal:
+    """Answers every request with the reason why its connection has no room."""
+
+    def __init__(self, why: str) -> None:
+        error = {
+            "code": "too_many_connections",
+            "message": _MESSAGES[why],
+            "remedy": "Close some of them, or try again in a moment.",
+        }
+        headers = {"retry-after": str(_RETRY_AFTER_S), "connection": "close"}
+        self.response = JSONResponse({"error": error}, _STATUS[why], headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.response(scope, receive, send)
+
+    def as_bytes(self) -> bytes:
+        """The same as it goes over the line, where there was no request."""
+        status = self.response.status_code
+        lines = [f"HTTP/1.1 {status} {_REASONS[status]}".encode()]
+        lines += [name + b": " + value for name, value in self.response.raw_headers]
+        return b"\r\n".join(lines) + b"\r\n\r\n" + bytes(self.response.body)
 
 
 class HeadTimeoutProtocol(H11Protocol):
@@ -30,16 +100,18 @@ class HeadTimeoutProtocol(H11Protocol):
     head_timeout_s = HEAD_TIMEOUT_S
     max_connections_per_client = MAX_CONNECTIONS_PER_CLIENT
     max_connections_without_key = MAX_CONNECTIONS_WITHOUT_KEY
+    max_connections = MAX_CONNECTIONS
+    refused_connections: RefusedConnections | None = None
     _head_timer: asyncio.TimerHandle | None = None
     _opened_at = 0.0
     _has_shown_key = False
+    _is_refused = False
 
     def connection_made(self, transport: Any) -> None:
         """Start the timer, and close another connection if there are too many."""
         super().connection_made(transport)
         self._opened_at = self.loop.time()
-        if not self._is_trusted:
-            self._make_room()
+        self._make_room()
         if not self.transport.is_closing():
             self._start_timer()
 
@@ -77,28 +149,62 @@ class HeadTimeoutProtocol(H11Protocol):
         scope: Any = self.scope  # None before the first request
         return self._has_shown_key or (scope is not None and "principal" in scope)
 
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a request is being answered."""
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is not None and not cycle.response_complete
+
     def _make_room(self) -> None:
-        """Close the oldest other connection without a key if there are too many: of this client, or
-        of all those without a key. Where this client has only connections with a key, the new one
-        is closed."""
+        """Refuse the oldest other connection without a key if there are too many: of this client,
+        of all those without a key, or in all. Where there is none that could go, the new one is
+        refused, unless it is only that those without a key are being answered just now."""
         connections: set[Any] = self.connections
         open_ones = [
             one
             for one in connections
             if isinstance(one, HeadTimeoutProtocol)
             and not one.transport.is_closing()
-            and not one._is_trusted
+            and not one._is_refused
         ]
-        own = [one for one in open_ones if one._address == self._address]
-        keyless = [one for one in open_ones if not one._has_key]
-        if len(own) > self.max_connections_per_client:
-            closable = [one for one in own if one in keyless and one is not self]
-        elif len(keyless) > self.max_connections_without_key:
-            closable = [one for one in keyless if one is not self]
+        strangers = [one for one in open_ones if not one._is_trusted]
+        own = [one for one in strangers if one._address == self._address]
+        keyless = [one for one in strangers if not one._has_key]
+        if not self._is_trusted and len(own) > self.max_connections_per_client:
+            why, among = OF_ADDRESS, [one for one in own if not one._has_key]
+        elif not self._is_trusted and len(keyless) > self.max_connections_without_key:
+            why, among = WITHOUT_KEY, keyless
+        elif len(open_ones) > self.max_connections:
+            why, among = IN_ALL, keyless
         else:
             return
-        oldest = min(closable, key=lambda one: one._opened_at, default=self)
-        oldest.transport.abort()
+        closable = [one for one in among if one is not self and not one._is_busy]
+        oldest = min(closable, key=lambda one: one._opened_at, default=None)
+        if oldest is not None:
+            oldest._hang_up(why)
+        elif why != WITHOUT_KEY:
+            self._refuse_requests(why)
+
+    def _hang_up(self, why: str) -> None:
+        """Tell a client that waits for nothing that it has to go, and close its connection. One
+        that was answered before is closed as any that was idle for long."""
+        self._count_refusal(why)
+        if self.cycle is None:  # pyright: ignore[reportUnnecessaryComparison] - until a request
+            self.transport.write(_Refusal(why).as_bytes())
+        self.transport.close()
+
+    def _refuse_requests(self, why: str) -> None:
+        """Answer the first request of this connection with a refusal: closing it at once would
+        reset it, and its client would never hear why."""
+        self._count_refusal(why)
+        self._is_refused = True
+        self.head_timeout_s = min(self.head_timeout_s, _REFUSED_HEAD_TIMEOUT_S)
+        refusal: Any = _Refusal(why)
+        self.app = refusal
+
+    def _count_refusal(self, why: str) -> None:
+        if self.refused_connections is not None:
+            self.refused_connections.add(why)
 
     def _start_timer(self) -> None:
         if self._head_timer is None:
@@ -111,9 +217,7 @@ class HeadTimeoutProtocol(H11Protocol):
 
     def _close_if_idle(self) -> None:
         self._head_timer = None
-        cycle: Any = self.cycle  # None before the first request
-        busy = cycle is not None and not cycle.response_complete
-        if not busy and not self.transport.is_closing():
+        if not self._is_busy and not self.transport.is_closing():
             self.transport.close()
 
 
@@ -122,6 +226,6 @@ class LoopbackProtocol(HeadTimeoutProtocol):
     machine there, or as many of 127.0.0.0/8 as it likes, so addresses tell nothing."""
 
     # All that the server takes.
-    max_connections_per_client = 500
+    max_connections_per_client = max_connections = 500
     # A browser opens six at a time.
     max_connections_without_key = 100

@@ -7,7 +7,8 @@ import socket
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.errors import InputError
 from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol
@@ -39,21 +40,41 @@ async def start(server: uvicorn.Server, *listening: socket.socket) -> asyncio.Ta
     return serving
 
 
+class ClearLengths:
+    """Refuses requests that give their length in two ways: a proxy and a server that choose
+    differently see different requests, of which one can be smuggled past the proxy."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope["headers"]} if scope["type"] == "http" else set[bytes]()
+        if not {b"content-length", b"transfer-encoding"} <= names:
+            await self._app(scope, receive, send)
+            return
+        error = {
+            "code": "two_lengths",
+            "message": "The request has Content-Length and Transfer-Encoding.",
+            "remedy": "Send one of them.",
+        }
+        refusal = JSONResponse({"error": error}, 400, {"connection": "close"})
+        await refusal(scope, receive, send)
+
+
 def uvicorn_config(
     app: ASGIApp,
-    max_connections: int,
     shutdown_s: int,
     protocol: type[HeadTimeoutProtocol] = HeadTimeoutProtocol,
     **extra: Any,
 ) -> uvicorn.Config:
-    """A configuration. Running requests have `shutdown_s` seconds when the server stops."""
+    """A configuration. Running requests have `shutdown_s` seconds when the server stops; how many
+    connections there may be is an attribute of the protocol."""
     return uvicorn.Config(
-        app,
+        ClearLengths(app),
         log_level="critical",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=shutdown_s,
-        limit_concurrency=max_connections,
         h11_max_incomplete_event_size=65_536,
         http=protocol,
         ws="none",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -16,7 +17,6 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,13 +24,14 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from holdfast.app.server.search_process import count_cores
-from holdfast.errors import HoldfastError, InputError, StoreUnavailableError
+from holdfast.errors import HoldfastError, InputError, StoreFullError, StoreUnavailableError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
+from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol, RefusedConnections
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
 from holdfast.settings import Settings
 from holdfast.version import __version__
@@ -45,8 +46,10 @@ _PUBLIC_PATHS = ("/login", "/static/")
 # How long running tasks may take when the server stops; queries are interrupted after half of it.
 _SHUTDOWN_S = 6.0
 _SHUTDOWN_CHECK_S = 0.05
-# Each connection is a file descriptor; the usual limit of a process is 1024.
-_MAX_CONNECTIONS = 1000
+# With less room than this on its disk, a memory in a file cannot be written to for long.
+_MIN_FREE_BYTES = 10_000_000
+# How long a database server counts as full after a write failed for that; nothing else tells.
+_FULL_S = 30.0
 _MAX_PORT = 65535
 # How often a server that starts looks for its database, and how often it logs that it waits.
 _STORE_RETRY_S = 0.5
@@ -152,8 +155,12 @@ async def serve(
         listening = listen(options)
         web = WebApp(pool, keys, _rules(settings, options, listening))
         monitoring = MonitorOptions(web.metrics, log, settings.serve.request_s, log_queries)
-        monitor = RequestMonitor(web.guard, monitoring, partial(_readiness, pool))
-        server = _Server(_config(monitor, settings, options))
+        monitor = RequestMonitor(web.guard, monitoring, Readiness(pool, settings).problem)
+        refused = RefusedConnections(
+            web.metrics.connections_refused,
+            lambda counts: log.write("connections_refused", **counts),
+        )
+        server = _Server(_config(monitor, settings, options, refused))
 
         def end() -> None:
             log.write("ending")
@@ -180,13 +187,35 @@ def _url(options: ListenOptions, listening: socket.socket) -> str:
     return f"{scheme}://{host}:{listening.getsockname()[1]}"
 
 
-async def _readiness(pool: MemoryPool) -> str:
-    """Why the server cannot answer; "" if the memory can be opened and read."""
-    try:
-        await pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
-    except HoldfastError:
-        return "the memory cannot be used"
-    return ""
+class Readiness:
+    """Tells why a server cannot answer or write."""
+
+    def __init__(
+        self, pool: MemoryPool, settings: Settings, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._pool = pool
+        self._settings = settings
+        self._clock = clock
+        self._full_writes = 0
+        self._full_at: float | None = None
+
+    async def problem(self) -> str:
+        """Why the server cannot answer; "" if the memory can be read, and written as far as is
+        known."""
+        try:
+            await self._pool.read_as_owner(lambda memory: memory.reader.sessions.last_end())
+        except HoldfastError:
+            return "the memory cannot be used"
+        return "disk full" if self._is_full() else ""
+
+    def _is_full(self) -> bool:
+        if not self._settings.store:
+            return shutil.disk_usage(self._settings.home).free < _MIN_FREE_BYTES
+        # The disk of a database server cannot be looked at: a write that failed tells.
+        full_writes = self._pool.store_failures[StoreFullError.__name__]
+        if full_writes > self._full_writes:
+            self._full_writes, self._full_at = full_writes, self._clock()
+        return self._full_at is not None and self._clock() - self._full_at < _FULL_S
 
 
 async def _shut_down(pool: MemoryPool, log: Log) -> None:
@@ -225,11 +254,21 @@ def _rules(settings: Settings, options: ListenOptions, listening: socket.socket)
     )
 
 
-def _config(app: ASGIApp, settings: Settings, options: ListenOptions) -> uvicorn.Config:
+def _config(
+    app: ASGIApp, settings: Settings, options: ListenOptions, refused: RefusedConnections
+) -> uvicorn.Config:
+    limits = settings.serve
+
+    class LimitedProtocol(HeadTimeoutProtocol):
+        max_connections = limits.connections
+        max_connections_per_client = limits.connections_per_address
+        max_connections_without_key = limits.connections_without_key
+        refused_connections = refused
+
     return uvicorn_config(
         app,
-        _MAX_CONNECTIONS,
-        settings.serve.end_s,
+        limits.end_s,
+        LimitedProtocol,
         proxy_headers=options.behind_proxy,
         forwarded_allow_ips=[*(options.proxies or ("127.0.0.1", "::1"))],
         ssl_certfile=options.certificate,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen, day, short
-from holdfast.model.opinions import Opinion
+from holdfast.interfaces.cli.screen import Screen, day, minute, short
+from holdfast.model.opinions import Opinion, OpinionChange
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import Status
 from holdfast.model.uris import uri
@@ -16,26 +16,36 @@ What is believed here, the firmest first: from judgements that people stated ("t
 "I prefer tabs"), and from what reflections found in several sessions. Each has a confidence, a
 trend (new, strengthening, stable, weakening, stale) and its evidence for and against.
 `holdfast show` tells how it came about; `correct` and `forget` work on it as on any record.
+--changes lists what reflections changed: the worker reflects when sessions have ended.
 
 --json prints {"bank", "opinions"}; each has "uri", "what", "why", "confidence", "trend",
-"status", "tension", "evidence_for", "evidence_against", "formed", "updated" and more."""
+"status", "tension", "evidence_for", "evidence_against", "formed", "updated" and more; with
+--changes {"bank", "changes"}, each with "uri", "what", "time", "before", "confidence", "note"."""
 
 EXAMPLES = """\
   holdfast opinions
+  holdfast opinions --changes         what changed in what is believed, and when
   holdfast opinions --all --json      also those that have faded"""
 
 
 def configure(parser: Parser) -> None:
     parser.flag("--all", "also what has faded")
+    parser.flag("--changes", "what reflections formed, strengthened, weakened and revised")
+    options.add_limit(parser, 20, "how many changes (default: {default})")
     options.add(parser, "bank", "json")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         opinions = memory.opinions.opinions(arguments.bank, arguments.all)
+        changes = memory.opinions.changes(arguments.bank, arguments.limit)
         id = memory.context.bank_id(arguments.bank)
         name = memory.context.bank_name(id)
         hint = memory.context.missing_bank_hint(id)
+    if arguments.changes and arguments.json:
+        return screen.json({"bank": name, "changes": [one._asdict() for one in changes]})
+    if arguments.changes and changes:
+        return _print_changes(screen, changes)
     if arguments.json:
         listed = [{"uri": uri("memory", o.id), **to_jsonable(o)} for o in opinions]
         return screen.json({"bank": name, "opinions": listed})
@@ -46,6 +56,16 @@ def run(screen: Screen, arguments: Arguments) -> None:
         )
     for opinion in opinions:
         _print(screen, opinion)
+
+
+def _print_changes(screen: Screen, changes: list[OpinionChange]) -> None:
+    for one in changes:
+        before = f"{one.before:.2f} → " if one.before is not None else ""
+        screen.line(
+            f"{minute(one.time)}  {one.note} {before}{one.confidence:.2f}  "
+            f"{screen.paint(short(one.uri), 'cyan')}"
+        )
+        screen.wrap(one.what, "      ", "      ")
 
 
 def _print(screen: Screen, opinion: Opinion) -> None:
