@@ -70,8 +70,9 @@ def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings
     folder = settings.claude_dir / "projects"
     for number in (1, 2, 3):
         said = "The CI is flaky." if number < 3 else "The CI is reliable."
-        session_on_day(number, said).write(folder)
-        run_worker(settings, QUICK, steps.STEPS, lambda day=number: at(day + 1))
+        written = session_on_day(number, said).write(folder)
+        with Holdfast(settings, lambda day=number: at(day + 1)) as memory:
+            memory.ingest(memory.ingestion.find([written]))
     with Holdfast(settings, lambda: at(5)) as memory:
         last, *others = memory.opinions.changes()
     assert [one.note for one in others] == ["strengthened", "formed"]
