@@ -416,8 +416,8 @@ def train_second_look(
         "spread": made[0]["spread"],
         "hidden": np.hstack([one["hidden"] for one in made]),
         "hidden_bias": np.concatenate([one["hidden_bias"] for one in made]),
-        "out": np.concatenate([one["out"] for one in made]) / np.float32(len(made)),
-        "out_bias": np.mean([one["out_bias"] for one in made], dtype=np.float32),
+        "out": (np.concatenate([one["out"] for one in made]) / len(made)).astype(np.float32),
+        "out_bias": np.asarray(np.mean([one["out_bias"] for one in made]), np.float32),
     }
     return {PREFIX + name: values for name, values in whole.items()}
 

@@ -163,7 +163,7 @@ def test_a_repeated_question_is_answered_from_the_cache(shop: Holdfast) -> None:
 
 
 def remembered(memory: Holdfast, bank: str | None, query: str, plan: RecallPlan) -> RecallResult:
-    return memory.search._recall(bank, query, plan)  # pyright: ignore[reportPrivateUsage]
+    return memory.search.recall_in_bank(bank, query, plan)
 
 
 def test_a_result_with_a_missing_retriever_is_not_cached(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ class ModelOffer(NamedTuple):
     bank: str
     session: str
     title: str
+    days: int
     prices_as_of: str = PRICES_AS_OF
 
 
@@ -76,6 +77,7 @@ def gather_offer(memory: Holdfast) -> ModelOffer | None:
         costs[0].bank,
         costs[0].session,
         session_title(memory, costs[0].bank, costs[0].session),
+        models.days,
     )
 
 

@@ -39,12 +39,16 @@ def print_offer(screen: Screen, offer: ModelOffer) -> None:
     caps = offer.caps
     cost = f"about {offer.tokens:,} tokens"
     if offer.usd is not None:
-        paid = " at API prices; a subscription is not billed" if offer.service == "claude" else ""
+        paid = (
+            " at API prices; with a subscription it counts towards its limits"
+            if offer.service == "claude"
+            else ""
+        )
         cost += f", ${offer.usd:.4f} with {offer.model} ({offer.prices_as_of}{paid})"
     screen.title("Optional: a model that writes better titles and summaries", "bold")
     lines = {
-        "sent": "what you and the agent said in sessions of the last 7 days and from now on, "
-        "without secrets and without what tools fetched from outside",
+        "sent": f"what you and the agent said in sessions of the last {offer.days} days and from "
+        "now on, without secrets and without what tools fetched from outside",
         "to": offer.recipient,
         "caps": f"{caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day, "
         f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} a session; "

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from holdfast.refine.distil.features import Numbers
 from holdfast.refine.distil.selector import Scored, SelectionLimits, network
@@ -74,7 +73,7 @@ def describe_again(
 def _nearness(vectors: Numbers, scores: Numbers, said_in: Sequence[Utterance]) -> Numbers:
     """How near each statement is to the centre of all, to the rest, and to what sums up."""
     count = len(scores)
-    worth = 1 / (1 + np.exp(-scores))
+    worth = (1 / (1 + np.exp(-scores))).astype(np.float32)
     near = vectors @ vectors.T
     np.fill_diagonal(near, 0)
     core = min(count, SECOND_LOOK.core)
@@ -96,9 +95,9 @@ def _nearness(vectors: Numbers, scores: Numbers, said_in: Sequence[Utterance]) -
     return np.stack(found, axis=1).astype(np.float32)
 
 
-def _centre(vectors: Numbers, worth: npt.NDArray[np.floating]) -> Numbers:
+def _centre(vectors: Numbers, worth: Numbers) -> Numbers:
     centre = worth @ vectors
-    return centre / np.float32(max(1e-9, float(np.linalg.norm(centre))))
+    return (centre / max(1e-9, float(np.linalg.norm(centre)))).astype(np.float32)
 
 
 def _nearest_of(near: Numbers, chosen: Sequence[bool]) -> Numbers:
