@@ -17,11 +17,12 @@ from typing import NamedTuple
 from holdfast.brief.known_statements import own_words
 from holdfast.language import code_names, content_stems, sentences
 from holdfast.model.knowledge import Kind, Memory
-from holdfast.model.records import Turn
+from holdfast.model.records import Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, reports_progress
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.signals import is_go_ahead
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
@@ -38,6 +39,8 @@ class DistilledLimits(NamedTuple):
     max_characters: int = 330
     # From so many characters on a statement says enough without the subject of its session.
     stands_alone: int = 90
+    # A person's longer message is a plan or pasted: what it says is so is to be changed by it.
+    typed_characters: int = 1000
     # Of one session.
     per_session: int = 5
     # Two statements that share so much of the shorter one's words say the same.
@@ -66,10 +69,22 @@ _BINDS = regex(
 _PASSING = regex(
     r"\b(?:let me|i['’]ll|i['’]m|now i|i need to|you are|want me to|would you|shall i|"
     r"\d+ (?:tests?|files?|commits?) (?:pass|changed|fail)\w*|all tests pass|working tree|"
-    r"pre-commit hooks?|committed as|pushed to)\b",
+    r"pre-commit hooks?|committed as|pushed to|(?:is|are)(?: now| both)? complete|pre-existing|"
+    r"verifications? pass|already (?:defined|in progress)|blocked by|task #\d+|"
+    r"\d+/\d+ (?:tasks|files|tests)|summary of (?:all |the )*changes|in progress)\b|[✅✓✔]|"
+    r"^\W*(?:lines?|files?) \d|^\W*https?://",
     re.IGNORECASE,
 )
 _BARE = regex(r"^\W*(?:https?://\S+|[\w./-]+)\W*$")
+
+
+# What only says that something was committed.
+_COMMIT = regex(
+    r"\(committed\)|^\W*(?:then |now |and )?commit(?:ted)?\b(?: (?:this|it|all|that|and push))?\W*|"
+    r"\b(?:and )?(?:update|updated) (?:the )?changelog\b.*",
+    re.IGNORECASE,
+)
+_MIN_STEMS = 2
 
 
 class DistilledLine(NamedTuple):
@@ -94,7 +109,9 @@ def distilled_lines(
         if not text or memory.status in ENDED_STATUSES:
             continue
         turn = _turn(reader, memory)
-        if turn is None or turn.session not in rank or turn.trust is Trust.EXTERNAL:
+        if turn is None or turn.session not in rank or memory.trust is Trust.EXTERNAL:
+            continue
+        if turn.role is Role.USER and len(turn.text) > LIMITS.typed_characters:
             continue
         if ended.find(memory.what, memory.when, turn.session, turn.seq):
             continue
@@ -165,3 +182,9 @@ def _text(memory: Memory) -> str:
 def _turn(reader: Reader, memory: Memory) -> Turn | None:
     found = (find_by_uri(reader, memory.bank, name) for name in memory.evidence_for)
     return next((record for record in found if isinstance(record, Turn)), None)
+
+
+def is_trivial(title: str) -> bool:
+    """Whether the title of some work names none: a yes, a commit, a bare address, a few words."""
+    bare = _COMMIT.sub("", title)
+    return is_go_ahead(title) or bool(_BARE.match(bare)) or len(content_stems(bare)) < _MIN_STEMS

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.brief.distilled_lines import distilled_lines
+from holdfast.brief.distilled_lines import distilled_lines, is_trivial
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
@@ -35,7 +35,16 @@ from holdfast.brief.known_statements import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import EndedSentence, EndReason, Fact, FactKind, Memory, Network, Rule
+from holdfast.model.knowledge import (
+    EndedSentence,
+    EndReason,
+    Fact,
+    FactKind,
+    Memory,
+    Network,
+    Recap,
+    Rule,
+)
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -43,7 +52,6 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
-from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
@@ -65,6 +73,9 @@ class BriefLimits(NamedTuple):
     notes: int = 3
     opinions: int = 3
     recaps: int = 2
+    recaps_read: int = 12
+    # The turns before a recap that tell whether nothing but talk led to it.
+    turns_before_recap: int = 12
     # Opinions below this confidence are left out.
     min_confidence: float = 0.65
     # Where work stopped: the last sessions that are looked at, and what is shown of the one chosen.
@@ -205,7 +216,7 @@ def _session_part(session: Session, digest: Digest, corrected: str, ended: Ended
         f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
         f"{request} ({_short(own)})"
     ]
-    completed = [item for item in digest.completed if not endings(item)]
+    completed = [item for item in digest.completed if not endings(item) and not is_trivial(item)]
     done = [item for item in completed if not item.endswith("…")] or completed
     # The last thing that was done says most about the state of the work.
     lines += [
@@ -267,14 +278,25 @@ def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
 def _recaps(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[_Part]:
     """The latest recaps of conversations, whole."""
     parts: list[_Part] = []
-    for memory, session, seq in reader.memories.recaps(bank, _LIMITS.recaps):
-        if ended.find(memory.what, memory.when, session, seq):
+    for one in reader.memories.recaps(bank, _LIMITS.recaps_read):
+        memory, session, seq = one
+        if len(parts) == _LIMITS.recaps:
+            break
+        if ended.find(memory.what, memory.when, session, seq) or not _is_talk(reader, bank, one):
             continue
         name, who = uri("memory", memory.id), "agent" if memory.by_agent else "user"
         words = f"{trust_label(memory.trust)}{quote(memory.what)}"
         line = f"- {format_day(memory.when)} {who}: {words} ({_short(name)})"
         parts.append(_with_contradiction(_Part((line,), (name,)), memory_file))
     return _group("Summed up at the end of conversations (as it finally stood)", parts)
+
+
+def _is_talk(reader: Reader, bank: str, recap: Recap) -> bool:
+    """Whether nothing but talk led to a recap: between calls of tools an agent also sums up how far
+    it is, which is of no use later."""
+    first = max(1, recap.seq - _LIMITS.turns_before_recap)
+    turns = reader.turns.of_session(bank, recap.session, first, recap.seq)
+    return all(turn.tool is None for turn in turns)
 
 
 def _known(reader: Reader, bank: str, ended: EndedWords, told: Sequence[str]) -> list[_Part]:
@@ -492,7 +514,7 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Par
 def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """Whether an exchange is a person's request that had a result."""
     session = reader.sessions.get(exchange.bank, exchange.session)
-    if session is None or session.parent or is_go_ahead(exchange.title):
+    if session is None or session.parent or is_trivial(exchange.title):
         return False
     first = reader.turns.of_session(
         exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq

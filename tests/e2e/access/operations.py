@@ -25,7 +25,7 @@ _NAMES_BY_MEANING = {
     "proposal review entry last",
     TEXT: "q question query about prompt what words text pattern file path concept name alias "
     "content domain who where why background author near seen branch agent type topic other "
-    "paths at from",
+    "paths at from speaker",
     PLAIN: "cursor as_of since until day kind kinds knowledge layer layers budget network networks "
     "expansion fusion limit count confirm scope action outcome tab note shelf status view lane "
     "span sort preset last-event-id show every word confidence rules domain_of before after page "

@@ -15,9 +15,9 @@ from holdfast.store.protocol import Reader
 
 MAX_QUESTIONS = 3
 # Statements of each kind, names and banks that are read; these bound the time.
-_STATEMENTS = 40
-_NAMES = 40
-_BANKS = 4
+_STATEMENTS = 20
+_NAMES = 30
+_BANKS = 3
 # A name that a bank mentions once may have nothing said about it.
 _MIN_MENTIONS = 2
 # Sets of banks whose questions are kept.

@@ -67,17 +67,17 @@ class FacetValue(NamedTuple):
 
     value: str
     label: str
-    count: int
+    results: int
 
 
 class SearchResults(NamedTuple):
-    """One page of results. `count` is of all pages, without those in `tool_output`, which are shown
+    """One page of results. `total` is of all pages, without those in `tool_output`, which are shown
     apart; `is_cut` if there may be more. `without` says for each filter how many results there
     would be without it, where that is known. `found` is None if no words were searched for."""
 
     found: RecallResult | None
     hits: tuple[Hit, ...] = ()
-    count: int = 0
+    total: int = 0
     is_cut: bool = False
     tool_output: tuple[Hit, ...] = ()
     facets: Mapping[str, tuple[FacetValue, ...]] = {}
@@ -86,7 +86,7 @@ class SearchResults(NamedTuple):
     @property
     def pages(self) -> int:
         """How many pages there are."""
-        return max(1, -(-self.count // HITS_PER_PAGE))
+        return max(1, -(-self.total // HITS_PER_PAGE))
 
 
 class _Result(NamedTuple):
@@ -106,7 +106,7 @@ def read_box(text: str) -> SearchQuery:
         given["kind"] = kind
     elif kind:
         given["knowledge"] = kind
-    return SearchQuery(" ".join(_BOX_FILTER.sub(" ", text).split()), **given)
+    return SearchQuery(" ".join(_BOX_FILTER.sub(" ", text).split()))._replace(**given)
 
 
 def search_results(memory: Holdfast, query: SearchQuery) -> SearchResults:

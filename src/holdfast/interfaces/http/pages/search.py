@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
@@ -105,7 +106,7 @@ async def search(
         query=query,
         found=found,
         hits=results.hits,
-        count=results.count,
+        count=results.total,
         is_cut=results.is_cut,
         pages=results.pages,
         facets=results.facets,
@@ -123,7 +124,7 @@ async def search(
         filter_names=FILTER_NAMES,
         retriever_names=RETRIEVER_NAMES,
         sorts=SORTS,
-        link_with=lambda **changed: _address(query, **changed),
+        link_with=partial(_address, query),
     )
 
 

@@ -31,6 +31,9 @@ MAX_CONNECTIONS_PER_CLIENT = 250
 MAX_CONNECTIONS_WITHOUT_KEY = 500
 MAX_CONNECTIONS = 1000
 _RETRY_AFTER_S = 2
+# Connections that were told to go and are not closed yet; beyond that they are closed at once, so
+# that a flood of them takes no room.
+_MAX_LINGERING = 100
 # Under load connections are refused by the thousand; the log has one line for all of a minute.
 _LOG_INTERVAL_S = 60.0
 # Why a connection is refused, as the log and the metrics name it, with the status it is told.
@@ -106,6 +109,8 @@ class HeadTimeoutProtocol(H11Protocol):
     _opened_at = 0.0
     _has_shown_key = False
     _is_refused = False
+    # Whether it was told to go and what it still sends is ignored.
+    _lingers = False
 
     def connection_made(self, transport: Any) -> None:
         """Start the timer, and close another connection if there are too many."""
@@ -117,6 +122,8 @@ class HeadTimeoutProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Stop the timer once the head of a request is complete."""
+        if self._lingers:
+            return
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._start_timer()
@@ -189,9 +196,22 @@ class HeadTimeoutProtocol(H11Protocol):
         """Tell a client that waits for nothing that it has to go, and close its connection. One
         that was answered before is closed as any that was idle for long."""
         self._count_refusal(why)
-        if self.cycle is None:  # pyright: ignore[reportUnnecessaryComparison] - until a request
+        self._stop_timer()
+        connections: set[Any] = self.connections
+        lingering = sum(
+            isinstance(one, HeadTimeoutProtocol) and one._lingers for one in connections
+        )
+        first_request: Any = self.cycle  # None before it
+        if first_request is None:
             self.transport.write(_Refusal(why).as_bytes())
-        self.transport.close()
+        if lingering >= _MAX_LINGERING or not self.transport.can_write_eof():
+            self.transport.close()
+            return
+        # Closing while something of the client's is unread would reset the connection, and the
+        # client might not hear why.
+        self._is_refused = self._lingers = True
+        self.transport.write_eof()
+        self.loop.call_later(_REFUSED_HEAD_TIMEOUT_S, self.transport.close)
 
     def _refuse_requests(self, why: str) -> None:
         """Answer the first request of this connection with a refusal: closing it at once would
