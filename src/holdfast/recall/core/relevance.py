@@ -151,7 +151,7 @@ def _matched_stems(weights: Mapping[str, float], text: str) -> list[tuple[int, s
     found = {word: [root] for word, root in alike.items() if root in weights}
     for word, roots in _other_forms(weights, text, said):
         found[word] = [*found.get(word, ()), *roots]
-    matched = [(n, root) for n, word in enumerate(said) for root in found.get(word, ())]
+    matched = [(n, root) for n, word in enumerate(said) if word in found for root in found[word]]
     pieces = [key for key in weights if is_piece(key)]
     return sorted(matched + _piece_places(pieces, text)) if pieces else matched
 
