@@ -11,7 +11,7 @@ takes no room from earlier work.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.brief.known_statements import own_words
@@ -19,6 +19,7 @@ from holdfast.language import code_names, content_stems, sentences
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Trust
+from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, reports_progress
 from holdfast.recall.lookup.by_uri import find_by_uri
@@ -96,10 +97,11 @@ class DistilledLine(NamedTuple):
 
 
 def distilled_lines(
-    reader: Reader, bank: str, ended: EndedWords, told: Sequence[str]
+    reader: Reader, bank: str, ended: EndedWords, told: Sequence[str], passed_over: Collection[str]
 ) -> list[DistilledLine]:
     """The statements to tell, the first of every session before the second of any. What is `told`
-    already is left out."""
+    already is left out, and so are turns that were `passed_over` (URIs), because facts tell what
+    they say or a later decision replaced it."""
     latest = [one for one in reader.sessions.latest(bank, LIMITS.sessions) if not one.parent]
     rank = {one.id: place for place, one in enumerate(latest)}
     said = [content_stems(text) for text in told]
@@ -110,6 +112,8 @@ def distilled_lines(
             continue
         turn = _turn(reader, memory)
         if turn is None or turn.session not in rank or memory.trust is Trust.EXTERNAL:
+            continue
+        if passed_over and not {uri("turn", turn.id), *memory.evidence_for}.isdisjoint(passed_over):
             continue
         if turn.role is Role.USER and len(turn.text) > LIMITS.typed_characters:
             continue
@@ -187,4 +191,5 @@ def _turn(reader: Reader, memory: Memory) -> Turn | None:
 def is_trivial(title: str) -> bool:
     """Whether the title of some work names none: a yes, a commit, a bare address, a few words."""
     bare = _COMMIT.sub("", title)
-    return is_go_ahead(title) or bool(_BARE.match(bare)) or len(content_stems(bare)) < _MIN_STEMS
+    says_little = len(content_stems(bare)) < _MIN_STEMS and len(bare) < LIMITS.min_characters
+    return is_go_ahead(title) or bool(_BARE.match(bare)) or says_little

@@ -132,7 +132,7 @@ def session_brief(
     last_session = _last_session(reader, bank, ended)
     index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
-    decisions = _decisions(reader, bank, memory_file, ended)
+    decisions, passed_over = _decisions(reader, bank, memory_file, ended)
     learned, left_open = _lessons(reader, bank, ended), _open_tasks(reader, bank, ended)
     notes = _notes(reader, bank, memory_file, ended)
     if known is None or not (last_session or index or decisions or notes or learned or left_open):
@@ -144,7 +144,8 @@ def session_brief(
     own_file = _memory_file_parts(memory_file)
     summed_up = _recaps(reader, bank, memory_file, ended)
     first = (own_file, last_session, summed_up, decisions, learned, left_open, notes, opinions)
-    known = _known(reader, bank, ended, [line for g in first for p in g for line in p.lines])
+    told = [line for group in first for part in group for line in part.lines]
+    known = _known(reader, bank, ended, told, passed_over)
     chosen = _fit((*first, known), room)
     spent = sum(part.size for part in chosen)
     chosen += _fit((index,), room - spent)
@@ -245,9 +246,10 @@ def _memory_file_parts(memory_file: MemoryFile) -> list[_Part]:
 
 def _decisions(
     reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
-) -> list[_Part]:
+) -> tuple[list[_Part], frozenset[str]]:
     """The decisions of people, the latest first, each in its latest version. What they said in
-    passing fills the room that is left."""
+    passing fills the room that is left. Also the URIs of what must not be told beside them: what
+    facts tell, and what a later decision replaced."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -268,7 +270,13 @@ def _decisions(
     dated += [(one.memory.when, _statement_part(one)) for one in said]
     dated = sorted(dated[: _LIMITS.decisions], key=_latest_first, reverse=True)
     title = "Decided here (in the words of the time; the latest version of each)"
-    return _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
+    kept = {item.uri for item, _ in versions}
+    replaced = [item for item in decided[: _LIMITS.items_compared] if item.uri not in kept]
+    passed_over = {
+        name for item in replaced for name in (item.uri, *(d.uri for d in item.decisions))
+    }
+    group = _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
+    return group, covered | passed_over
 
 
 def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
@@ -299,10 +307,16 @@ def _is_talk(reader: Reader, bank: str, recap: Recap) -> bool:
     return all(turn.tool is None for turn in turns)
 
 
-def _known(reader: Reader, bank: str, ended: EndedWords, told: Sequence[str]) -> list[_Part]:
+def _known(
+    reader: Reader,
+    bank: str,
+    ended: EndedWords,
+    told: Sequence[str],
+    passed_over: frozenset[str],
+) -> list[_Part]:
     """What else sessions left: choices, causes, how things work, what was delivered."""
     parts: list[_Part] = []
-    for one in distilled_lines(reader, bank, ended, told):
+    for one in distilled_lines(reader, bank, ended, told, passed_over):
         memory, name = one.memory, uri("memory", one.memory.id)
         sort = memory.kind.value if memory.kind is not None else ""
         who = "" if memory.by_agent else "user, "

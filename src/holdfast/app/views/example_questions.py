@@ -15,7 +15,7 @@ from holdfast.store.protocol import Reader
 
 MAX_QUESTIONS = 3
 # Statements of each kind, names and banks that are read; these bound the time.
-_STATEMENTS = 20
+_STATEMENTS = 40
 _NAMES = 30
 _BANKS = 3
 # A name that a bank mentions once may have nothing said about it.

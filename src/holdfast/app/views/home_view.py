@@ -1,5 +1,5 @@
 """What the first page shows: the latest sessions and which of them are new, what waits for a
-decision, whether capture works, and how much was done in the last weeks."""
+decision, and how much was done in the last weeks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.app.status.health import Verdict, current_folder, gather_health, judge_capture
 from holdfast.app.views.review_queue import WaitingCounts, waiting_counts
 from holdfast.model.bank import Bank
 from holdfast.store.records.sessions import SessionFilter, SessionListing
@@ -31,8 +29,7 @@ class Activity(NamedTuple):
 
 class HomeView(NamedTuple):
     """The first page. `since` is when its reader was last here, "" if never, and `new` how many
-    sessions ended after that. `verdict` is None for somebody who may not see the health of the
-    server. `activity` counts sessions by day and by the name of their bank, in the weeks up to the
+    sessions ended after that. `activity` counts sessions by day and bank, in the weeks up to the
     day `until`: today, or the last one with a session if the memory was quiet for longer."""
 
     banks: tuple[Bank, ...]
@@ -40,12 +37,11 @@ class HomeView(NamedTuple):
     new: int
     sessions: tuple[SessionListing, ...]
     waiting: WaitingCounts
-    verdict: Verdict | None
     activity: tuple[Activity, ...]
     until: str
 
 
-def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = True) -> HomeView:
+def gather_home(memory: Holdfast, since: str, now: str) -> HomeView:
     """Read what the first page shows."""
     reader = memory.reader
     counts = reader.sessions.by_day(None, since) if since else []
@@ -57,7 +53,6 @@ def gather_home(memory: Holdfast, since: str, now: str, with_verdict: bool = Tru
         new=sum(one.sessions for one in counts),
         sessions=tuple(reader.sessions.page(SessionFilter(), _LATEST_SESSIONS)),
         waiting=waiting_counts(memory),
-        verdict=_verdict(memory) if with_verdict else None,
         activity=activity(memory, _first_day(until)),
         until=until[:10],
     )
@@ -78,11 +73,6 @@ def activity(
         name = names.get(one.bank, one.bank)
         found[one.day, name if name in named else OTHER_BANKS] += one.sessions
     return tuple(Activity(day, name, count) for (day, name), count in found.items())
-
-
-def _verdict(memory: Holdfast) -> Verdict:
-    health = gather_health(memory, current_folder())
-    return judge_capture(health, memory.inventory.balance(ALL_BANKS).pending)
 
 
 def _first_day(until: str) -> str:

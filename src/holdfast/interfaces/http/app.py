@@ -164,7 +164,9 @@ class WebApp:
         answer = _describe_error(error)
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
             # Details of the store are only for whoever runs the server.
-            answer = answer._replace(message=_STORE_UNAVAILABLE, remedy="Ask again in a moment.")
+            is_full = isinstance(error, StoreFullError)
+            texts = _DISK_FULL if is_full else (_STORE_UNAVAILABLE, "Ask again in a moment.")
+            answer = answer._replace(message=texts[0], remedy=texts[1])
         # For a method that is not allowed, the framework adds those that are.
         headers: dict[str, str] = dict(getattr(error, "headers", None) or {})
         if answer.status == 503:
@@ -187,6 +189,10 @@ class WebApp:
 _MAX_PROBLEMS = 5
 _MAX_PROBLEM_CHARS = 1000
 _STORE_UNAVAILABLE = "The memory cannot be used right now."
+_DISK_FULL = (
+    "Disk full: the memory cannot be written to.",
+    "Nothing was written. Whoever runs the server has to make room on its disk.",
+)
 # Our texts for errors that the framework raises.
 _FRAMEWORK_TEXTS = {
     (404, "Not Found"): ("There is nothing at this address.", "Search, or choose a place above."),
