@@ -76,7 +76,7 @@ _PASSING = regex(
     r"^\W*(?:lines?|files?) \d|^\W*https?://",
     re.IGNORECASE,
 )
-_BARE = regex(r"^\W*(?:https?://\S+|[\w./-]+)\W*$")
+_BARE = regex(r"^[\s\W]{0,3}(?:https?://\S+|[\w./-]+)[\s.!?:]*$")
 
 
 # What only says that something was committed.

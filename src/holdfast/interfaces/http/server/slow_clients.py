@@ -34,6 +34,7 @@ _RETRY_AFTER_S = 2
 # Connections that were told to go and are not closed yet; beyond that they are closed at once, so
 # that a flood of them takes no room.
 _MAX_LINGERING = 100
+_lingering: set[H11Protocol] = set()
 # Under load connections are refused by the thousand; the log has one line for all of a minute.
 _LOG_INTERVAL_S = 60.0
 # Why a connection is refused, as the log and the metrics name it, with the status it is told.
@@ -138,6 +139,7 @@ class HeadTimeoutProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
         self._stop_timer()
+        _lingering.discard(self)
         super().connection_lost(exc)
 
     @property
@@ -197,19 +199,17 @@ class HeadTimeoutProtocol(H11Protocol):
         that was answered before is closed as any that was idle for long."""
         self._count_refusal(why)
         self._stop_timer()
-        connections: set[Any] = self.connections
-        lingering = sum(
-            isinstance(one, HeadTimeoutProtocol) and one._lingers for one in connections
-        )
         first_request: Any = self.cycle  # None before it
         if first_request is None:
             self.transport.write(_Refusal(why).as_bytes())
-        if lingering >= _MAX_LINGERING or not self.transport.can_write_eof():
+        if len(_lingering) >= _MAX_LINGERING or not self.transport.can_write_eof():
             self.transport.close()
             return
         # Closing while something of the client's is unread would reset the connection, and the
         # client might not hear why.
-        self._is_refused = self._lingers = True
+        self._lingers = True
+        _lingering.add(self)
+        self.connections.discard(self)  # it takes no room
         self.transport.write_eof()
         self.loop.call_later(_REFUSED_HEAD_TIMEOUT_S, self.transport.close)
 
