@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from holdfast.capture.home_paths import HomePaths
 from holdfast.private_files import write_private
 
 # A look after a shorter break belongs to the same visit: going back to the first page does not end
@@ -22,7 +23,7 @@ def note_visit(home: Path, who: str, now: str, is_look: bool = True) -> str:
     """Note that somebody looks now; return when their last visit before this one ended, "" if there
     was none. `who` is the id of a key, "" for the owner. A page that brings itself up to date is no
     look: nobody may sit before it. If the file cannot be written, the visit is not noted."""
-    path = home / "visits.json"
+    path = HomePaths(home).visits
     visits = _read(path)
     before, last = visits.get(who, ("", ""))
     if not is_look:
