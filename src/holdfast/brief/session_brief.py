@@ -67,7 +67,7 @@ class BriefLimits(NamedTuple):
 
     # No group of lines takes more than this share of the room before every group had its turn.
     group_share: float = 0.6
-    decisions: int = 6
+    decisions: int = 10
     lessons: int = 4
     open_tasks: int = 3
     notes: int = 3

@@ -30,7 +30,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
 
 def test_every_example_question_is_answered_from_this_memory(memory: Holdfast) -> None:
     questions = example_questions(memory.reader, NOW, 9)
-    assert "Why did we choose SQLite over Postgres?" in questions
+    assert "What was the cause of the duplicate alerts?" in questions
     assert questions[-1] == "What was done last week?" and len(questions) >= 4
     for question in questions:
         answer = memory.ask(question, "all", local=True)

@@ -61,7 +61,7 @@ def served(folder: Path, settings: str) -> Generator[Served]:
     command = ["serve", "--port", "0", "--json", "--log-format", "json", "--workers", "1"]
     process = ServerProcess(command, env, folder, read_stderr=True)
     try:
-        url = read_startup_message(process)["url"]
+        url: str = read_startup_message(process)["url"]
         yield Served(process, urlsplit(url).port or 0, key)
     finally:
         process.close()
