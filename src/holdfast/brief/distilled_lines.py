@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.brief.known_statements import SAID_BY_PEOPLE, own_words
+from holdfast.brief.known_statements import own_words
 from holdfast.language import code_names, content_stems, sentences
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Role, Turn
@@ -107,8 +107,8 @@ def distilled_lines(
     said = [content_stems(text) for text in told]
     by_session: dict[str, list[tuple[float, DistilledLine]]] = {}
     for memory in reader.memories.retained(bank, limit=LIMITS.read, only_open=True):
-        if not memory.by_agent and memory.kind in SAID_BY_PEOPLE:
-            # Told with the decisions, where a later one replaces an earlier one.
+        if not memory.by_agent:
+            # What people said is told with the decisions, where a later one replaces an earlier one.
             continue
         text = _text(memory)
         if not text or memory.status in ENDED_STATUSES:
