@@ -176,10 +176,14 @@ def test_the_path_leads_up_to_the_concept_and_down_to_the_raw_lines(memory: Hold
 def test_a_kill_before_concepts_are_written_loses_no_work(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find(sessions(tmp_path)), then_know=False)
-        assert memory.browse.concepts() == [] and "concepts" in stages_behind(memory.store, memory.settings)
+        assert memory.browse.concepts() == [] and "concepts" in stages_behind(
+            memory.store, memory.settings
+        )
     with open_memory(tmp_path) as memory:
         memory.remember("Nothing about that.")
-        assert len(memory.browse.concepts()) == 2 and not stages_behind(memory.store, memory.settings)
+        assert len(memory.browse.concepts()) == 2 and not stages_behind(
+            memory.store, memory.settings
+        )
 
 
 def test_unchanged_concepts_are_not_written(memory: Holdfast) -> None:

@@ -108,7 +108,7 @@ def distilled_lines(
     by_session: dict[str, list[tuple[float, DistilledLine]]] = {}
     for memory in reader.memories.retained(bank, limit=LIMITS.read, only_open=True):
         if not memory.by_agent:
-            # What people said is told with the decisions, where a later one replaces an earlier one.
+            # Told with the decisions, where a later one replaces an earlier one.
             continue
         text = _text(memory)
         if not text or memory.status in ENDED_STATUSES:

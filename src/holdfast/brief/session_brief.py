@@ -66,8 +66,8 @@ class BriefLimits(NamedTuple):
     number of exchanges; these divide it. More of one kind leaves less room for the others."""
 
     # No group of lines takes more than this share of the room before every group had its turn.
-    group_share: float = 0.6
-    decisions: int = 10
+    group_share: float = 0.45
+    decisions: int = 6
     lessons: int = 4
     open_tasks: int = 3
     notes: int = 3

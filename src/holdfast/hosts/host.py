@@ -183,7 +183,10 @@ def own_file(path: Path, content: str, holdfast: HoldfastCommand) -> SettingsCha
     def remove_content(text: str) -> str:
         return "" if is_ours(text) else text
 
-    return SettingsChange(path, add, remove_content, lambda text: not is_ours(text), "")
+    def is_taken(text: str) -> bool:
+        return not is_ours(text)
+
+    return SettingsChange(path, add, remove_content, is_taken, "")
 
 
 def _never(text: str) -> bool:

@@ -224,9 +224,12 @@ def test_the_confidence_of_an_opinion_survives_a_hindsight_import(
     memory: Holdfast, tmp_path: Path, field: str
 ) -> None:
     opinion = {"text": "Hemp ropes are worth it.", "fact_type": "opinion", field: 0.85}
-    listed = {"bank_id": "harbour", "items": [
-        {"id": "u1", **opinion}, {"id": "u2", **opinion, "text": "Hemp ropes rot.", field: 17}, {"id": "u3", "text": "Bo."},
-    ]}  # fmt: skip
+    items = [
+        {"id": "u1", **opinion},
+        {"id": "u2", **opinion, "text": "Hemp ropes rot.", field: 17},
+        {"id": "u3", "text": "Bo."},
+    ]
+    listed = {"bank_id": "harbour", "items": items}
     (tmp_path / "list.json").write_text(json.dumps(listed))
     memory.imports.import_records("hindsight", tmp_path / "list.json")
     (found,) = memory.reader.imports.by_origin(None, "hindsight://memory/u1")

@@ -13,7 +13,7 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 # argparse looks for translations of its texts, of which Python brings none; that takes 3 ms.
-vars(argparse)["_"] = str
+setattr(argparse, "_", str)  # noqa: B010
 # The messages of argparse that are rewritten.
 _UNKNOWN = "unrecognized arguments: "
 _CHOICE = regex(r"(?:argument (?P<which>.*?): )?invalid choice: '(?P<given>.*?)' ")

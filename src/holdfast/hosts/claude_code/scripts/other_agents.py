@@ -57,12 +57,21 @@ def main(event: str, agent: str = "") -> None:
     if event == answer.EVENTS["start"]:
         home.fit = shortened
         if agent in BRIEF_FIELDS:
-            home.reply = lambda event, text: {BRIEF_FIELDS[agent]: text}
+            home.reply = reply_in(BRIEF_FIELDS[agent])
         answer.answer_start(home, session, payload)
         return
     fields = {**{name: payload.get(name) for name in KEPT_FIELDS}, "reason": "other"}
     answer.write_event(home, "SessionEnd", session, json.dumps(fields).encode())
     answer.start_worker(home, NO_OWN_EVENT)
+
+
+def reply_in(field: str) -> Any:
+    """A function that makes the answer which has a brief in this field."""
+
+    def reply(event: str, text: str) -> dict[str, str]:
+        return {field: text}
+
+    return reply
 
 
 def renamed(payload: dict[str, Any], agent: str) -> dict[str, Any]:

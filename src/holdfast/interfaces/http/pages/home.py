@@ -13,7 +13,7 @@ from holdfast.app.status.health import (
     gather_health,
     judge_capture,
 )
-from holdfast.app.views.home_view import WEEKS, HomeView, gather_home
+from holdfast.app.status.home_view import WEEKS, HomeView, gather_home
 from holdfast.app.views.last_visit import note_visit
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.pages.page_request import PageRequest, Shown

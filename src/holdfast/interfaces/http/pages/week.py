@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
 from holdfast.app.memory import Holdfast
+from holdfast.app.status.home_view import activity
 from holdfast.app.status.period_digest import EMPTY_TEXT, TITLES, as_markdown, digest
-from holdfast.app.views.home_view import activity
 from holdfast.errors import InputError
 from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown

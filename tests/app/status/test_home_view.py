@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
+from holdfast.app.status.home_view import OTHER_BANKS, activity, gather_home
 from holdfast.app.views.example_questions import QuestionCache, example_questions
-from holdfast.app.views.home_view import OTHER_BANKS, activity, gather_home
 from holdfast.app.views.last_visit import note_visit
 from holdfast.settings import Settings, load_settings
 from tests.support.empty_memory import with_empty_memory
