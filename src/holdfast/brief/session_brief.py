@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.brief.distilled_lines import distilled_lines, is_trivial
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
@@ -35,16 +34,7 @@ from holdfast.brief.known_statements import (
 from holdfast.brief.memory_file import MemoryFile
 from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
 from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import (
-    EndedSentence,
-    EndReason,
-    Fact,
-    FactKind,
-    Memory,
-    Network,
-    Recap,
-    Rule,
-)
+from holdfast.model.knowledge import EndedSentence, EndReason, Fact, FactKind, Memory, Network, Rule
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -52,6 +42,7 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
+from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
@@ -72,10 +63,6 @@ class BriefLimits(NamedTuple):
     open_tasks: int = 3
     notes: int = 3
     opinions: int = 3
-    recaps: int = 2
-    recaps_read: int = 12
-    # The turns before a recap that tell whether nothing but talk led to it.
-    turns_before_recap: int = 12
     # Opinions below this confidence are left out.
     min_confidence: float = 0.65
     # Where work stopped: the last sessions that are looked at, and what is shown of the one chosen.
@@ -132,7 +119,7 @@ def session_brief(
     last_session = _last_session(reader, bank, ended)
     index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
-    decisions, passed_over = _decisions(reader, bank, memory_file, ended)
+    decisions = _decisions(reader, bank, memory_file, ended)
     learned, left_open = _lessons(reader, bank, ended), _open_tasks(reader, bank, ended)
     notes = _notes(reader, bank, memory_file, ended)
     if known is None or not (last_session or index or decisions or notes or learned or left_open):
@@ -142,13 +129,8 @@ def session_brief(
     room = characters - head.size - foot.size - _LIMITS.frame_characters
     opinions = _opinions(reader, bank, ended)
     own_file = _memory_file_parts(memory_file)
-    summed_up = _recaps(reader, bank, memory_file, ended)
-    first = (own_file, last_session, summed_up, decisions, learned, left_open, notes, opinions)
-    told = [line for group in first for part in group for line in part.lines]
-    known = _known(reader, bank, ended, told, passed_over)
-    chosen = _fit((*first, known), room)
-    spent = sum(part.size for part in chosen)
-    chosen += _fit((index,), room - spent)
+    groups = (own_file, last_session, decisions, learned, left_open, notes, opinions, index)
+    chosen = _fit(groups, room)
     if not chosen:
         return EMPTY_BRIEF
     lines = [line for part in (head, *chosen, foot) for line in part.lines]
@@ -217,7 +199,7 @@ def _session_part(session: Session, digest: Digest, corrected: str, ended: Ended
         f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
         f"{request} ({_short(own)})"
     ]
-    completed = [item for item in digest.completed if not endings(item) and not is_trivial(item)]
+    completed = [item for item in digest.completed if not endings(item)]
     done = [item for item in completed if not item.endswith("…")] or completed
     # The last thing that was done says most about the state of the work.
     lines += [
@@ -246,10 +228,9 @@ def _memory_file_parts(memory_file: MemoryFile) -> list[_Part]:
 
 def _decisions(
     reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
-) -> tuple[list[_Part], frozenset[str]]:
+) -> list[_Part]:
     """The decisions of people, the latest first, each in its latest version. What they said in
-    passing fills the room that is left. Also the URIs of what must not be told beside them: what
-    facts tell, and what a later decision replaced."""
+    passing fills the room that is left."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -270,60 +251,11 @@ def _decisions(
     dated += [(one.memory.when, _statement_part(one)) for one in said]
     dated = sorted(dated[: _LIMITS.decisions], key=_latest_first, reverse=True)
     title = "Decided here (in the words of the time; the latest version of each)"
-    kept = {item.uri for item, _ in versions}
-    replaced = [item for item in decided[: _LIMITS.items_compared] if item.uri not in kept]
-    passed_over = {
-        name for item in replaced for name in (item.uri, *(d.uri for d in item.decisions))
-    }
-    group = _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
-    return group, covered | passed_over
+    return _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
 
 
 def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
     return one[0], one[1].lines
-
-
-def _recaps(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[_Part]:
-    """The latest recaps of conversations, whole."""
-    parts: list[_Part] = []
-    for one in reader.memories.recaps(bank, _LIMITS.recaps_read):
-        memory, session, seq = one
-        if len(parts) == _LIMITS.recaps:
-            break
-        if ended.find(memory.what, memory.when, session, seq) or not _is_talk(reader, bank, one):
-            continue
-        name, who = uri("memory", memory.id), "agent" if memory.by_agent else "user"
-        words = f"{trust_label(memory.trust)}{quote(memory.what)}"
-        line = f"- {format_day(memory.when)} {who}: {words} ({_short(name)})"
-        parts.append(_with_contradiction(_Part((line,), (name,)), memory_file))
-    return _group("Summed up at the end of conversations (as it finally stood)", parts)
-
-
-def _is_talk(reader: Reader, bank: str, recap: Recap) -> bool:
-    """Whether nothing but talk led to a recap: between calls of tools an agent also sums up how far
-    it is, which is of no use later."""
-    first = max(1, recap.seq - _LIMITS.turns_before_recap)
-    turns = reader.turns.of_session(bank, recap.session, first, recap.seq)
-    return all(turn.tool is None for turn in turns)
-
-
-def _known(
-    reader: Reader,
-    bank: str,
-    ended: EndedWords,
-    told: Sequence[str],
-    passed_over: frozenset[str],
-) -> list[_Part]:
-    """What else sessions left: choices, causes, how things work, what was delivered."""
-    parts: list[_Part] = []
-    for one in distilled_lines(reader, bank, ended, told, passed_over):
-        memory, name = one.memory, uri("memory", one.memory.id)
-        sort = memory.kind.value if memory.kind is not None else ""
-        who = "" if memory.by_agent else "user, "
-        words = f"{trust_label(memory.trust)}{quote(one.text)}"
-        line = f"- {format_day(memory.when)} {who}{sort}: {words} ({_short(name)})"
-        parts.append(_Part((line,), (name, uri("turn", one.turn))))
-    return _group("Known from earlier sessions (each session in turn, the latest first)", parts)
 
 
 def _lessons(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
@@ -528,7 +460,7 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Par
 def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """Whether an exchange is a person's request that had a result."""
     session = reader.sessions.get(exchange.bank, exchange.session)
-    if session is None or session.parent or is_trivial(exchange.title):
+    if session is None or session.parent or is_go_ahead(exchange.title):
         return False
     first = reader.turns.of_session(
         exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq
