@@ -77,7 +77,7 @@ def _print_place(kind: type[BaseException], error: BaseException, _: object) -> 
     """Print a fault of ours into the log of the server, without the texts that it may quote."""
     frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
     places = " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames))
-    print(f"searcher failed: {kind.__name__} at {places}", file=sys.stderr)
+    sys.stderr.write(f"searcher failed: {kind.__name__} at {places}\n")
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def test_banks_with_the_same_name_can_be_distinguished_and_chosen(server: Server
     session = re.search(r'href="(/sessions/[^"?]+)"', text)
     assert session and f"/sessions?bank={red}" in client.get(session.group(1)).text
     nothing = client.get(f"/search?q=xyzzyq&bank={red}").text
-    assert f"Nothing in {NAME} speaks of this." in nothing
+    assert f"No results in bank “{NAME}”" in nothing
 
 
 def test_a_conversation_stays_in_the_bank_it_started_in(browser_session: BrowserSession) -> None:
