@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -299,6 +300,10 @@ def test_at_a_terminal_it_asks_for_confirmation(
     assert ("Nothing was changed." in shown) is not hooks
 
 
+# Without a word for so long, a command waits for an answer that nobody gives.
+_PATIENCE_S = 120
+
+
 def at_a_terminal(user: User, arguments: list[str], replies: list[str]) -> str:
     """What a command shows at a terminal where somebody gives these answers."""
     master, slave = pty.openpty()
@@ -314,6 +319,9 @@ def at_a_terminal(user: User, arguments: list[str], replies: list[str]) -> str:
     os.write(master, "".join(f"{reply}\n" for reply in replies).encode())
     shown = b""
     while True:
+        if not select.select([master], [], [], _PATIENCE_S)[0]:
+            running.kill()
+            pytest.fail(f"it waits for an answer: {shown.decode()[-300:]}")
         try:
             piece = os.read(master, 65536)
         except OSError:
