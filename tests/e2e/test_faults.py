@@ -146,7 +146,8 @@ def _wait_for_answer(home: Path) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking, suppress(OSError):
             asking.settimeout(60)
             asking.connect(str(path))
-            asking.sendall(b'{"v":1,"op":"nothing"}\n')
+            # A person waits, so the engine is loaded for the answer.
+            asking.sendall(b'{"v":1,"op":"nothing","interactive":true}\n')
             return asking.recv(1000)
         return b""
 

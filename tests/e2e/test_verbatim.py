@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
+from markdown_it import MarkdownIt
 
 from holdfast.app.curation.rule_teaching import AGENT
 from holdfast.app.memory import Holdfast
@@ -37,12 +38,20 @@ TOKENS = (
 SIDE = Side("slipway", "Bramble", "Ossifrage")
 _NAMED = re.compile(r"lq(\d+)x\s+(\S+)\s+rq\1x")
 _TAG = re.compile(r"<[^>]*>")
+# Markdown to copy from a page, in which code is escaped so that it is shown as it was written.
+_MARKDOWN = re.compile(r'<pre id="markdown"[^>]*>(.*?)</pre>', re.DOTALL)
+_RENDERER = MarkdownIt("gfm-like", {"linkify": False})
 # A link between notes names a file, and names of files have no asterisks.
 _LINK = re.compile(r"\[\[[^\]]*\]\]")
 
 
 def marked(number: int) -> str:
     return f"lq{number}x {TOKENS[number]} rq{number}x"
+
+
+def rendered(markdown: str) -> str:
+    """What somebody reads where Markdown is shown."""
+    return html.unescape(_TAG.sub("", _RENDERER.render(markdown)))
 
 
 def wrong_in(text: str) -> list[tuple[str, str]]:
@@ -72,7 +81,9 @@ class Texts:
 
 def _strings(reply: str) -> Iterator[str]:
     if reply.lstrip().startswith("<!"):
-        yield html.unescape(_TAG.sub("", reply))
+        for source in _MARKDOWN.findall(reply):
+            yield rendered(html.unescape(source))
+        yield html.unescape(_TAG.sub("", _MARKDOWN.sub("", reply)))
     elif reply.lstrip()[:1] in ("{", "["):
         try:
             parsed = json.loads(reply)

@@ -258,7 +258,7 @@ def test_a_network_missing_in_a_bank_is_reported_with_those_it_has(tmp_path: Pat
             memory, *(session_on_day(n, "The crane parser is really slow.") for n in range(3))
         )
         told = memory.search.missing_networks_hint(None, [Network.EXPERIENCE])
-        assert told.endswith("no memories of network experience; of those it has: opinion.")
+        assert told.endswith("no memories of network experience; of those it has: opinion, world.")
         assert memory.recall("crane parser", networks=[Network.EXPERIENCE]).hits == ()
 
 

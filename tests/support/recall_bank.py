@@ -85,17 +85,17 @@ def talk(number: int, day: str, *said: str, cwd: str = "/home/dev/shop") -> Scri
     return script
 
 
-def open_home(folder: Path, now: str = NOW) -> Holdfast:
+def open_home(folder: Path, now: str = NOW, embed_model: str = "") -> Holdfast:
     """A memory in a folder, at a fixed moment."""
-    settings = Settings(home=folder / "home", claude_dir=folder)
+    settings = Settings(home=folder / "home", claude_dir=folder, embed_model=embed_model)
     return Holdfast(with_empty_memory(settings), now=lambda: now)
 
 
 def open_with_sessions(folder: Path, *scripts: Script) -> Holdfast:
-    """A memory of some sessions, without vectors."""
+    """A memory of some sessions, without vectors and without a model."""
     for script in scripts:
         script.write(folder / "p")
-    memory = open_home(folder)
+    memory = open_home(folder, embed_model="none")
     memory.ingest(memory.ingestion.find([folder / "p"]))
     memory.ingestion.update()
     return memory

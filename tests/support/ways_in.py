@@ -149,11 +149,12 @@ def _data(answer: Any) -> Any:
 
 
 def _visible_text(page: str) -> str:
-    """The main part of a page as text, an item or a paragraph a line."""
+    """The main part of a page as text, an item a block. The title of a page, which may repeat the
+    question of its reader, is a block of its own."""
     inner = re.search(r"<main.*?</main>", page, re.DOTALL)
     assert inner is not None, page
     kept = re.sub(r"<(script|style|form).*?</\1>|<input[^>]*>", "", inner[0], flags=re.DOTALL)
-    items = re.sub(r"</li>|</article>|</section>|<h[12][^>]*>", "\0", kept)
+    items = re.sub(r"</li>|</article>|</section>|<h[12][^>]*>|</h1>", "\0", kept)
     plain = unescape(re.sub(r"<[^>]+>", " ", items))
     return "\n\n".join(" ".join(item.split()) for item in plain.split("\0"))
 

@@ -44,8 +44,8 @@ def test_setup_prints_the_brief_and_three_questions_that_are_answered_well(user:
 
 @pytest.mark.slow
 def test_the_bar_moves_through_every_phase_to_the_end(user: User) -> None:
-    user.env["TERM"] = "xterm-256color"
-    shown = at_a_terminal(with_history(user), ["setup"], ["y", "y", "y", "n"])
+    replies = ["y", "y", "y", "n"]
+    shown = at_a_terminal(with_history(user), ["setup"], replies, TERM="xterm-256color")
     percents = [int(found) for found in re.findall(r"(\d+)%", shown)]
     assert percents == sorted(percents) and percents[-1] == 100 and len(set(percents)) > 3
     for phase in ("reading transcripts", "distilling what is known", "preparing search by meaning"):

@@ -304,13 +304,13 @@ def test_at_a_terminal_it_asks_for_confirmation(
 _PATIENCE_S = 120
 
 
-def at_a_terminal(user: User, arguments: list[str], replies: list[str]) -> str:
+def at_a_terminal(user: User, arguments: list[str], replies: list[str], **env: str) -> str:
     """What a command shows at a terminal where somebody gives these answers."""
     master, slave = pty.openpty()
     running = subprocess.Popen(
         [str(user.python), "-I", "-m", "holdfast", *arguments],
         cwd=user.project,
-        env=user.env,
+        env={**user.env, **env},
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -115,7 +115,7 @@ def test_folders_are_exported_and_exported_again(run: Run, tmp_path: Path) -> No
     note.write_text("mine")
     assert "left alone" in run("export", "vault", "--format", "obsidian")[1]
     output = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
-    assert json.loads(output)["written"] == 4
+    assert json.loads(output)["written"] == 6
     status, output = run("export", "vault", "--format", "obsidian", "--kind", "costs")
     assert status == 2 and "--kind" in output
 

@@ -21,6 +21,7 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.query.iso_dates import read_iso_span
+from holdfast.regex import regex
 from holdfast.research.answering.quoted_status import claim_statuses
 from holdfast.spend.governor import add_seconds
 
@@ -316,6 +317,11 @@ EMPTY_TEXT = {
 }
 
 
+# What Markdown would change within a line: emphasis, code, links, HTML and its entities, and number
+# signs that would close a heading.
+_MARKS = regex(r"([\\`*_~\[\]<>]|&(?=#?\w+;)|(?<!\S)#(?=#*$))")
+
+
 def as_markdown(digest: PeriodDigest) -> str:
     """The digest as Markdown. Text from memory is escaped, so that it cannot become markup."""
     period = f"{digest.since[:10]} to {digest.until[:10]}"
@@ -337,7 +343,7 @@ def _line(item: Item) -> str:
 
 
 def _escape(text: str) -> str:
-    return "".join(f"\\{c}" if c in "\\`*_[]<>#|" else c for c in text)
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
 def digest_json(digest: PeriodDigest) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from holdfast.interfaces.ui.formatting import day
 from holdfast.interfaces.ui.record_fields import Field
 from holdfast.regex import regex
 
-# What would begin something else than words: a heading, a list, a quotation, a rule, a table, HTML.
-_MARKS = regex(r"([\\`*_\[\]<>|])")
-_LINE_MARKS = regex(r"^(\s*)(#{1,6}\s|[-+]\s|\d+[.)]\s|={3,}|-{3,}|~{3,})")
+# What would be something else than words: emphasis, code, a link, HTML and its entities, signs that
+# close a heading; and at the start of a line a heading, a list or a rule.
+_MARKS = regex(r"([\\`*_~\[\]<>]|&(?=#?\w+;)|(?<!\S)#(?=#*$))")
+_LINE_MARKS = regex(r"^(\d*)((?:#{1,6}|[-+.)])(?:\s|$)|={3,}|-{3,})")
 
 
 def record_markdown(shown: Mapping[str, Any]) -> str:

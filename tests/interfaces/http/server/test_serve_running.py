@@ -157,7 +157,9 @@ def test_running_requests_are_finished_on_shutdown(
 
 
 @pytest.mark.slow
-def test_serving_beyond_this_machine_needs_tls_or_a_word_that_it_is_insecure(tmp_path: Path) -> None:
+def test_serving_beyond_this_machine_needs_tls_or_a_word_that_it_is_insecure(
+    tmp_path: Path,
+) -> None:
     env = empty_home(tmp_path)
     bare = cli(env, "serve", "--host", "0.0.0.0", "--port", "0")
     assert bare.returncode == 2 and "TLS" in bare.stderr

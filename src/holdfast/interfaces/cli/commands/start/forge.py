@@ -7,6 +7,7 @@ import sys
 from holdfast.app.memory import open_memory
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.commands.start import ingest
+from holdfast.interfaces.cli.ingest_progress import IngestProgress
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.progress import Progress
 from holdfast.interfaces.cli.screen import Screen, number
@@ -65,7 +66,8 @@ def run(screen: Screen, arguments: Arguments) -> int:
         report: ForgeReport = memory.ingestion.read_forge(name, bank, progress, _print_notice)
         if not arguments.json:
             progress.finish()
-        ingest.embed(memory, arguments.embed, arguments.json)
+        with IngestProgress(arguments.json) as bar:
+            ingest.embed(memory, arguments.embed, bar)
     if arguments.json:
         screen.json(report)
     else:
