@@ -91,11 +91,11 @@ def open_home(folder: Path, now: str = NOW, embed_model: str = "") -> Holdfast:
     return Holdfast(with_empty_memory(settings), now=lambda: now)
 
 
-def open_with_sessions(folder: Path, *scripts: Script) -> Holdfast:
-    """A memory of some sessions, without vectors and without a model."""
+def open_with_sessions(folder: Path, *scripts: Script, embed_model: str = "") -> Holdfast:
+    """A memory of some sessions, without vectors."""
     for script in scripts:
         script.write(folder / "p")
-    memory = open_home(folder, embed_model="none")
+    memory = open_home(folder, embed_model=embed_model)
     memory.ingest(memory.ingestion.find([folder / "p"]))
     memory.ingestion.update()
     return memory

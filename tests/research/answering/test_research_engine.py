@@ -193,7 +193,7 @@ def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) ->
         script.user(f"Berth {berth} is free.")
         shelf = " Its shelf is red." if berth < 3 else ""
         script.assistant(f"Crew {berth} swept it; the log is in gauge_{berth % 100}.{shelf}")
-    with open_with_sessions(tmp_path, script) as memory:
+    with open_with_sessions(tmp_path, script, embed_model="none") as memory:
         (shelves,) = memory.reader.passages.term_frequencies(None, ["shelf"], 100)
         passages = memory.reader.passages.count(None, 10_000)
         assert LeadLimits().min_allowed < shelves <= LeadLimits().max_share * passages
