@@ -108,7 +108,13 @@ def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> I
              for name in ("ask", "reflect") for question in questions]  # fmt: skip
     graph = "query($q: String!) { search(query: $q) { hits { text status ended } "
     graph += "misses { text status ended } } facts { items { content } } }"
-    pages = ["/timeline", "/memory?tab=facts", "/memory?tab=concepts", "/memory?tab=remembered"]
+    pages = [
+        "/timeline",
+        "/week?since=2026-01-01",
+        "/memory?tab=facts",
+        "/memory?tab=concepts",
+        "/memory?tab=remembered",
+    ]
     pages += [f"/{place}?q={question}" for place in ("", "search") for question in questions]
 
     async def ask_all() -> list[Way]:

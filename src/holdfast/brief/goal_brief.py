@@ -69,6 +69,9 @@ class GoalBriefLimits(NamedTuple):
     # prompt, because a short prompt has few words.
     min_rare_words: int = 3
     large_share: float = 0.45
+    # Near in meaning one rare word is enough, but then it must be more similar: related ones have
+    # at least 0.369, and one about nothing known has 0.352.
+    min_similarity_by_one_word: float = 0.36
     # Items below this fraction of the best one are left out.
     fraction_of_best: float = 0.72
     # Passages that are searched for, items whose outline is similar enough to read their turns, and
@@ -140,9 +143,10 @@ class _ScoredItem:
         minimum = LIMITS.min_similarity_with_meaning if self.cosine else LIMITS.min_similarity
         if self.similarity < minimum or self.share < LIMITS.min_share:
             return False
-        few = self.named or self.share >= LIMITS.large_share
-        fewest = 1 if self.cosine else 2 if few else LIMITS.min_rare_words
-        return self.rare_words >= fewest
+        if self.cosine and self.similarity >= LIMITS.min_similarity_by_one_word:
+            return self.rare_words >= 1
+        few = self.cosine or self.named or self.share >= LIMITS.large_share
+        return self.rare_words >= (2 if few else LIMITS.min_rare_words)
 
 
 def _search_by_words(reader: Reader, bank: str, terms: Terms) -> list[tuple[Passage, float]]:

@@ -158,7 +158,7 @@ def test_text_from_memory_is_escaped(memory: Holdfast) -> None:
     bank = memory.reader.banks.all()[0].id
     memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
     page = as_markdown(digest(memory, "all", *ALWAYS))
-    assert "\\# \\<b\\>Bold\\</b\\> \\[click\\](http://x) \\`rm\\`" in page
+    assert " # \\<b\\>Bold\\</b\\> \\[click\\](http://x) \\`rm\\`" in page
     memory.close()
 
 

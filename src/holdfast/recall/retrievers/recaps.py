@@ -38,9 +38,12 @@ class RecapSearchLimits(NamedTuple):
     best_messages: int = 3
     shared_words: float = 0.2
     min_score: float = 0.315
-    # By words alone: the share of the prompt's weight, and the rare words, that both have.
-    min_share: float = 0.12
-    min_rare_words: int = 3
+    # By words alone: the share of the prompt's weight, and the rare words, that the best recap and
+    # the prompt have in common, and the words of others beside it. Where a prompt gets its recap,
+    # the best has at least 0.237 and five words; of another matter one has up to 0.240 with four.
+    min_share: float = 0.22
+    min_rare_words: int = 5
+    min_rare_words_beside: int = 3
     # Recaps below this fraction of the best one are left out; words alone rank less well.
     fraction_of_best: float = 0.6
     fraction_of_best_by_words: float = 0.35
@@ -59,6 +62,7 @@ class RecapMatch:
         self.recap = recap
         self.changed: list[Recap] = [] if changed is None else changed
         self.score = 0.0
+        self.rare_words = 0
 
     @property
     def uri(self) -> str:
@@ -104,14 +108,16 @@ class RecapSearch:
             passages += [one.passage for one in nearest.passages]
         compared = self._nearest(passages)
         for match in compared:
-            match.score = self._score(match, goal, overlap, meaning)
+            match.score, match.rare_words = self._score(match, goal, overlap, meaning)
         ranked = sorted(compared, key=lambda match: (-match.score, match.recap.memory.id))
-        best = ranked[0].score if ranked else 0.0
-        least, fraction = LIMITS.min_score, LIMITS.fraction_of_best
+        least, words, fraction = LIMITS.min_score, 0, LIMITS.fraction_of_best
         if meaning is None:
-            least, fraction = LIMITS.min_share, LIMITS.fraction_of_best_by_words
-        enough = (match for match in ranked if match.score >= max(fraction * best, 0.01))
-        return list(enough) if best >= least else []
+            least, words = LIMITS.min_share, LIMITS.min_rare_words
+            fraction = LIMITS.fraction_of_best_by_words
+        if not ranked or ranked[0].score < least or ranked[0].rare_words < words:
+            return []
+        least_beside = max(fraction * ranked[0].score, 0.01)
+        return [match for match in ranked if match.score >= least_beside]
 
     def _nearest(self, passages: Sequence[Passage]) -> list[RecapMatch]:
         """The matters that most of the passages belong to, the first passages counting more."""
@@ -136,19 +142,21 @@ class RecapSearch:
         goal: str,
         overlap: Overlap,
         meaning: SemanticSearch | None,
-    ) -> float:
-        """How well a matter fits. Of several conversations the best counts."""
-        scores: list[float] = []
+    ) -> tuple[float, int]:
+        """How well a matter fits, and the rare words that it shares. Of several conversations the
+        best counts."""
+        scores: list[tuple[float, int]] = []
         for one in match.conversations:
             messages = self._messages(one)
             said = " ".join((one.memory.what, *(passage.body for passage in messages)))
             share, rare_words = overlap(said)
             if meaning is None:
-                scores.append(share if rare_words >= LIMITS.min_rare_words else 0.0)
+                enough = rare_words >= LIMITS.min_rare_words_beside
+                scores.append((share if enough else 0.0, rare_words))
                 continue
             cosines = meaning.similarities(self._reader, goal, messages)
             near = _mean_of_best([cosines.get(passage_key(p), 0.0) for p in messages])
-            scores.append(near + LIMITS.shared_words * share)
+            scores.append((near + LIMITS.shared_words * share, rare_words))
         return max(scores)
 
     def _messages(self, recap: Recap) -> list[Passage]:

@@ -59,6 +59,14 @@ _AT_WORK = regex(
 )
 # The prompt of a program or an agent, which says what the reader is.
 _ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
+# A question as an order: what comes of it says more.
+_ASKS_TO_FIND_OUT = regex(
+    r"^\W*(?:(?:ok(?:ay)?|now|then|next|so|and|also|please|pls|hi|hey|let['’]?s|can you|could you|"
+    r"i (?:want|need) you to)[,.:! ]+)*(?:find out|figure out|look into|investigate|check|see|"
+    r"tell me|explain(?: to me)?|show me|analy[sz]e|determine)\s+"
+    r"(?:why|what|how|whether|if|where|who|when|which)\b",
+    re.I,
+)
 # Arguments for a plan, under their heading.
 _PRAISE_LEAD = regex(r"^\W*(?:benefits?|advantages|pros|why this works)\b", re.I)
 # Code and its description that was pasted into a prompt.
@@ -133,9 +141,9 @@ def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
 
 
 def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
-    """Whether a statement says something: a question does not, nor does a guess at a cause, an
-    announcement, a verdict, a line that only leads to the next, one that begins with what the
-    sentence before it names, a part of a finding, or a few words."""
+    """Whether a statement says something: a question does not, nor does an order to find something
+    out, a guess at a cause, an announcement, a verdict, a line that only leads to the next, one
+    that begins with what the sentence before it names, a part of a finding, or a few words."""
     utterance, text = utterances[candidate.utterance], candidate.statement.text
     if utterance.place is Place.ANSWER:
         # The question without its answer says nothing, nor does the answer without it.
@@ -149,7 +157,9 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     if candidate.statement.lead and _PRAISE_LEAD.match(candidate.statement.lead):
         return False
     if utterance.is_person:
-        return not _ROLE.match(utterance.text) and "?" not in text and not _DIFF.search(text)
+        if _ROLE.match(utterance.text) or "?" in text or _DIFF.search(text):
+            return False
+        return not (_ASKS_TO_FIND_OUT.match(text) and len(sentences(text)) == 1)
     if candidate.statement.before and POINTS_BACK.match(text):
         return False
     if utterance.place is Place.REPLY and _NARRATES.search(text):

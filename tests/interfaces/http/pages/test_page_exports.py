@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
-from holdfast.app.status.period_digest import PeriodDigest
+from holdfast.app.status.period_digest import Item, PeriodDigest, Section
 from holdfast.interfaces.http.core.page_formats import PageFormat, address_in, format_by_accept
 from holdfast.interfaces.http.pages.page_exports import export, formats_of, page_csv
+from holdfast.recall.lookup.trace import Trace
+from tests.store.conformance.samples import a_session
 from tests.support.http.browser import BrowserSession
 from tests.support.http.forms import PageClient
 from tests.support.http.server import HttpResponse, Server, make_home, serving
@@ -29,6 +34,11 @@ LISTS = (
     "/timeline",
 )
 PAGES = ("/", *LISTS, "/repos", "/review", "/status", "/worth", "/graph", "/brief")
+# What Markdown would take for its own.
+CODE = (
+    "1. Call f(*args, **options) of __init__.py", "# define `it` as Vec<T> and rows[1] #",
+    "- Write &lt;b&gt; and ~~never~~ C:\\temp\\* | <br>", "See [x](y), ![x](y) and > all &mut a",
+)  # fmt: skip
 # A sentence that a spreadsheet would take for a formula.
 FORMULA = '=HYPERLINK("http://evil.example","total") is what the ledger of zinnias said.'
 
@@ -124,6 +134,35 @@ def test_words_of_a_record_stay_words_in_markdown(server: Server) -> None:
     [row] = data(server, "/memory?tab=memories&q=zinnias")["rows"]
     got = as_(server, PageFormat.MARKDOWN, row["uri"].replace("holdfast://", "/record/"))
     assert f"> {FORMULA}" in got.text.splitlines()
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_code_reads_as_it_was_written_where_markdown_is_shown(text: str) -> None:
+    items = (Item("2026-10-27T09:00:00Z", text, text, note=f"{text}\n{text}"),)
+    week = PeriodDigest(text, "2026-10-26", "2026-11-02", 1, (Section("done", items),))
+    told = export(PageFormat.MARKDOWN, "week.html", {"digest": week}, 200)
+    assert rendered(bytes(told.body).decode()) == [
+        f"2026-10-26 to 2026-11-02, bank {text}",
+        "What was done",
+        f"2026-10-27 {text} ({text} {text})",
+    ]
+    shown = {
+        "title": text, "words": text, "word": "session", "bank": "tidewatch", "time": "",
+        "fields": [], "uri": "holdfast://session/x", "above": [],
+        "trace": Trace("session", a_session()),
+        "below": [{"uri": "holdfast://turn/y", "kind": "turn", "text": text, "time": ""}],
+    }  # fmt: skip
+    record = bytes(export(PageFormat.MARKDOWN, "any_record.html", shown, 200).body).decode()
+    lines = rendered(record)
+    assert lines[0] == text and lines[-1] == f"{text} (turn) holdfast://turn/y"
+    assert f"> {text}" in record.splitlines()
+
+
+def rendered(markdown: str) -> list[str]:
+    """The lines that somebody reads where Markdown is shown."""
+    shown = MarkdownIt("gfm-like", {"linkify": False}).render(markdown)
+    lines = unescape(re.sub(r"<[^>]*>", "", shown)).split("\n")
+    return [line for line in lines if line]
 
 
 @pytest.mark.parametrize(
