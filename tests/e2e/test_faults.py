@@ -103,19 +103,18 @@ def test_servers_killed_at_random_points_do_no_harm(tmp_path: Path) -> None:
     prompt = {"prompt": "x" * 20, "cwd": "/nowhere"}
     control_s = max(_hook_s(home, f"before-{number}", prompt) for number in range(2))
     for round in range(5):
-        server = _serve(home)
-        assert server.stdin is not None
-        server.stdin.write(json.dumps(call).encode() + b"\n")
-        server.stdin.flush()
-        # One while it starts, the others while it answers and waits.
-        assert kill_after(server, 0.05 + (round + rng.random()) / 5 * 1.15)
-        server.communicate()
+        with _serve(home) as server:
+            assert server.stdin is not None
+            server.stdin.write(json.dumps(call).encode() + b"\n")
+            server.stdin.flush()
+            # One while it starts, the others while it answers and waits.
+            assert kill_after(server, 0.05 + (round + rng.random()) / 5 * 1.15)
         assert _hook_s(home, f"after-{round}", prompt) < longest_hook_s(control_s)
     assert dump(home / "memory.db") == before
     # Whatever the dead ones left in the way, the next one is there to be asked.
-    last = _serve(home)
-    _wait_for_answer(home)
-    last.communicate(timeout=60)
+    with _serve(home) as last:
+        _wait_for_answer(home)
+        last.communicate(timeout=60)
     assert run(home, "doctor").returncode == 0
     hook(home, "SessionEnd", SESSION)
     wait_until_quiet(home)
