@@ -8,6 +8,7 @@ import pytest
 from bench.recaps import Matter, read_in, read_matters, unrelated_prompts
 
 from holdfast.app.memory import Holdfast
+from holdfast.recall.retrievers.recaps import LIMITS, RecapSearch
 from holdfast.settings import Settings
 
 # Two that a later conversation changed, one by a person, one with an exception said afterwards.
@@ -53,6 +54,23 @@ def test_a_changed_recap_is_named_and_not_quoted(harbour: Holdfast) -> None:
 def test_an_unrelated_prompt_gets_silence(harbour: Holdfast, quickly: bool) -> None:
     told = [p for p in unrelated_prompts() if harbour.briefs.goal_brief(p, quickly=quickly).text]
     assert told == []
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("share", "rare_words", "is_told"),
+    [
+        (LIMITS.min_share, LIMITS.min_rare_words, True),
+        (LIMITS.min_share, LIMITS.min_rare_words - 1, False),
+        (LIMITS.min_share - 0.01, LIMITS.min_rare_words, False),
+    ],
+)
+def test_by_words_a_recap_needs_both_many_words_and_a_large_share(
+    harbour: Holdfast, share: float, rare_words: int, is_told: bool
+) -> None:
+    search = RecapSearch(harbour.reader, harbour.context.bank_id() or "")
+    found = search.find("boats", lambda _: (share, rare_words), [], None)
+    assert bool(found) is is_told
 
 
 @pytest.mark.model

@@ -80,6 +80,22 @@ def test_narration_and_what_points_back_are_not_distilled(reply: str, kept: bool
     assert any(last in one.said for one in found) is kept
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("Please find out why the ledger loader fails at night.", False),
+        ("Now check whether the ledger loader reads every row twice.", False),
+        ("The ledger loader fails at night on the harbour server.", True),
+        ("Check the ledger loader against the harbour table before each release.", True),
+    ],
+)
+def test_an_order_to_find_something_out_is_not_distilled(prompt: str, kept: bool) -> None:
+    turns = [said(Role.USER, prompt, 0), said(Role.ASSISTANT, "The tide table was locked.", 1)]
+    everything = SelectionLimits(threshold=-100.0)
+    found = distil(turns, Context(), packaged_selector(), everything)
+    assert any(one.is_person for one in found) is kept
+
+
 def test_the_last_message_before_a_prompt_closes_an_exchange() -> None:
     turns = [*SESSION, said(Role.USER, "Thanks, commit that please.", 4)]
     places = {u.turn.id: u.place for u in find_utterances(turns)}

@@ -157,9 +157,7 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
     if candidate.statement.lead and _PRAISE_LEAD.match(candidate.statement.lead):
         return False
     if utterance.is_person:
-        if _ROLE.match(utterance.text) or "?" in text or _DIFF.search(text):
-            return False
-        return not (_ASKS_TO_FIND_OUT.match(text) and len(sentences(text)) == 1)
+        return not _ROLE.match(utterance.text) and not _asks(text) and not _DIFF.search(text)
     if candidate.statement.before and POINTS_BACK.match(text):
         return False
     if utterance.place is Place.REPLY and _NARRATES.search(text):
@@ -168,6 +166,11 @@ def _may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
         return False
     stated = sentences(text)
     return not any(is_guess(s) or is_chatter(s) for s in stated)
+
+
+def _asks(text: str) -> bool:
+    """Whether a person asks something, or only orders to find it out."""
+    return "?" in text or (_ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1)
 
 
 def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -> Distilled:
