@@ -80,6 +80,7 @@ def rowids(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.model
 def test_an_exchange_too_large_for_memory_is_still_built(
     tmp_path: Path,
 ) -> None:
