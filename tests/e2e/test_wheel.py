@@ -13,14 +13,18 @@ import pytest
 from holdfast.version import __version__
 
 ROOT = Path(__file__).parents[2]
-BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+# As a person's installer builds it: -S keeps out Holdfast itself, which this environment has.
+BUILD = (
+    f"import sys; sys.path.append({sysconfig.get_path('purelib')!r}); "
+    "from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     done = subprocess.run(
-        [sys.executable, "-c", BUILD, str(folder)],
+        [sys.executable, "-S", "-c", BUILD, str(folder)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from holdfast.regex import regex
-
-_TITLE = regex(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
-_BLOCK = regex(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
-_OVERVIEW = regex(r"^```\n(?P<text>Holdfast: all commands\n.*?)\n```$", re.M | re.S)
+_TITLE = re.compile(r"^(usage|positional arguments|options|examples|[A-Z][^:]*): ?(.*)$")
+_BLOCK = re.compile(r"^## holdfast (?P<name>[\w-]+)\n+```\n(?P<text>.*?)\n```$", re.M | re.S)
+_OVERVIEW = re.compile(r"^```\n(?P<text>Holdfast: all commands\n.*?)\n```$", re.M | re.S)
 
 # Where the formatter may break a word, without a hyphen.
 _BREAK = r"\:"
