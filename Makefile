@@ -72,14 +72,14 @@ check: setup     ## format, lint, types, import contracts, structure, docs
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/check_structure.py
-	@$(BIN)/python -m cogapp --check docs/*.md
+	@$(BIN)/python -m cogapp --check docs/*.md docs/decisions/README.md
 
 fix: setup       ## format, and mend what the linter can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 docs: setup      ## regenerate the generated parts of docs/
-	@$(BIN)/python -m cogapp -r docs/*.md
+	@$(BIN)/python -m cogapp -r docs/*.md docs/decisions/README.md
 	@$(BIN)/python tools/run_tour.py
 
 bench: setup     ## measure; see bench/README.md

@@ -95,19 +95,6 @@ def test_modules_imported_by_examples_exist() -> None:
     assert [found for found in imported if not hasattr(import_module(found[1]), found[2])] == []
 
 
-def test_decision_records_are_numbered_consecutively() -> None:
-    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    assert pages
-    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
-    for number, page in enumerate(pages, 1):
-        assert page.read_text().startswith(f"# {number}. "), page.name
-
-
-def test_decision_records_are_short() -> None:
-    for page in (ROOT / "docs" / "decisions").glob("*.md"):
-        assert len(page.read_text("utf-8").splitlines()) <= 40, page
-
-
 def test_claude_md_only_includes_agents_md() -> None:
     assert document("CLAUDE.md").strip() == "@AGENTS.md"
 
