@@ -202,16 +202,14 @@ def rank(
         weights = words_only(plan.weights)
         _score(pool, plan, weights)
         if plan.limits.soft_match_depth:
-            _add_neighbours(store, pool, plan)
-            apply_status(store, pool, plan.as_of, now)
+            _add_neighbours(store, pool, plan, now)
             _score(pool, plan, weights)
     else:
         covered = _best_coverage(query, own_runs[0].result)
         weights = weights_for_coverage(covered, plan.weights)
         _fill_in_cosines(store, query, pool, semantic, semantic_run)
         _score(pool, plan, weights)
-        _add_neighbours(store, pool, plan)
-        apply_status(store, pool, plan.as_of, now)
+        _add_neighbours(store, pool, plan, now)
         _fill_in_cosines(store, query, pool, semantic, semantic_run)
         _score(pool, plan, weights)
         reports.append(_match_softly(query, pool, plan, semantic))
@@ -492,7 +490,7 @@ def _fill_in_cosines(
             known.scores["semantic"] = min(1.0, max(0.0, scaled))
 
 
-def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan) -> None:
+def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan, now: Callable[[], str]) -> None:
     """Add the turns beside the best turns as candidates, though they may share no word."""
     only_known = plan.networks or plan.knowledge
     if only_known or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
@@ -502,10 +500,12 @@ def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan) -> None:
         p = candidate.passage
         if p.kind == "turn":
             wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
+    known = len(pool)
     for (bank, session), places in wanted.items():
         for passage in store.passages.of_turns(bank, session, sorted(places)):
             if passage.role != "tool":
                 pool.add(passage)
+    apply_status(store, pool, plan.as_of, now, known)
 
 
 def _match_softly(

@@ -3,7 +3,7 @@ ranking step gave them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import EndedSentence
@@ -92,11 +92,16 @@ class Pool:
 
     def add(self, passage: Passage) -> Candidate:
         """The candidate for a passage; added if it is not in the pool yet."""
-        return self._candidates.setdefault(passage_key(passage), Candidate(passage))
+        key = passage_key(passage)
+        known = self._candidates.get(key)
+        if known is None:
+            known = self._candidates[key] = Candidate(passage)
+        return known
 
-    def keep_only(self, wanted: Callable[[Passage], bool]) -> None:
-        """Drop the candidates whose passage is not wanted."""
-        self._candidates = {key: c for key, c in self._candidates.items() if wanted(c.passage)}
+    def drop(self, keys: Collection[PassageKey]) -> None:
+        """Remove these candidates."""
+        for key in keys:
+            del self._candidates[key]
 
     def get(self, key: PassageKey) -> Candidate | None:
         return self._candidates.get(key)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from holdfast.language import IRREGULAR_WORDS, stem, words
@@ -139,44 +140,78 @@ def proximity(weights: Mapping[str, float], text: str) -> float:
     return min(1.0, sum(pairs.values()) / total) if total else 0.0
 
 
-def _matched_stems(weights: Mapping[str, float], text: str) -> list[tuple[int, str]]:
+def _matched_stems(weights: Mapping[str, float], text: str) -> Sequence[tuple[int, str]]:
     """The query's stems in a text, in order, each with its position."""
-    text = text[:_MAX_CHARACTERS]
-    # A stem keeps the first letters of its word: only words that begin alike need stemming.
-    starts = {key[:2] for key in weights}
+    return _matches(tuple(weights), text[:_MAX_CHARACTERS])
+
+
+class _Sought(NamedTuple):
+    """What a text is searched for: the stems of a query, the letters that they begin with, those
+    among them that are pieces of a script without spaces, and starts of words, each with its
+    stem."""
+
+    stems: frozenset[str]
+    first_letters: frozenset[str]
+    pieces: tuple[str, ...]
+    starts: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=16)
+def _sought(stems: tuple[str, ...]) -> _Sought:
+    starts = ((fold_marks(key[:-1].lower()), key) for key in stems if is_start(key))
+    return _Sought(
+        frozenset(stems),
+        # A stem keeps the first letters of its word: only words that begin alike need stemming.
+        frozenset(key[:2] for key in stems),
+        tuple(key for key in stems if is_piece(key)),
+        tuple(starts),
+    )
+
+
+# A search looks into each of its best texts several times.
+@lru_cache(maxsize=512)
+def _matches(stems: tuple[str, ...], text: str) -> Sequence[tuple[int, str]]:
+    sought = _sought(stems)
     said = words(apart_from_pieces(text))
+    distinct = set(said)
     alike = {
-        word: stem(word) for word in set(said) if word[:2] in starts or word in IRREGULAR_WORDS
+        word: stem(word)
+        for word in distinct
+        if word[:2] in sought.first_letters or word in IRREGULAR_WORDS
     }
-    found = {word: [root] for word, root in alike.items() if root in weights}
-    for word, roots in _other_forms(weights, text, said):
+    found = {word: [root] for word, root in alike.items() if root in sought.stems}
+    for word, roots in _other_forms(sought, text, distinct):
         found[word] = [*found.get(word, ()), *roots]
+    if not found and not sought.pieces:
+        return ()
     matched = [(n, root) for n, word in enumerate(said) if word in found for root in found[word]]
-    pieces = [key for key in weights if is_piece(key)]
-    return sorted(matched + _piece_places(pieces, text)) if pieces else matched
+    return sorted(matched + _piece_places(sought.pieces, text)) if sought.pieces else matched
 
 
 def _other_forms(
-    weights: Mapping[str, float], text: str, said: Collection[str]
+    sought: _Sought, text: str, said: Collection[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Words of a text with the query's stems that they have in another form: as names in mixed
     case, whose parts are words, and as words that begin like one of the query."""
     for name, parts in mixed_case_names(text):
-        roots = {stem(part) for part in parts} & weights.keys()
+        roots = {stem(part) for part in parts} & sought.stems
         if roots:
             yield name, sorted(roots)
     if not text.isascii():
         # The index has no marks on letters: "migracion" finds "migración".
-        for word in {word for word in said if not word.isascii()}:
-            if (root := stem(fold_marks(without_elision(word)))) in weights:
+        for word in said:
+            if not word.isascii() and (root := _unmarked_stem(word)) in sought.stems:
                 yield word, [root]
-    begun = [(fold_marks(key[:-1].lower()), key) for key in weights if is_start(key)]
-    if begun:
-        for word in set(said):
+    if sought.starts:
+        for word in said:
             folded = fold_marks(without_elision(word))
-            roots = [key for start, key in begun if starts_word(start, folded)]
+            roots = [key for start, key in sought.starts if starts_word(start, folded)]
             if roots:
                 yield word, roots
+
+
+def _unmarked_stem(word: str) -> str:
+    return stem(fold_marks(without_elision(word)))
 
 
 def _piece_places(pieces: Iterable[str], text: str) -> list[tuple[int, str]]:

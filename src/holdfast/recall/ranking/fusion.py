@@ -95,18 +95,14 @@ def fuse_by_ranks(
 def add_neighbour_scores(pool: Pool, weights: RankingWeights = DEFAULT_WEIGHTS) -> None:
     """Add to each turn a share of the scores of the turns just before and after it. Superseded and
     retracted turns add nothing to others."""
-    scores = {
-        (c.passage.bank, c.passage.session, c.passage.seq): c.score
-        for c in pool
-        if c.passage.kind == "turn" and c.passage.status not in _PAST
-    }
-    for candidate in pool:
-        p = candidate.passage
-        if p.kind != "turn":
-            continue
-        beside = [scores.get((p.bank, p.session, p.seq + step), 0.0) for step in (-1, 1)]
-        if any(beside):
-            gained = weights.neighbour * sum(beside)
+    turns = [(c, c.passage) for c in pool if c.passage.kind == "turn"]
+    scores = {(p.bank, p.session, p.seq): c.score for c, p in turns if p.status not in _PAST}
+    score_at = scores.get
+    for candidate, p in turns:
+        before = score_at((p.bank, p.session, p.seq - 1), 0.0)
+        beside = before + score_at((p.bank, p.session, p.seq + 1), 0.0)
+        if beside:
+            gained = weights.neighbour * beside
             candidate.notes["neighbours"] = round(gained, 4)
             candidate.score += gained
 

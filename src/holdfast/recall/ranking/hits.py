@@ -37,7 +37,7 @@ def make_hit(reader: Reader, candidate: Candidate, as_of: str = "") -> Hit:
     passage = candidate.passage
     session = reader.sessions.get(passage.bank, passage.session) if passage.session else None
     record = None if passage.kind in _WHOLE_PASSAGES else record_of(reader, passage)
-    shared, imported = _origin_notes(record)
+    shared, imported = _origin_notes(reader, record)
     made = Hit(
         uri=uri(passage.kind, passage.id),
         kind=passage.kind,
@@ -115,11 +115,29 @@ def _own_correction(reader: Reader, bank: str, kind: str, id: str) -> str:
     return f"by {known.who} on {known.time[:10]}" if known is not None and known.text else ""
 
 
-def _origin_notes(record: Record | None) -> tuple[str, str]:
-    """Who shared a record and when, and its name in the program it was imported from."""
+def _origin_notes(reader: Reader, record: Record | None) -> tuple[str, str]:
+    """Who shared a record and when, and its name in the program it was imported from. A fact of
+    which all evidence was shared is shared itself."""
+    if isinstance(record, Fact) and record.evidence:
+        notes = [_shared_memory(reader, record.bank, name) for name in record.evidence]
+        return (notes[-1] if all(notes) else ""), ""
     if isinstance(record, SharedRecord):
         return f"by {record.author} on {record.shared[:10]}", ""
+    if isinstance(record, Memory):
+        return _shared_note(record), ""
     return ("", record.origin) if isinstance(record, ImportedRecord) else ("", "")
+
+
+def _shared_memory(reader: Reader, bank: str, name: str) -> str:
+    """Who shared the memory of this URI, and when; "" for another record."""
+    parsed = parse_uri(name)
+    found = reader.records.find(bank, *parsed, 1) if parsed and parsed.kind == "memory" else []
+    return _shared_note(found[0]) if found and isinstance(found[0], Memory) else ""
+
+
+def _shared_note(memory: Memory) -> str:
+    by = memory.shared_by
+    return f"by {by} on {memory.validity.learned[:10]}" if by else ""
 
 
 def _why(candidate: Candidate) -> dict[str, float]:

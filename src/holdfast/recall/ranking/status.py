@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 
 from holdfast.errors import NotFoundError
 from holdfast.model.fact_history import status_change_at
@@ -41,13 +42,19 @@ _LOSS_PER_DOUBLING = 0.05
 _LOWEST_FACTOR = 0.85
 
 
-def apply_status(reader: Reader, pool: Pool, as_of: str, now: Callable[[], str]) -> None:
-    """Drop what did not exist at `as_of`, and give the rest its status of then."""
+def apply_status(
+    reader: Reader, pool: Pool, as_of: str, now: Callable[[], str], known: int = 0
+) -> None:
+    """Drop what did not exist at `as_of`, and give the rest its status of then. The first `known`
+    candidates of the pool have theirs already."""
+    added = list(islice(pool, known, None))
     if as_of:
-        pool.keep_only(lambda passage: existed_at(reader, passage, as_of))
-    histories = status_histories(reader, (c.passage for c in pool))
+        gone = {c.key for c in added if not existed_at(reader, c.passage, as_of)}
+        pool.drop(gone)
+        added = [candidate for candidate in added if candidate.key not in gone]
+    histories = status_histories(reader, (c.passage for c in added))
     at = as_of or now()
-    for candidate in pool:
+    for candidate in added:
         passage = candidate.passage
         last = status_change_at(histories.get(candidate.key, ()), as_of)
         if passage.kind == "fact":

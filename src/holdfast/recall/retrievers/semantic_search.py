@@ -25,7 +25,7 @@ from holdfast.recall.retrievers.vector_matrix import (
     ScanResult,
     VectorMatrix,
     rank_stored_vectors,
-    read_vector,
+    read_vectors,
 )
 from holdfast.store.protocol import Reader
 
@@ -115,11 +115,10 @@ class ModelSemanticSearch:
             ours = [passage for passage in passages if passage.bank == bank and passage.hash]
             hashes = list({passage.hash for passage in ours})
             best: dict[str, float] = {}
-            for stored in reader.vectors.of_hashes(bank, embedder.name, hashes):
-                own = read_vector(stored.data, embedder.dimension)
-                if own is not None:
-                    score = float(own @ vector)
-                    best[stored.hash] = max(score, best.get(stored.hash, -1.0))
+            stored = reader.vectors.of_hashes(bank, embedder.name, hashes)
+            whole, own = read_vectors(stored, embedder.dimension)
+            for one, score in zip(whole, (own @ vector).tolist(), strict=True):
+                best[one.hash] = max(score, best.get(one.hash, -1.0))
             for passage in ours:
                 if passage.hash in best:
                     found[passage_key(passage)] = best[passage.hash]

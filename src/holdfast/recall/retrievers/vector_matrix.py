@@ -13,8 +13,9 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -89,16 +90,30 @@ def read_vector(data: bytes, dimension: int) -> Floats | None:
         return vector if float(vector @ vector) <= _MAX_LENGTH**2 else None
 
 
+def read_vectors(
+    stored: Iterable[StoredVector], dimension: int
+) -> tuple[list[StoredVector], Floats]:
+    """Those of the stored vectors that are usable (complete, finite, and not longer than 1), and
+    their values as the rows of one array."""
+    whole = [one for one in stored if len(one.data) == dimension * 4]
+    values = np.frombuffer(b"".join(one.data for one in whole), np.float32)
+    values = values.reshape(len(whole), dimension)
+    with np.errstate(all="ignore"):
+        usable = np.einsum("ij,ij->i", values, values) <= _MAX_LENGTH**2
+    if usable.all():
+        return whole, values
+    return list(compress(whole, usable.tolist())), values[usable]
+
+
 def rank_stored_vectors(named: Sequence[StoredVector], vector: Floats, limit: int) -> ScanResult:
     """Rank the vectors that a store returned by their product with a query vector."""
-    read = [(one.number, read_vector(one.data, len(vector))) for one in named]
-    whole = [(number, own) for number, own in read if own is not None]
-    if not whole:
+    usable, values = read_vectors(named, len(vector))
+    if not usable:
         return ScanResult([], 0.0, 0.0, len(named))
-    scores = np.stack([own for _, own in whole]) @ vector
+    scores = values @ vector
     top = np.argsort(-scores, kind="stable")[:limit]
-    best = [(whole[int(i)][0], float(scores[i])) for i in top]
-    return ScanResult(best, float(scores.min()), float(scores.max()), len(named) - len(whole))
+    best = [(usable[int(i)].number, float(scores[i])) for i in top]
+    return ScanResult(best, float(scores.min()), float(scores.max()), len(named) - len(usable))
 
 
 class VectorMatrix:
@@ -189,14 +204,8 @@ class VectorMatrix:
         return len(later) > MAX_UNWRITTEN or span.total - len(later) < len(loaded.numbers) // 2
 
     def _stack(self, found: list[StoredVector]) -> _Vectors:
-        """The usable vectors as one array: complete, finite, and not longer than 1."""
-        whole = [v for v in found if len(v.data) == self._dimension * 4]
-        vectors = np.frombuffer(b"".join(v.data for v in whole), np.float32)
-        vectors = vectors.reshape(len(whole), self._dimension)
-        numbers = np.array([v.number for v in whole], np.int64)
-        with np.errstate(all="ignore"):
-            sound = np.square(vectors).sum(axis=1) <= _MAX_LENGTH**2
-        return _Vectors(numbers[sound], vectors[sound])
+        usable, values = read_vectors(found, self._dimension)
+        return _Vectors(np.array([one.number for one in usable], np.int64), values)
 
     def _batches(self, reader: Reader) -> Iterator[_Vectors]:
         known = 0
