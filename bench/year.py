@@ -284,6 +284,7 @@ def _questions(database: Path) -> list[str]:
 
 def _command_ratio(place: Path, question: str) -> float:
     env = {**os.environ, "HOME": str(place), "HOLDFAST_HOME": str(place / ".holdfast")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling would be measured instead
     main = "from holdfast.interfaces.cli.main import main; raise SystemExit(main())"
 
     def used(*arguments: str) -> float:
