@@ -19,7 +19,7 @@ import yaml
 
 from holdfast.errors import StoreError
 from holdfast.interfaces.http.auth.guard import BODY_TIMEOUT_S, MAX_BODY_BYTES
-from holdfast.interfaces.http.server.slow_clients import HEAD_TIMEOUT_S
+from holdfast.interfaces.mcp.connection_room import HEAD_TIMEOUT_S
 from holdfast.model.bank import Bank
 from holdfast.settings import ServeSettings
 from holdfast.store.postgres.store import PostgresStore

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -13,7 +14,7 @@ import sys
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -327,3 +328,41 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
         for number in (port, "99999", "-1"):
             done = holdfast(tmp_path, "mcp", "--http", "--port", number)
             assert done.returncode == 2 and f"Port {number} cannot be had" in done.stderr
+
+
+@pytest.mark.slow
+def test_half_open_connections_do_not_lock_the_owner_out() -> None:
+    """More connections than the server holds begin a request and do not end it."""
+    half_open = 700
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(4096, hard)), hard))
+    usual = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    with listening() as server, ExitStack() as stack:
+        kept = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+        stack.callback(kept.close)
+
+        def ask_on_the_kept_connection() -> int:
+            kept.request("POST", "/mcp", json.dumps(ping()).encode(), usual)
+            response = kept.getresponse()
+            assert response.read()
+            return response.status
+
+        first = ask_on_the_kept_connection()
+        first_socket = kept.sock
+        lines: list[socket.socket] = []
+        for _ in range(half_open):
+            line = socket.create_connection(("127.0.0.1", server.server_port), 60)
+            lines.append(stack.enter_context(line))
+            with suppress(ConnectionError):
+                line.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        assert {send(server, ping())[0].status for _ in range(20)} == {first}
+        # A connection that has shown its key is older than all of them, and stays.
+        assert ask_on_the_kept_connection() == first and kept.sock is first_socket
+        # The oldest made room for the latest, and was told why.
+        lines[0].settimeout(60)
+        assert b"503 Service Unavailable" in lines[0].recv(4096)
+        lines[-1].settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            lines[-1].recv(1)
+        still_open = threading.active_count()
+        assert still_open < half_open / 2

@@ -16,11 +16,21 @@ import time
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socket import MSG_PEEK, socket
+from socket import MSG_PEEK, SHUT_RDWR, socket
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from holdfast.errors import BusyError, HoldfastError, InputError, NotFoundError
+from holdfast.interfaces.mcp.connection_room import (
+    HEAD_TIMEOUT_S,
+    MAX_LOCAL_WITHOUT_KEY,
+    MESSAGES,
+    REMEDY,
+    RETRY_AFTER_S,
+    STATUS,
+    RoomLimits,
+    find_crowd,
+)
 from holdfast.interfaces.mcp.jsonrpc import (
     BUSY,
     INVALID_REQUEST,
@@ -54,17 +64,18 @@ class HttpLimits(NamedTuple):
 
     # Every agent that runs has one session; the idle ones make room for new ones.
     sessions: int = 64
-    # Connections each have a thread; more than this are closed at once.
+    # Connections each have a thread. Of these, few may be without a key (`connection_room`).
     connections: int = 400
     # A call that has not ended by then is answered with an error.
     call_timeout_s: float = 300.0
-    # A connection without a request is closed after this.
+    # A connection that has shown the token and asks nothing is closed after this.
     idle_s: float = 60.0
     # How often a waiting request checks whether its client hung up.
     hangup_check_s: float = 0.25
 
 
 LIMITS = HttpLimits()
+_ROOM = RoomLimits(LIMITS.connections, MAX_LOCAL_WITHOUT_KEY, LIMITS.connections)
 
 
 class _RefusedError(Exception):
@@ -73,6 +84,34 @@ class _RefusedError(Exception):
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         super().__init__(reason)
         self.status = status
+
+
+class _Connection:
+    """A connection, as `connection_room` counts it. Every client has the address of this machine,
+    or as many of 127.0.0.0/8 as it likes, so addresses tell nothing."""
+
+    address = ADDRESS
+    is_trusted = is_busy = False
+
+    def __init__(self, request: socket) -> None:
+        self.request = request
+        self.opened_at = time.monotonic()
+        # Only then is anything of it answered.
+        self.has_key = False
+
+    def hang_up(self, why: str) -> None:
+        """Say why and close it, from another thread than the one that serves it."""
+        error = encode_error(None, RpcError(BUSY, f"{MESSAGES[why]} {REMEDY}")).strip().encode()
+        status = HTTPStatus(STATUS[why])
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: {JSON_TYPE}\r\n"
+            f"Content-Length: {len(error)}\r\nRetry-After: {RETRY_AFTER_S}\r\n"
+            "Connection: close\r\n\r\n"
+        )
+        with suppress(OSError):
+            self.request.send(head.encode() + error)
+        with suppress(OSError):
+            self.request.shutdown(SHUT_RDWR)
 
 
 class _Line(NamedTuple):
@@ -87,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
-    timeout = LIMITS.idle_s
+    timeout = HEAD_TIMEOUT_S
 
     @property
     def _server(self) -> HttpServer:
@@ -139,6 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
         is_right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), token)
         if scheme.lower() != "bearer" or not is_right:
             raise _RefusedError(HTTPStatus.UNAUTHORIZED, "The token is missing or wrong.")
+        self._server.note_key(self.connection)
+        self.connection.settimeout(LIMITS.idle_s)
         check_version(self.headers)
 
     def _read(self) -> list[Message]:
@@ -254,7 +295,8 @@ class HttpServer(ThreadingHTTPServer):
         self.sessions = SessionTable(LIMITS.sessions, LIMITS.sessions, MAX_PENDING_CALLS)
         self._engines = engines
         self._spec = spec
-        self._free_connections = threading.BoundedSemaphore(LIMITS.connections)
+        self._connections: dict[socket, _Connection] = {}
+        self._lock = threading.Lock()
         try:
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
@@ -273,19 +315,36 @@ class HttpServer(ThreadingHTTPServer):
         session = post.session
         return MessageHandler(self._spec, self._engines, session.calls, session.client, CANCELLED)
 
+    def note_key(self, request: socket) -> None:
+        """Note that a connection has shown the token."""
+        with self._lock:
+            if request in self._connections:
+                self._connections[request].has_key = True
+
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Accept a connection, or close it if there are too many."""
-        if self._free_connections.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        """Accept a connection. If there are too many, the oldest that has shown no key has to go,
+        or else this one."""
+        new = _Connection(request)
+        with self._lock:
+            self._connections[request] = new
+            crowded = find_crowd(new, self._connections.values(), _ROOM)
+            refused = None if crowded is None else crowded.oldest or new
+            if refused is not None:
+                del self._connections[refused.request]
+        if crowded is not None and refused is not None:
+            refused.hang_up(crowded.why)
+        if refused is new:
             self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection to its end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free_connections.release()
+            with self._lock:
+                self._connections.pop(request, None)
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
         """Report an error, unless the client is simply gone."""

@@ -3,19 +3,29 @@ All are bounded in number, size and time."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from graphql import parse
 
-from holdfast.errors import InputError
+from holdfast.app.memory import Holdfast
+from holdfast.errors import BusyError, InputError
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.core.request_principal import owner, set_principal
 from holdfast.interfaces.http.graphql import limits
+from holdfast.interfaces.http.graphql.schema import answer
+from holdfast.interfaces.http.graphql.types import Context
+from holdfast.settings import load_settings
 from tests.support.http.server import HttpResponse, Server, make_home, serving
+from tests.support.waiting import TIMEOUT_S
+
+READERS = 2
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +218,43 @@ def test_others_are_answered_while_expensive_queries_are_checked(attacked: Serve
         check.join(60)
     assert len(told) == len(checks) and all(told)
     assert answered > 3 * len(checks)
+
+
+def test_a_query_that_is_not_answered_in_time_gets_an_error_and_no_further_field_is_read(
+    tmp_path: Path,
+) -> None:
+    env = make_home(tmp_path)
+    busy, begun = threading.Event(), threading.Event()
+
+    def hold(memory: Holdfast) -> None:
+        begun.set()
+        busy.wait(TIMEOUT_S)
+
+    async def ask_a_busy_server(pool: MemoryPool) -> tuple[dict[str, Any], dict[str, Any]]:
+        set_principal(owner())
+        holding = [asyncio.create_task(pool.read(hold)) for _ in range(READERS)]
+        assert await asyncio.to_thread(begun.wait, TIMEOUT_S)
+        late = await answer(pool, "{ banks { name } }", None, None, read_timeout_s=0.2)
+        busy.set()
+        await asyncio.gather(*holding)
+        return late, await answer(pool, "{ banks { name } }", None, None)
+
+    pool = MemoryPool(load_settings(env), readers=READERS)
+    try:
+        late, again = asyncio.run(ask_a_busy_server(pool))
+    finally:
+        busy.set()
+        pool.close()
+    assert late["data"] is None
+    told = late["errors"][0]
+    assert "not answered within 0.2 s" in told["message"]
+    assert told["extensions"] == {"code": "busy", "remedy": "Ask for less at once, or again later."}
+    assert "errors" not in again and again["data"]["banks"]
+
+
+def test_fields_are_not_resolved_after_the_time_is_up() -> None:
+    """Also where nothing waits in between, so that a deadline of the loop would not be noticed."""
+    ended = Context(cast(MemoryPool, None), parse("{ banks { name } }"), 0.0)
+    with pytest.raises(BusyError, match="not answered within 0 s"):
+        ended.check_time()
+    Context(cast(MemoryPool, None), parse("{ banks { name } }"), 60.0).check_time()

@@ -14,6 +14,7 @@ from graphql import (
     DocumentNode,
     GraphQLError,
     GraphQLResolveInfo,
+    OperationType,
     get_operation_ast,
     parse,
     specified_rules,
@@ -30,7 +31,14 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.search.hit_view import endings
 from holdfast.app.views.decision_log import channel_of
-from holdfast.errors import ForbiddenError, HoldfastError, InputError, StoreError, require_words
+from holdfast.errors import (
+    BusyError,
+    ForbiddenError,
+    HoldfastError,
+    InputError,
+    StoreError,
+    require_words,
+)
 from holdfast.interfaces.http.api.listing import (
     Page,
     concepts_page,
@@ -82,6 +90,10 @@ T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
 # The slowest text that the parser takes is validated in a second and a half of processor time.
 _CHECK_TIMEOUT_S = 10.0
+# How long the fields of a query may take together: as many as the limits let through take about a
+# second of processor time. What changes or answers may wait for a model service; it has the
+# time that any request has.
+_READ_TIMEOUT_S = 30.0
 # Texts are checked beside requests; more threads would only take the processor from them.
 _CHECKS = ThreadPoolExecutor(1, "graphql")
 
@@ -355,8 +367,8 @@ def _read_enum(among: type[EnumT], name: str) -> EnumT:
 
 
 class _FieldCheck(SchemaExtension):
-    """Checks the arguments of every field, and the permission for every mutation, under whatever
-    alias or fragment it is called."""
+    """Checks the time that is left and the arguments of every field, and the permission for every
+    mutation, under whatever alias or fragment it is called."""
 
     def resolve(
         self,
@@ -367,6 +379,7 @@ class _FieldCheck(SchemaExtension):
         **kwargs: Any,
     ) -> Any:
         """Resolve a field if that is allowed."""
+        info.context.check_time()
         if info.parent_type.name == "Mutation":
             permissions.check(
                 permissions.MUTATIONS.get(info.field_name, permissions.UNLISTED), principal()
@@ -416,10 +429,15 @@ SCHEMA = _Schema(
 
 
 async def answer(
-    pool: MemoryPool, query: str, variables: dict[str, Any] | None, operation: str | None
+    pool: MemoryPool,
+    query: str,
+    variables: dict[str, Any] | None,
+    operation: str | None,
+    read_timeout_s: float = _READ_TIMEOUT_S,
 ) -> dict[str, Any]:
     """The response to a GraphQL request. The query is checked in a thread, since no check of a text
-    may keep the server from answering others; one that takes too long is refused."""
+    may keep the server from answering others. Both checking and answering end after a while, with
+    an error; a task that runs then is not broken off, but nobody waits for it."""
     checking = asyncio.get_running_loop().run_in_executor(_CHECKS, _check, query, operation)
     try:
         document = await asyncio.wait_for(checking, _CHECK_TIMEOUT_S)
@@ -430,8 +448,15 @@ async def answer(
         return _refused(error)
     if isinstance(document, list):
         return _refused(*document)
-    context = Context(pool, document)
-    result = await SCHEMA.execute(query, variables, context_value=context, operation_name=operation)
+    wanted = get_operation_ast(document, operation)
+    only_reads = wanted is not None and wanted.operation is OperationType.QUERY
+    timeout_s = read_timeout_s if only_reads else pool.settings.serve.request_s
+    context = Context(pool, document, timeout_s)
+    answering = SCHEMA.execute(query, variables, context_value=context, operation_name=operation)
+    try:
+        result = await asyncio.wait_for(answering, timeout_s)
+    except TimeoutError:
+        return _refused(context.too_late)
     response: dict[str, Any] = {"data": result.data}
     if result.errors:
         response["errors"] = [_error_json(error) for error in result.errors]
@@ -456,16 +481,21 @@ def _refused(*errors: Exception) -> dict[str, Any]:
     return {"data": None, "errors": [_error_json(error) for error in errors]}
 
 
+_ERROR_CODES: tuple[tuple[type[HoldfastError], str], ...] = (
+    (BusyError, "busy"),
+    (StoreError, "unavailable"),
+    (ForbiddenError, permissions.NOT_PERMITTED),
+)
+
+
 def _error_json(error: Exception) -> dict[str, Any]:
     """An error as GraphQL has it, without internals."""
     cause = error.original_error if isinstance(error, GraphQLError) else None
     known_error = next((one for one in (error, cause) if isinstance(one, HoldfastError)), None)
     place = {"path": error.path} if isinstance(error, GraphQLError) and error.path else {}
     if known_error is not None:
-        code = "unavailable" if isinstance(known_error, StoreError) else "bad_input"
-        if isinstance(known_error, ForbiddenError):
-            code = permissions.NOT_PERMITTED
-        aside = {"code": code, "remedy": known_error.remedy}
+        code = next((code for kind, code in _ERROR_CODES if isinstance(known_error, kind)), "")
+        aside = {"code": code or "bad_input", "remedy": known_error.remedy}
         return {"message": known_error.message, **place, "extensions": aside}
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from collections.abc import Callable
 from enum import EnumType
 from inspect import get_annotations
@@ -16,7 +17,7 @@ from graphql import DocumentNode
 from strawberry.types import Info
 
 from holdfast.app.memory import Holdfast
-from holdfast.errors import InputError
+from holdfast.errors import BusyError, InputError
 from holdfast.interfaces.http.api.listing import Page, exchanges_page, sessions_page
 from holdfast.interfaces.http.api.requests import MAX_PAGE_SIZE, write_cursor
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
@@ -41,13 +42,23 @@ class NodePage(Generic[T]):
 
 class Context:
     """What every resolver gets: access to the memory pool. One request runs only a few tasks at a
-    time, however many fields it has."""
+    time, however many fields it has, and none after its time is up."""
 
-    def __init__(self, pool: MemoryPool, document: DocumentNode) -> None:
+    def __init__(self, pool: MemoryPool, document: DocumentNode, timeout_s: float) -> None:
         # What is asked, parsed and checked.
         self.document = document
+        self.too_late = BusyError(
+            f"This was not answered within {timeout_s:g} s.",
+            "Ask for less at once, or again later.",
+        )
+        self._until = time.monotonic() + timeout_s
         self._pool = pool
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT_READS)
+
+    def check_time(self) -> None:
+        """Raise `too_late` if the time is up."""
+        if time.monotonic() >= self._until:
+            raise self.too_late
 
     async def read(self, task: Callable[[Holdfast], T]) -> T:
         """Run a task that only reads."""
@@ -304,10 +315,10 @@ class Found:
     """The records that speak of a query, best first; or an abstention."""
 
 
-@node(query.Citation, "number source layer excerpt browse_url time trust", source=str)
+@node(query.Citation, "number source layer excerpt browse_url time trust bank session", source=str)
 class Citation:
     """A piece of evidence under an answer; `number` is how the answer refers to it, `source` a
-    URI."""
+    URI, `bank` and `session` are the names of where it comes from."""
 
 
 @node(

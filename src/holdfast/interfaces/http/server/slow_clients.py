@@ -1,9 +1,6 @@
-"""Limits for connections: one that does not send the head of a request in time is closed, one
-address cannot hold all connections, and those without a key leave room for those with one.
-
-Where there is no room for a new connection, the oldest without a key is closed for it: whoever has
-a key shows it at once, so a connection that has waited longest belongs to nobody. Whoever has to go
-is told so, with 429 or 503 and when to come again.
+"""Limits for connections of uvicorn: one that does not send the head of a request in time is
+closed, and where there is no room for a new one, `connection_room` says which has to go. Whoever
+has to go is told so, with 429 or 503 and when to come again.
 """
 
 from __future__ import annotations
@@ -19,10 +16,19 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# A client sends the head of a request at once; this leaves time for bad networks. The nginx
-# configuration in the deployment guide uses the same number.
-HEAD_TIMEOUT_S = 15.0
-# The same for a connection that will be refused: it holds a file descriptor until then.
+from holdfast.interfaces.mcp.connection_room import (
+    HEAD_TIMEOUT_S,
+    MAX_LOCAL_WITHOUT_KEY,
+    MESSAGES,
+    REMEDY,
+    RETRY_AFTER_S,
+    STATUS,
+    RoomLimits,
+    find_crowd,
+)
+
+# How long a connection that will be refused has for the head of its request: it holds a file
+# descriptor until then.
 _REFUSED_HEAD_TIMEOUT_S = 2.0
 # Of the thousand connections of a server. Trusted proxies are exempt: they speak for many clients
 # and count them themselves.
@@ -30,21 +36,12 @@ MAX_CONNECTIONS_PER_CLIENT = 250
 # Connections that have shown no key yet, of all clients; half of those of a server.
 MAX_CONNECTIONS_WITHOUT_KEY = 500
 MAX_CONNECTIONS = 1000
-_RETRY_AFTER_S = 2
 # Connections that were told to go and are not closed yet; beyond that they are closed at once, so
 # that a flood of them takes no room.
 _MAX_LINGERING = 100
 _lingering: set[H11Protocol] = set()
 # Under load connections are refused by the thousand; the log has one line for all of a minute.
 _LOG_INTERVAL_S = 60.0
-# Why a connection is refused, as the log and the metrics name it, with the status it is told.
-OF_ADDRESS, WITHOUT_KEY, IN_ALL = "of_address", "without_key", "in_all"
-_STATUS = {OF_ADDRESS: 429, WITHOUT_KEY: 503, IN_ALL: 503}
-_MESSAGES = {
-    OF_ADDRESS: "Too many connections from this address.",
-    WITHOUT_KEY: "Too many connections that have shown no key.",
-    IN_ALL: "Too many connections.",
-}
 _REASONS = {429: "Too Many Requests", 503: "Service Unavailable"}
 
 
@@ -80,11 +77,11 @@ class _Refusal:
     def __init__(self, why: str) -> None:
         error = {
             "code": "too_many_connections",
-            "message": _MESSAGES[why],
-            "remedy": "Close some of them, or try again in a moment.",
+            "message": MESSAGES[why],
+            "remedy": REMEDY,
         }
-        headers = {"retry-after": str(_RETRY_AFTER_S), "connection": "close"}
-        self.response = JSONResponse({"error": error}, _STATUS[why], headers)
+        headers = {"retry-after": str(RETRY_AFTER_S), "connection": "close"}
+        self.response = JSONResponse({"error": error}, STATUS[why], headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.response(scope, receive, send)
@@ -107,7 +104,7 @@ class HeadTimeoutProtocol(H11Protocol):
     max_connections = MAX_CONNECTIONS
     refused_connections: RefusedConnections | None = None
     _head_timer: asyncio.TimerHandle | None = None
-    _opened_at = 0.0
+    opened_at = 0.0
     _has_shown_key = False
     _is_refused = False
     # Whether it was told to go and what it still sends is ignored.
@@ -116,7 +113,7 @@ class HeadTimeoutProtocol(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Start the timer, and close another connection if there are too many."""
         super().connection_made(transport)
-        self._opened_at = self.loop.time()
+        self.opened_at = self.loop.time()
         self._make_room()
         if not self.transport.is_closing():
             self._start_timer()
@@ -133,7 +130,7 @@ class HeadTimeoutProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Remember that a key was shown, until the connection ends."""
-        self._has_shown_key = self._has_key
+        self._has_shown_key = self.has_key
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -143,31 +140,31 @@ class HeadTimeoutProtocol(H11Protocol):
         super().connection_lost(exc)
 
     @property
-    def _address(self) -> str:
+    def address(self) -> str:
+        """The address of the client; "" for a socket that has none."""
         return self.client[0] if self.client else ""
 
     @property
-    def _is_trusted(self) -> bool:
+    def is_trusted(self) -> bool:
         """Whether this is a proxy, or a socket that has no address."""
         trusted = self.config.forwarded_allow_ips if self.config.proxy_headers else ()
-        return not self._address or self._address in (trusted or ())
+        return not self.address or self.address in (trusted or ())
 
     @property
-    def _has_key(self) -> bool:
+    def has_key(self) -> bool:
         """Whether this connection has shown a key; the guard names its principal in the request."""
         scope: Any = self.scope  # None before the first request
         return self._has_shown_key or (scope is not None and "principal" in scope)
 
     @property
-    def _is_busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether a request is being answered."""
         cycle: Any = self.cycle  # None before the first request
         return cycle is not None and not cycle.response_complete
 
     def _make_room(self) -> None:
-        """Refuse the oldest other connection without a key if there are too many: of this client,
-        of all those without a key, or in all. Where there is none that could go, the new one is
-        refused, unless it is only that those without a key are being answered just now."""
+        """Refuse the oldest other connection without a key if there are too many; where there is
+        none that could go, the new one."""
         connections: set[Any] = self.connections
         open_ones = [
             one
@@ -176,23 +173,16 @@ class HeadTimeoutProtocol(H11Protocol):
             and not one.transport.is_closing()
             and not one._is_refused
         ]
-        strangers = [one for one in open_ones if not one._is_trusted]
-        own = [one for one in strangers if one._address == self._address]
-        keyless = [one for one in strangers if not one._has_key]
-        if not self._is_trusted and len(own) > self.max_connections_per_client:
-            why, among = OF_ADDRESS, [one for one in own if not one._has_key]
-        elif not self._is_trusted and len(keyless) > self.max_connections_without_key:
-            why, among = WITHOUT_KEY, keyless
-        elif len(open_ones) > self.max_connections:
-            why, among = IN_ALL, keyless
-        else:
+        limits = RoomLimits(
+            self.max_connections_per_client, self.max_connections_without_key, self.max_connections
+        )
+        crowded = find_crowd(self, open_ones, limits)
+        if crowded is None:
             return
-        closable = [one for one in among if one is not self and not one._is_busy]
-        oldest = min(closable, key=lambda one: one._opened_at, default=None)
-        if oldest is not None:
-            oldest._hang_up(why)
-        elif why != WITHOUT_KEY:
-            self._refuse_requests(why)
+        if crowded.oldest is not None:
+            crowded.oldest._hang_up(crowded.why)
+        else:
+            self._refuse_requests(crowded.why)
 
     def _hang_up(self, why: str) -> None:
         """Tell a client that waits for nothing that it has to go, and close its connection. One
@@ -237,7 +227,7 @@ class HeadTimeoutProtocol(H11Protocol):
 
     def _close_if_idle(self) -> None:
         self._head_timer = None
-        if not self._is_busy and not self.transport.is_closing():
+        if not self.is_busy and not self.transport.is_closing():
             self.transport.close()
 
 
@@ -247,5 +237,4 @@ class LoopbackProtocol(HeadTimeoutProtocol):
 
     # All that the server takes.
     max_connections_per_client = max_connections = 500
-    # A browser opens six at a time.
-    max_connections_without_key = 100
+    max_connections_without_key = MAX_LOCAL_WITHOUT_KEY
