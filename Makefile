@@ -5,7 +5,7 @@ VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2]
 VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help setup try quick test browser coverage check fix bench docs clean
+.PHONY: help setup try quick test browser coverage check fix bench docs pictures clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -78,9 +78,15 @@ fix: setup       ## format, and mend what the linter can mend
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-docs: setup      ## regenerate the generated parts of docs/
+docs: setup      ## regenerate the generated parts of docs/, and build the site into build/site; needs no network
 	@$(BIN)/python -m cogapp -r docs/*.md docs/decisions/README.md
 	@$(BIN)/python tools/run_tour.py
+	@$(BIN)/python tools/diagrams.py
+	@$(BIN)/python tools/terminal_recording.py
+	@$(BIN)/python tools/build_site.py
+
+pictures: setup browser ## take the pictures of the pages anew, with the sample sessions; look at them afterwards
+	@$(BIN)/python tools/screenshots.py
 
 bench: setup     ## measure; see bench/README.md
 	@$(BIN)/python -m bench
