@@ -68,6 +68,24 @@ def test_recall_abstains_and_names_the_nearest_hits(memory: Holdfast) -> None:
     assert found.abstained and found.hits == () and found.misses
 
 
+def test_what_was_corrected_is_not_among_the_nearest(tmp_path: Path) -> None:
+    script = Script()
+    script.user("From now on we deploy with flux from the release branch, never by hand.")
+    script.assistant("Done, we deploy with flux from the release branch now.")
+    script.user("The release notes are written in German.")
+    script.write(tmp_path / "p")
+    with Holdfast(Settings(tmp_path / "home", tmp_path), now=lambda: NOW) as opened:
+        opened.ingest(opened.ingestion.find([tmp_path / "p"]))
+        asked = "kubernetes ingress controller certificate for the release branch"
+        before = opened.recall(asked, bank="proj")
+        assert before.abstained and any("flux" in miss.text for miss in before.misses)
+        (fact,) = [one for one in opened.browse.facts("proj") if "flux" in one.content]
+        opened.correct(f"fact/{fact.id}", "We deploy with argocd.", who="ada")
+        now = opened.recall(asked, bank="proj")
+        assert now.abstained and now.misses
+        assert not any("flux" in miss.text for miss in now.misses)
+
+
 def test_a_question_about_unknown_things_has_no_near_miss(memory: Holdfast) -> None:
     found = memory.recall("zymurgy", bank="proj")
     assert found.abstained and found.misses == ()

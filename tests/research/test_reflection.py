@@ -182,6 +182,9 @@ def test_a_model_gets_delimited_records_and_is_limited_to_them(tmp_path: Path) -
         ("It is printed in Oslo. [99]", "It is printed in Oslo."),
         ("It is printed in Oslo. [1] Zebras fly at night. [2]", "It is printed in Oslo [1]."),
         ("It is printed, e.g. [1] in Oslo.", "It is printed, e.g. [1] in Oslo."),
+        ("It is printed in Oslo [1][99][2].", "It is printed in Oslo [1][2]."),
+        ("The timetable[0] is printed [2].", "The timetable[0] is printed [2]."),
+        ("The timetable [0] is printed [2].", "The timetable [0] is printed [2]."),
     ],
 )
 def test_a_citation_behind_the_full_stop_stays_with_its_sentence(

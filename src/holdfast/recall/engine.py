@@ -10,11 +10,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 from time import monotonic
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
-from holdfast.model.query import LAYER_BY_KIND, Layer, Passage, RecallResult, RetrieverReport
+from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage, RecallResult, RetrieverReport
+from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
 from holdfast.recall.core.parallel import Retriever, RetrieverResult, RetrieverRun, run_retrievers
 from holdfast.recall.core.plan import Budget, Fusion, RecallPlan
@@ -66,6 +68,8 @@ from holdfast.store.protocol import ReadStore
 
 # How many of the nearest misses are returned when a search abstains.
 MAX_MISSES = 3
+# Of this many of the best, since what has ended is not shown; reading each takes a query or two.
+_MISSES_READ = 12
 # The turns beside this many of the best turns become candidates, too.
 _NEIGHBOURS_OF_BEST = 40
 # Relevance is measured for this many of the best (or as many as are asked for): reading a text
@@ -156,7 +160,7 @@ def recall(
         for candidate in shown:
             candidate.notes["only_time"] = 1.0
     remote, plugins = ranking.remote_candidates, ranking.plugin_candidates
-    misses = [] if relevant or remote else ranking.candidates[:MAX_MISSES]
+    misses = () if relevant or remote else _nearest(store, ranking.candidates, plan.as_of)
     ours = tuple(hits.make_hit(store, item, plan.as_of) for item in shown)
     return RecallResult(
         query=text,
@@ -167,8 +171,16 @@ def recall(
             *external_hits.make_plugin_hits(plugins, ours),
         ),
         strategies=ranking.reports,
-        misses=tuple(hits.make_hit(store, item, plan.as_of) for item in misses),
+        misses=misses,
     )
+
+
+def _nearest(store: ReadStore, candidates: Sequence[Candidate], as_of: str) -> tuple[Hit, ...]:
+    """The best candidates of a search that abstains, without those of which anything has ended:
+    a miss is shown as one line, which has no room to say so."""
+    made = (hits.make_hit(store, item, as_of) for item in candidates[:_MISSES_READ])
+    current = (hit for hit in made if not hit.ended and hit.status not in ENDED_STATUSES)
+    return tuple(islice(current, MAX_MISSES))
 
 
 def rank(

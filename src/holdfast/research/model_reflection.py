@@ -9,7 +9,7 @@ sources allow, whichever is less. Reflection by rules is in `reflection`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -46,7 +46,10 @@ class ModelReflectionLimits(NamedTuple):
 
 
 _LIMITS = ModelReflectionLimits()
-_CITATION = regex(r" ?\[(\d{1,9})\]")
+# Code in backticks, or citations. An index is none: that of `argv[0]` stands behind a word, and
+# records are numbered from one.
+_CODE_OR_CITATIONS = regex(r"`[^`\n]{1,400}`|(?: |(?<![\w)\]\"'\[]))(?:\[[1-9]\d{0,8}\]){1,40}")
+_NUMBER = regex(r"\[(\d{1,9})\]")
 # Citations behind the end of a sentence, which would be taken for the start of the next.
 _TRAILING_CITATIONS = regex(
     r"(?<=[^\s.!?…])([.!?…]{1,9}[\"'”’)*_`]{0,9})[ \t]{0,9}"
@@ -159,7 +162,7 @@ def check_reflection(
     with a caveat if nothing is supported."""
     texts = [hit.text for hit in hits]
     evidence = Evidence([*texts, draft.query], [*texts, draft.query, bank.background])
-    text = _CITATION.sub(_keep_if_shown(len(hits)), clean_text(model_answer.answer))
+    text = _without_unknown_citations(clean_text(model_answer.answer), len(hits))
     text = _TRAILING_CITATIONS.sub(lambda m: f" {m.group(2).rstrip()}{m.group(1)} ", text)
     answer = redactor.redact(evidence.supported_sentences(text, SUMMARY_SHARE)).text
     if not answer:
@@ -189,9 +192,18 @@ def check_reflection(
     )
 
 
-def _keep_if_shown(count: int) -> Callable[[re.Match[str]], str]:
-    """A replacement that keeps a citation if a record of that number was shown."""
-    return lambda cited: cited.group() if 1 <= int(cited.group(1)) <= count else ""
+def _without_unknown_citations(text: str, count: int) -> str:
+    """A text without citations of records that were not shown."""
+
+    def keep_shown(found: re.Match[str]) -> str:
+        part = found.group()
+        if part.startswith("`"):
+            return part
+        numbers = [n for n in map(int, _NUMBER.findall(part)) if n <= count]
+        space = " " if part.startswith(" ") and numbers else ""
+        return space + "".join(f"[{n}]" for n in numbers)
+
+    return _CODE_OR_CITATIONS.sub(keep_shown, text)
 
 
 def _check_claim(

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
+from holdfast.model.curation import CurationState
+from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Claim, ClaimKind, EvidenceKind, FactKind, ReviewState
 from holdfast.model.trust import Status, Trust
 from holdfast.recall.ranking.status import decay
-from holdfast.refine.facts.fact_builder import FactBuilder
+from holdfast.refine.core.statement_similarity import statement_features
+from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions
 from tests.support.laws import costly
 from tests.support.memory_dump import dump
 from tests.support.refine_banks import (
@@ -298,6 +301,24 @@ def test_a_forgotten_fact_is_in_no_answer_and_what_it_superseded_holds_again(
         assert all(
             hit.kind != "fact" or "pnpm" not in hit.text for hit in memory.recall("pnpm").hits
         )
+
+
+@pytest.mark.parametrize("is_corrected", [False, True])
+def test_a_fact_is_only_as_trusted_as_what_was_merged_into_it(is_corrected: bool) -> None:
+    def draft(text: str, trust: Trust) -> FactDraft:
+        id = content_id(text)
+        return FactDraft(
+            FactKind.RULE, id, text, trust, "2026-09-01", [], {id}, statement_features(text)
+        )
+
+    own = draft("Never grease the winch with tallow.", Trust.USER)
+    foreign = draft("The winch is greased without tallow.", Trust.EXTERNAL)
+    decided = [CurationState("b", "fact", foreign.id, into=own.uri)]
+    if is_corrected:
+        corrected = CurationState("b", "fact", own.id, text="Lanolin only.", time="2026-09-02")
+        decided.append(corrected)
+    (kept,) = apply_decisions([own, foreign], decided)
+    assert kept.trust is (Trust.USER if is_corrected else Trust.EXTERNAL)
 
 
 def test_forgetting_the_exchange_removes_the_fact_and_purging_leaves_no_text(

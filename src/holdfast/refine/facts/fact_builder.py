@@ -439,6 +439,8 @@ def apply_decisions(
 
 
 def _merge(draft: FactDraft, target: str, kept: Iterable[FactDraft]) -> None:
+    """Add a merged fact to its target, which is then only as trusted as the less trusted of both;
+    a person's correction stays theirs."""
     for other in kept:
         if other.superseded_by == draft.uri and other.uri != target:
             other.superseded_by = target
@@ -446,4 +448,6 @@ def _merge(draft: FactDraft, target: str, kept: Iterable[FactDraft]) -> None:
             for evidence in draft.evidence:
                 other.add_evidence(evidence.time, evidence.uri, evidence.how)
             other.claims += draft.claims
+            if other.corrected is None:
+                other.trust = least_trusted((other.trust, draft.trust))
             other.supersedes += [name for name in draft.supersedes if name != other.uri]

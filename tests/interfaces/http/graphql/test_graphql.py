@@ -68,6 +68,29 @@ def test_related_records_can_be_queried(server: Server) -> None:
     assert asked(server, get_introspection_query())["__schema"]["queryType"]["name"] == "Query"
 
 
+@pytest.mark.parametrize(
+    ("graph", "rest"),
+    [
+        ('networks: ["opinion"]', "network=opinion"),
+        ('networks: ["world", "experience"]', "network=world&network=experience"),
+        ('agent: "codex"', "agent=codex"),
+        ('agent: "claude-code"', "agent=claude-code"),
+        ('asOf: "2020-01-01"', "as_of=2020-01-01"),
+        ('asOf: "2026-03"', "as_of=2026-03"),
+        ('branch: "any"', "branch=any"),
+        ('layers: ["observations"]', "layer=observations"),
+    ],
+)
+def test_a_search_is_limited_as_one_by_rest_is(server: Server, graph: str, rest: str) -> None:
+    def hits(found: Any) -> list[tuple[str, float]]:
+        return [(hit["uri"], hit["score"]) for hit in found["hits"]]
+
+    query = '{ search(query: "nightly backups", %s) { hits { uri score } } }'
+    found = hits(asked(server, query % graph)["search"])
+    told = server.ask(f"/api/v1/recall?q=nightly+backups&{rest}")
+    assert told.status == 200 and found == hits(json.loads(told.text))
+
+
 def test_mutations_are_in_the_log(server: Server) -> None:
     made = asked(server, 'mutation { remember(text: "Tag it.", bank: "graph") { uri } }')
     uri = made["remember"]["uri"]
@@ -100,6 +123,10 @@ def test_only_one_json_query_per_request_is_accepted(server: Server) -> None:
         ('mutation { remember(text: " ", bank: "b") { uri } }', "bad_input"),
         ('mutation { searchMemory(question: " ") { answer } }', "bad_input"),
         ('{ search(query: " ") { bank } }', "bad_input"),
+        ('{ search(query: "x", networks: ["none"]) { bank } }', "bad_input"),
+        ('{ search(query: "x", agent: "nobody at all") { bank } }', "bad_input"),
+        ('{ search(query: "x", asOf: "10000-01-01") { bank } }', "bad_input"),
+        ('mutation { searchMemory(question: "x", asOf: "soon") { answer } }', "bad_input"),
         ('{ search(query: "x", limit: -5) { bank } }', "bad_input"),
         ("{ banks { sessions(limit: 0) { items { id } } } }", "bad_input"),
         ("{ sessions(limit: 201) { items { id } } }", "bad_input"),

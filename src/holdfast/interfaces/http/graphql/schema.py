@@ -27,6 +27,7 @@ from strawberry.types import ExecutionContext
 from strawberry.types.base import StrawberryObjectDefinition, StrawberryType
 
 from holdfast.app.answers.ask import AskOptions
+from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import json_shapes
 from holdfast.app.search.hit_view import endings
@@ -82,9 +83,11 @@ from holdfast.interfaces.http.graphql.types import (
 )
 from holdfast.model.curation import Curation
 from holdfast.model.kinds import read_kinds
+from holdfast.model.knowledge import Network
 from holdfast.model.query import Layer
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.lookup.endings import RecordEndings
+from holdfast.recall.query.iso_dates import read_iso_span
 
 T = TypeVar("T")
 EnumT = TypeVar("EnumT", bound=StrEnum)
@@ -216,13 +219,22 @@ class Query:
         layers: list[str] | None = None,
         budget: str = "mid",
         kinds: list[str] | None = None,
+        networks: list[str] | None = None,
+        agent: str = "",
+        branch: str = "",
+        as_of: str = "",
     ) -> Found:
         """The records that speak of a query, best first; or an abstention. With `kinds` only
-        memories, facts and rules that say something of such a kind."""
+        memories, facts and rules that say something of such a kind, with `networks` only memories
+        of these, with `agent` only what its sessions told, with `asOf` what was known on a day."""
         plan = RecallPlan(
-            tuple(_read_enum(Layer, name) for name in layers or ()),
+            _read_enums(Layer, layers),
             check_limit(limit),
             _read_enum(Budget, budget),
+            as_of=_read_day(as_of),
+            networks=_read_enums(Network, networks),
+            branch=branch,
+            agent=check_agent_name(agent),
             knowledge=read_kinds(kinds or ()),
         )
         found = await info.context.search(
@@ -266,10 +278,20 @@ class Mutation:
         bank: str = "all",
         session: str = "",
         kinds: list[str] | None = None,
+        layers: list[str] | None = None,
+        budget: str = "mid",
+        as_of: str = "",
     ) -> MemoryAnswer:
         """Ask, and get a cited answer; `session` goes on with an earlier one. With `kinds` only
-        what says something of such a kind is cited."""
-        options = AskOptions(question, bank, kinds=read_kinds(kinds or ()))
+        what says something of such a kind is cited, with `asOf` what was known on a day."""
+        options = AskOptions(
+            question,
+            bank,
+            _read_enums(Layer, layers),
+            as_of=_read_day(as_of),
+            budget=_read_enum(Budget, budget),
+            kinds=read_kinds(kinds or ()),
+        )
         answer_ = await info.context.search_with_model(
             lambda m: m.answers.investigate(options, session).answer()
         )
@@ -364,6 +386,15 @@ def _read_enum(among: type[EnumT], name: str) -> EnumT:
         return among(name)
     except ValueError as error:
         raise InputError(str(error), f"One of: {', '.join(among)}.") from error
+
+
+def _read_enums(among: type[EnumT], names: list[str] | None) -> tuple[EnumT, ...]:
+    return tuple(_read_enum(among, name) for name in names or ())
+
+
+def _read_day(text: str) -> str:
+    """The last moment of a day or a month; nothing where none is given."""
+    return read_iso_span(text).last if text else ""
 
 
 class _FieldCheck(SchemaExtension):
