@@ -204,6 +204,9 @@ class Citation(NamedTuple):
     trust: Trust = Trust.TOOL
     # How it ended, if it says what does not hold any more.
     ended: str = ""
+    # The name of its bank, and what the session that it comes from is called; "" if not known.
+    bank: str = ""
+    session: str = ""
 
 
 class ModelCost(NamedTuple):

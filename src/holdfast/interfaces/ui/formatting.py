@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from urllib.parse import quote
 
+from holdfast.language import counted, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.uris import parse_uri
 from holdfast.regex import regex
 
+# Units of an age: from how many seconds on one is used, and its length. Two of a unit are needed
+# before months, weeks and days are, so that an age is right by a third at least.
+_DAY_S = 86_400
+_UNITS_S = (
+    ("year", 365 * _DAY_S, 365 * _DAY_S),
+    ("month", 61 * _DAY_S, 61 * _DAY_S / 2),
+    ("week", 14 * _DAY_S, 7 * _DAY_S),
+    ("day", 2 * _DAY_S, _DAY_S),
+    ("hour", 3600, 3600),
+    ("minute", 60, 60),
+)
+# Clocks of two machines may differ; farther ahead, the day says more than an age.
+_CLOCK_SLACK_S = 120
+# A heading that is longer is cut, and the whole text stands below it.
+MAX_HEADING_CHARS = 160
+# A first line that is shorter than this, such as the name of a tool, says too little alone.
+_MIN_HEADING_CHARS = 24
 # After a name or a bracket it is an index: `rows[0]`.
 _CITED = regex(r"(?<![\w\])`])\[(\d{1,3})\]")
 
@@ -38,6 +56,25 @@ def clock(time: str) -> str:
 def _spell(time: str, form: str, undated: str) -> str:
     found = _parsed(time)
     return form.format(found) if found else undated
+
+
+def age(time: str) -> str:
+    """5 weeks ago, rounded down; "undated" for no time."""
+    found = _parsed(time)
+    if found is None:
+        return "undated"
+    return age_at(found, datetime.now(UTC))
+
+
+def age_at(then: datetime, now: datetime) -> str:
+    """How long before `now` a time was, in its largest unit."""
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    passed_s = (now - then).total_seconds()
+    for unit, from_s, length_s in _UNITS_S:
+        if passed_s >= from_s:
+            return f"{counted(int(passed_s // length_s), unit)} ago"
+    return "just now" if passed_s > -_CLOCK_SLACK_S else f"{then.day} {then:%b %Y}"
 
 
 def lasted(started: str, ended: str) -> str:
@@ -100,6 +137,19 @@ def session_link(session: str, place: int = 0) -> str:
     """The page of a session, at a message if `place` is given."""
     page = f"/sessions/{quote(session, safe=':')}"
     return f"{page}?at={place}#msg-{place}" if place else page
+
+
+def split_heading(text: str, limit: int = MAX_HEADING_CHARS) -> tuple[str, str]:
+    """A text as its heading and what stands below it: its first line and the rest. A long first
+    line is cut, and then all of the text is below; a name on its own line is joined with the line
+    below it."""
+    first, _, rest = text.strip().partition("\n")
+    if len(first) < _MIN_HEADING_CHARS and rest and not rest.startswith("\n"):
+        more, _, rest = rest.partition("\n")
+        first = f"{first} {more}"
+    if len(first) > limit:
+        return truncate(first, limit), text.strip()
+    return first.strip(), rest.strip()
 
 
 def without(text: str, title: str) -> str:

@@ -30,6 +30,7 @@ PLACES = (
     ("/worth", "Worth", "w"),
 )
 _FILTERS: dict[str, Any] = {
+    "age": formatting.age,
     "bank_choices": formatting.bank_choices,
     "clock": formatting.clock,
     "count": counted,

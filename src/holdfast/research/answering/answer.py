@@ -34,6 +34,7 @@ from holdfast.recall.core.candidates import Candidate
 from holdfast.recall.core.relevance import weigh_terms
 from holdfast.recall.lookup.by_uri import find_by_uri
 from holdfast.recall.lookup.commits import web_address
+from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
@@ -402,6 +403,8 @@ def _excerpt(hit: Hit, sentence: str) -> str:
 
 def _citation(reader: Reader, number: int, item: Quote) -> Citation:
     hit = item.hit
+    # What another server or a plugin says is in no bank of this memory.
+    bank = reader.banks.get(hit.bank) if hit.bank and not hit.provider else None
     return Citation(
         number=number,
         uri=hit.uri,
@@ -411,6 +414,10 @@ def _citation(reader: Reader, number: int, item: Quote) -> Citation:
         time=hit.time,
         trust=hit.trust,
         ended=hit.how_it_ended,
+        bank=bank.name if bank else "",
+        session=origins(reader, [Named(hit.bank, hit.uri, hit.session)])[hit.uri].title
+        if bank
+        else "",
     )
 
 

@@ -8,6 +8,7 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RecordFilter
 from holdfast.store.sql import labels
 from holdfast.store.sql.database import Database
+from holdfast.store.sql.statements import batches, placeholders_for
 
 
 class PeriodCount(NamedTuple):
@@ -157,6 +158,21 @@ class OverviewReader:
             (*values, limit),
         )
         return [CommitAuthor(*row) for row in found]
+
+    def session_titles(self, bank: str, sessions: Sequence[str]) -> dict[str, str]:
+        """What sessions are called, by their ids: their titles, or else what was asked first."""
+        titles: dict[str, str] = {}
+        for some in batches(sessions):
+            titles |= dict(
+                self._db.all(
+                    "SELECT s.id, CASE WHEN s.title <> '' THEN s.title "
+                    "ELSE coalesce(digest.request, '') END FROM visible_session AS s "
+                    "LEFT JOIN digest ON digest.bank = s.bank AND digest.session = s.id "
+                    f"WHERE s.bank = ? AND s.id IN ({placeholders_for(some)})",
+                    (bank, *some),
+                )
+            )
+        return titles
 
     def bank_content_sizes(self) -> list[BankContentSize]:
         """The content sizes of all banks that have any content, by id."""

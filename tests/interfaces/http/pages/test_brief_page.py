@@ -74,7 +74,7 @@ def test_a_line_of_the_brief_is_corrected_and_forgotten_in_place(
 def test_a_line_of_the_brief_leads_to_its_record(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/brief?bank=tidewatch")
     page.get_by_role("link", name="always put the unit in a column's name").click()
-    expect(page.locator(".words")).to_contain_text("always put the unit in a column's name")
+    expect(page.locator("h1")).to_contain_text("always put the unit in a column's name")
 
 
 def test_the_text_can_be_copied_as_the_session_gets_it(browser_session: BrowserSession) -> None:

@@ -67,17 +67,17 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
     expect(page.get_by_role("status")).to_contain_text("Remembered")
     page.get_by_label("Say it rightly").fill("The quay floods at 4.1 metres.")
     page.get_by_role("button", name="Correct").click()
-    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    expect(page.locator("h1")).to_have_text("The quay floods at 4.1 metres.")
     expect(page.locator("del")).to_have_text("The quay floods at 4.2 metres.")
     page.reload()
-    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    expect(page.locator("h1")).to_have_text("The quay floods at 4.1 metres.")
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     expect(page.get_by_text("floods at 4.1 metres")).to_have_count(0)
     page.get_by_role("link", name="Forgotten").click()
     row = page.locator("li", has_text="floods at 4.1 metres")
     row.get_by_role("button", name="Restore").click()
-    expect(page.locator(".words")).to_have_text("The quay floods at 4.1 metres.")
+    expect(page.locator("h1")).to_have_text("The quay floods at 4.1 metres.")
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("status")).to_contain_text("taken back")
     expect(page.get_by_role("button", name="Bring it back")).to_be_visible()
@@ -105,7 +105,7 @@ def test_everything_works_on_a_phone_in_the_dark_without_scripts(
         assert memory.curation.target(one.id).shown is False
     gone = browser_session.open_page(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
     gone.get_by_role("button", name="Bring it back").click()
-    expect(gone.locator(".words")).to_have_text("Gauges are read every ten minutes.")
+    expect(gone.locator("h1")).to_have_text("Gauges are read every ten minutes.")
 
 
 def test_a_section_can_be_used_by_keyboard(browser_session: BrowserSession) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -9,7 +10,11 @@ import pytest
 from playwright.sync_api import expect
 
 from holdfast.app.views.search_results import SearchQuery, read_box
-from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
+from tests.support.http.browser import (
+    BrowserSession,
+    accessibility_problems,
+    accessibility_problems_in_every_layout,
+)
 from tests.support.http.forms import open_server_memory
 from tests.support.http.hostile_sessions import write_hostile_session
 from tests.support.http.server import SAMPLES, Server, make_home, serving
@@ -51,8 +56,8 @@ def test_a_search_is_filtered_by_bank_layer_and_kind(browser_session: BrowserSes
     page = browser_session.open_page("/search?q=SQLite", scripts=False)
     page.get_by_label("Kind").select_option("exchange")
     page.get_by_role("button", name="Search", exact=True).click()
-    kinds = page.locator(".hit h2 a").all_inner_texts()
-    assert kinds and all(kind.startswith("Exchange") for kind in kinds)
+    kinds = page.locator(".hit .origin").all_inner_texts()
+    assert kinds and all(kind.startswith("exchange · ") for kind in kinds)
     page.get_by_label("Kind").select_option("")
     page.get_by_label("Layer").select_option("summaries")
     page.get_by_role("button", name="Search", exact=True).click()
@@ -261,3 +266,30 @@ def test_search_and_record_pages_are_accessible_in_every_color_scheme(
         "/record/turn/none",
     ):
         assert accessibility_problems_in_every_layout(browser_session, path) == [], path
+
+
+def test_results_are_headed_by_their_words_and_name_session_bank_and_age(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/search?q=cache+redis")
+    first = page.locator("li.hit").first
+    heading = first.locator("h2 a").inner_text()
+    assert len(heading.split()) > 3 and "cache" in first.inner_text().lower()
+    told = first.locator(".origin").inner_text()
+    assert re.fullmatch(r"\w+ · .+ · tidewatch · \d+ \w+ ago", told), told
+    first.locator(".origin a").click()
+    page.wait_for_url("**/sessions/*")
+    assert browser_session.problems == []
+
+
+def test_a_record_is_headed_by_its_words(browser_session: BrowserSession) -> None:
+    with open_server_memory(browser_session.server) as memory:
+        hits = memory.recall("cache redis", "tidewatch").hits
+    turn = next(hit for hit in hits if hit.kind == "turn" and "Redis" in hit.text)
+    page = browser_session.open_page(f"/record/turn/{turn.uri.rpartition('/')[2]}")
+    heading = page.locator("h1").inner_text()
+    assert turn.text.startswith(heading.rstrip("…")[:60]) and " of " not in heading[:12]
+    assert re.search(
+        r"turn · .+ · tidewatch · \d+ \w+ ago", page.locator(".origin").first.inner_text()
+    )
+    assert accessibility_problems(page) == []

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from holdfast.interfaces.cli.screen import Screen, day
+from holdfast.language import truncate
 from holdfast.model.query import Answer, Citation
 from holdfast.model.trust import Trust
+
+# So that the URI still stands on the line of most citations.
+_MAX_NAME_CHARS = 48
 
 
 def print_answer(screen: Screen, answer: Answer) -> None:
@@ -27,7 +31,13 @@ def print_answer(screen: Screen, answer: Answer) -> None:
 
 def _print_citation(screen: Screen, citation: Citation) -> None:
     outside = " · external" if citation.trust is Trust.EXTERNAL else ""
-    head = f"[{citation.number}] {citation.layer.value} · {day(citation.time)}{outside}"
+    origin = [
+        f" · {truncate(name, _MAX_NAME_CHARS)}"
+        for name in (citation.session, citation.bank)
+        if name
+    ]
+    when = f"{citation.layer.value} · {day(citation.time)}"
+    head = f"[{citation.number}] {when}{''.join(origin)}{outside}"
     screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
     if citation.ended:
         screen.wrap(f"does not hold any more: {citation.ended}", "      ")

@@ -23,6 +23,7 @@ from holdfast.model.kinds import record_kind
 from holdfast.model.query import Citation
 from holdfast.model.records import Turn
 from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.query.query import find_time_range
 from holdfast.refine.core.passages import turn_text
 from holdfast.research.session_journal import SessionState
@@ -147,12 +148,15 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Shown:
     # What plugins say is not kept.
     found = memory.reader.records.find(None, *named, 1) if named and kind != "provided" else []
     if named is None or not found or found[0].id != named.id:
-        return {"kind": kind, "there": False, "around": []}
+        return {"kind": kind, "there": False, "around": [], "session": "", "bank": ""}
     record = found[0]
+    # Talks of earlier versions do not name them.
+    origin = origins(memory.reader, [Named(record.bank, citation.uri)])[citation.uri]
+    from_ = {"session": origin.title, "bank": memory.context.bank_name(record.bank)}
     if not isinstance(record, Turn):
         text = cut(main_text(record), _MAX_CONTEXT_CHARS)
         around = [{"who": "", "text": text, "cited": True}]
-        return {"kind": record_kind(record), "there": True, "around": around}
+        return {"kind": record_kind(record), "there": True, "around": around, **from_}
     near = memory.reader.turns.of_session(
         record.bank, record.session, record.seq - 1, record.seq + 1
     )
@@ -164,4 +168,4 @@ def _open_citation(memory: Holdfast, citation: Citation) -> Shown:
         }
         for turn in near
     ]
-    return {"kind": "turn", "there": True, "around": around}
+    return {"kind": "turn", "there": True, "around": around, **from_}

@@ -29,6 +29,7 @@ from holdfast.model.kinds import read_kinds
 from holdfast.model.knowledge import Network
 from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.origins import Named, origins
 
 router = APIRouter()
 FORGOTTEN, DECISIONS = "forgotten", "decisions"
@@ -105,11 +106,17 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
     if query.kind == DECISIONS:
         log, more = await request.pool.read(lambda m: logged_decisions(m, query.wanted))
         return request.render("decisions.html", log=log, more=more, **usual)
-    found = await request.pool.read(lambda m: catalogue_page(m, query.wanted))
-    counts = await request.pool.read(lambda m: counts_by_kind(m, query.wanted))
-    return request.render(
-        "memory.html", items=found.items, more=found.more, kind_counts=counts, **usual
-    )
+
+    def load(memory: Holdfast) -> Shown:
+        page = catalogue_page(memory, query.wanted)
+        return {
+            "items": page.items,
+            "more": page.more,
+            "kind_counts": counts_by_kind(memory, query.wanted),
+            "origins": origins(memory.reader, [Named(one.bank, one.uri) for one in page.items]),
+        }
+
+    return request.render("memory.html", **await request.pool.read(load), **usual)
 
 
 @router.get("/memory/purge")

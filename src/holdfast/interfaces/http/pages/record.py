@@ -3,6 +3,8 @@ decided about it, with the forms to correct, forget and restore it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
@@ -15,7 +17,7 @@ from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
-from holdfast.interfaces.ui.formatting import day, link
+from holdfast.interfaces.ui.formatting import link, split_heading
 from holdfast.interfaces.ui.notes import NOTES
 from holdfast.interfaces.ui.record_fields import fields_of, main_text
 from holdfast.language import truncate
@@ -23,6 +25,7 @@ from holdfast.learn.curation import CORRECTABLE_KINDS, Target
 from holdfast.model.curation import Action, Curation
 from holdfast.model.kinds import record_kind
 from holdfast.model.uris import parse_uri, uri
+from holdfast.recall.lookup.origins import Named, Origin, origins
 from holdfast.recall.lookup.path import describe_record
 from holdfast.recall.lookup.trace import Trace, decisions_about
 from holdfast.store.across_tables.lookup import Record
@@ -34,6 +37,8 @@ _MAX_RAW_CHARS = 4000
 # Records that a record is made of; the rest is counted.
 _MAX_PARTS = 100
 _MAX_TITLE_CHARS = 140
+# A heading that is the text of its record may be longer: below this, it is all of it.
+_MAX_HEADING_CHARS = 320
 # These come from a file of the user, or follow from other records.
 _NOT_FORGETTABLE = ("rule", "pattern", "claim")
 
@@ -104,8 +109,14 @@ def _load(memory: Holdfast, name: str) -> tuple[str, Shown]:
     opened = open_record(memory, trace)
     if opened is None:
         return "any_record.html", {"bank": bank, **_trace_view(memory.reader, trace)}
+    item, refs = opened.item, (*opened.speaks_for, *opened.against)
+    heading, rest = split_heading(
+        item.title if item.word == "concept" else item.text or item.title, _MAX_HEADING_CHARS
+    )
     return "record.html", {
-        "title": opened.item.word.capitalize(),
+        "title": heading,
+        "rest": item.text if item.word == "concept" else rest,
+        "origins": _origins(memory.reader, item.bank, [item.uri, *(ref.uri for ref in refs)]),
         "opened": opened,
         "query": MemoryQuery(tab=_tab(opened)),
         "tabs": TABS,
@@ -117,19 +128,15 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
     record, own = trace.record, uri(trace.kind, trace.record.id)
     title, time = describe_record(record)
     words = main_text(record)
-    if words and truncate(title, _MAX_TITLE_CHARS) in (
-        truncate(words, _MAX_TITLE_CHARS),
-        truncate(words.split("\n")[0], _MAX_TITLE_CHARS),
-    ):
-        title = f"{trace.kind.capitalize()} of {day(time)}"
     replaced = correctable_text(record)
     above = [
         _related(found)
         for named in filter(None, map(parse_uri, trace.above))
         for found in reader.records.find(record.bank, named.kind, named.id, 1)
     ]
+    below = [_related(one) for one in trace.below[:_MAX_PARTS]]
     return {
-        "title": truncate(title, _MAX_TITLE_CHARS) or own,
+        "title": truncate(title, _MAX_HEADING_CHARS) or own,
         "uri": own,
         "word": trace.kind,
         "time": time,
@@ -140,7 +147,8 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
         "held": confirmations(reader, record.bank).get(own),
         "fields": fields_of(record),
         "trace": trace,
-        "below": [_related(one) for one in trace.below[:_MAX_PARTS]],
+        "below": below,
+        "origins": _origins(reader, record.bank, [own, *(one["uri"] for one in (*above, *below))]),
         "left_out": max(0, len(trace.below) - _MAX_PARTS),
         "above": above,
         "anchor": whole_anchor(reader, record),
@@ -148,6 +156,10 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
         "correctable": trace.kind in CORRECTABLE_KINDS,
         "forgettable": trace.kind not in _NOT_FORGETTABLE,
     }
+
+
+def _origins(reader: Reader, bank: str, uris: Iterable[str]) -> Mapping[str, Origin]:
+    return origins(reader, [Named(bank, uri) for uri in uris])
 
 
 def _related(record: Record) -> Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
@@ -23,10 +24,12 @@ from holdfast.app.views.search_results import (
     search_results,
 )
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
+from holdfast.interfaces.ui.formatting import split_heading
 from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Kind
 from holdfast.model.query import Hit, Layer
+from holdfast.recall.lookup.origins import Named, Origin, origins
 
 router = APIRouter(prefix="/search")
 # Characters that the page shows of a hit, of a near miss, and takes as a query.
@@ -92,10 +95,14 @@ async def search(
     kind of what memories, facts and rules say."""
     query = given.query
 
-    def load(memory: Holdfast) -> tuple[SearchResults, list[Bank]]:
-        return search_results(memory, query), memory.reader.banks.all()
+    def load(memory: Holdfast) -> tuple[SearchResults, list[Bank], Mapping[str, Origin]]:
+        results = search_results(memory, query)
+        misses = results.found.misses if results.found else ()
+        shown = (*results.hits, *results.tool_output[:_MAX_FOLDED], *misses)
+        named = [Named(hit.bank, hit.uri, hit.session) for hit in shown if not hit.provider]
+        return results, memory.reader.banks.all(), origins(memory.reader, named)
 
-    results, banks = await request.pool.search(load)
+    results, banks, places = await request.pool.search(load)
     found = results.found
     typed = given.q.strip()[:_MAX_QUERY_CHARS]
     return request.render(
@@ -118,6 +125,7 @@ async def search(
         problems=[s for s in found.strategies if s.problem or s.timed_out] if found else [],
         banks=banks,
         names={known.id: known.name for known in banks},
+        origins=places,
         layers=LAYERS,
         kinds=KINDS,
         knowledge_kinds=tuple(map(str, Kind)),
@@ -128,10 +136,14 @@ async def search(
     )
 
 
-def _row(hit: Hit) -> tuple[Hit, str, list[tuple[str, str]]]:
-    """A hit, what is shown of its words, and the scores that rank it, by name."""
+def _row(hit: Hit) -> tuple[Hit, str, str, list[tuple[str, str]]]:
+    """A hit, its heading and what is shown of its words below it, and the scores that rank it, by
+    name."""
     why = [(name.replace("_", " "), f"{value:.4g}") for name, value in hit.why.items()]
-    return hit, hit_view.excerpt(hit, _MAX_HIT_CHARS), why
+    text = hit_view.excerpt(hit, _MAX_HIT_CHARS)
+    if hit.kind == "digest":
+        text = text.removeprefix("Request: ")
+    return hit, *split_heading(text), why
 
 
 def _address(query: SearchQuery, **changed: str | int) -> str:
