@@ -74,14 +74,7 @@ def _write_bank(
     """Write a bank's files; returns False if nothing has changed."""
     path = folder / f"{bank.id}.json"
     # Read before the records are: a change in between is noticed by the next hook.
-    made_of: dict[str, object] = {
-        "revision": reader.progress.revision(bank.id),
-        "files": {
-            # One that was not read is new, or the settings leave it out.
-            file: stamp or file_stamp(file)
-            for file, stamp in memory_file_stamps(reader, bank.id).items()
-        },
-    }
+    made_of = _made_of(reader, bank)
     key = _fingerprint(reader, bank, settings, made_of)
     if _read_json(path).get("key") == key:
         return False
@@ -104,6 +97,34 @@ def _write_bank(
     # The fingerprint is written last: an interrupted run is repeated.
     _write_json(path, {**head, **_brief_entry(brief), **made_of, "made": now, "key": key})
     return True
+
+
+def prepared_brief(
+    reader: Writer, places: HomePaths, bank: str, settings: BriefSettings
+) -> Brief | None:
+    """The prepared brief of a bank, if nothing that it was made of has changed since."""
+    known = reader.banks.get(bank)
+    entry = _read_json(places.briefs / f"{bank}.json") if known else {}
+    if known is None or "key" not in entry:
+        return None
+    made_of = _made_of(reader, known)
+    files = cast("dict[str, str]", made_of["files"])
+    is_current = all(file_stamp(file) == stamp for file, stamp in files.items())
+    if not is_current or entry["key"] != _fingerprint(reader, known, settings, made_of):
+        return None
+    return Brief(str(entry["id"]), str(entry["text"]), tuple(entry["records"]))
+
+
+def _made_of(reader: Writer, bank: Bank) -> dict[str, object]:
+    """The revision of a bank, and the stamps of the files that its brief quotes."""
+    return {
+        "revision": reader.progress.revision(bank.id),
+        "files": {
+            # One that was not read is new, or the settings leave it out.
+            file: stamp or file_stamp(file)
+            for file, stamp in memory_file_stamps(reader, bank.id).items()
+        },
+    }
 
 
 def _fingerprint(

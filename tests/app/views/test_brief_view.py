@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.brief_view import InjectedText, brief_lines, injected_texts, next_brief
+from holdfast.app.views.brief_view import (
+    BriefCache,
+    InjectedText,
+    brief_lines,
+    injected_texts,
+    next_brief,
+)
 from holdfast.brief.frame import Brief
 from holdfast.brief.injection_outcomes import settle_injections
+from holdfast.brief.prepared_files import write_briefs
+from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
 from tests.support.transcripts import Script, bug_hunt
@@ -131,3 +140,29 @@ def test_secrets_of_a_transcript_are_not_shown_with_a_brief(tmp_path: Path) -> N
         (session,) = [s for s in memory.reader.sessions.latest(bank) if s.host == LATER]
         (told,) = injected_texts(memory, session)
         assert "the key is" in told.text and token not in told.text
+
+
+def test_a_brief_is_made_once_until_something_is_written(tmp_path: Path) -> None:
+    with _memory(tmp_path) as memory:
+        bank = memory.reader.banks.all()[0].id
+        cache = BriefCache()
+        made = cache.get(memory, bank)
+        assert made.text and cache.get(memory, bank) is made
+        memory.remember("Always moor the ketch with two lines.", bank)
+        assert "moor the ketch" in cache.get(memory, bank).text
+
+
+def test_the_prepared_brief_is_shown_as_long_as_it_is_right(tmp_path: Path) -> None:
+    with _memory(tmp_path) as memory:
+        bank = memory.reader.banks.all()[0].id
+        assert write_briefs(
+            memory.store, HomePaths(memory.settings.home), memory.settings.brief, memory.now()
+        )
+        file = HomePaths(memory.settings.home).briefs / f"{bank}.json"
+        entry = json.loads(file.read_text())
+        assert BriefCache().get(memory, bank).text == entry["text"]
+        # What the next session gets is what stands in the file.
+        file.write_text(json.dumps({**entry, "text": "as prepared"}))
+        assert BriefCache().get(memory, bank).text == "as prepared"
+        memory.remember("Always moor the ketch with two lines.", bank)
+        assert "moor the ketch" in BriefCache().get(memory, bank).text

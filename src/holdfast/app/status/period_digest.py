@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
@@ -16,10 +17,11 @@ from holdfast.learn.decision_state import RETENTION_AUTHOR
 from holdfast.model.curation import Action, in_effect
 from holdfast.model.knowledge import Claim, ClaimKind, Fact
 from holdfast.model.ledgers.injections import InjectionUse
+from holdfast.model.records import Digest, Session
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
-from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
+from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.regex import regex
 from holdfast.research.answering.quoted_status import claim_statuses
@@ -69,13 +71,43 @@ class PeriodDigest(NamedTuple):
     ignored: int = 0
 
 
-class BankPeriod(NamedTuple):
-    """One bank in the period of a digest."""
+class BankPeriod:
+    """One bank in the period of a digest. What several sections are made of is read once."""
 
-    memory: Holdfast
-    bank: str
-    since: str
-    until: str
+    def __init__(self, memory: Holdfast, bank: str, since: str, until: str) -> None:
+        self.memory = memory
+        self.bank = bank
+        self.since = since
+        self.until = until
+
+    @cached_property
+    def ended(self) -> EndedWords:
+        """The words of the bank that do not hold any more."""
+        return read_ended_words(self.memory.reader, self.bank)
+
+    @cached_property
+    def sessions(self) -> list[tuple[Session, Digest]]:
+        """The sessions that ended in the period; those of subagents are part of their parents."""
+        sessions = self.memory.reader.sessions
+        found = [
+            (one, sessions.digest(self.bank, one.id))
+            for one in sessions.latest(self.bank, _MAX_RECORDS)
+            if not one.parent and self.has(one.ended)
+        ]
+        return [(session, digest) for session, digest in found if digest is not None]
+
+    @cached_property
+    def claims(self) -> list[tuple[Claim, Status, str]]:
+        """The claims of the bank, each with its status now and since when it has that."""
+        reader = self.memory.reader
+        claims = reader.facts.claims(self.bank)
+        last = claim_statuses(reader, self.bank, claims)
+        return [
+            (one, last[one.id].status, last[one.id].time)
+            if one.id in last
+            else (one, one.status, one.changed or one.time)
+            for one in claims
+        ]
 
     def has(self, time: str) -> bool:
         """Whether a time lies in the period."""
@@ -130,31 +162,25 @@ def digest(
         memory.context.bank_name(id),
         since,
         until,
-        sum(1 for period in periods for _ in _done(period)),
+        sum(len(period.sessions) for period in periods),
         tuple(sections),
         uses[InjectionUse.IGNORED],
     )
 
 
 def _done(period: BankPeriod) -> Iterator[Item]:
-    """Sessions that ended in the period; those of subagents are part of their parents."""
-    reader = period.memory.reader
-    ended = read_ended_words(reader, period.bank)
-    for session in reader.sessions.latest(period.bank, _MAX_RECORDS):
-        if session.parent or not period.has(session.ended):
-            continue
-        found = reader.sessions.digest(period.bank, session.id)
-        if found is not None:
-            text = session.title or found.request
-            done = [
-                one
-                for one in found.completed
-                if not ended.find(one, found.started, session.id, WHOLE_SESSION)
-            ]
-            note = "; ".join(truncate(one, _MAX_NOTE) for one in done[:2])
-            for one in ended.find(text, found.started, session.id, WHOLE_SESSION)[:1]:
-                note = f"does not hold any more: {one.label}"
-            yield period.item(found.ended, text, uri("digest", found.id), note)
+    ended = period.ended
+    for session, found in period.sessions:
+        text = session.title or found.request
+        done = [
+            one
+            for one in found.completed
+            if not ended.find(one, found.started, session.id, WHOLE_SESSION)
+        ]
+        note = "; ".join(truncate(one, _MAX_NOTE) for one in done[:2])
+        for one in ended.find(text, found.started, session.id, WHOLE_SESSION)[:1]:
+            note = f"does not hold any more: {one.label}"
+        yield period.item(found.ended, text, uri("digest", found.id), note)
 
 
 def _decided(period: BankPeriod) -> Iterator[Item]:
@@ -167,28 +193,15 @@ def _found_out(period: BankPeriod) -> Iterator[Item]:
 
 def _claimed(period: BankPeriod, kinds: tuple[ClaimKind, ...]) -> Iterator[Item]:
     """Sentences of the period that still hold."""
-    for one, status, _ in _claims(period):
+    for one, status, _ in period.claims:
         if one.kind in kinds and period.has(one.time) and status not in ENDED_STATUSES:
             note = _note(one.kind.value, one.trust)
             yield period.item(one.time, one.text, uri("turn", one.turn), note)
 
 
-def _claims(period: BankPeriod) -> Iterator[tuple[Claim, Status, str]]:
-    """The claims of a bank, each with its status now and since when it has that."""
-    reader = period.memory.reader
-    claims = reader.facts.claims(period.bank)
-    last = claim_statuses(reader, period.bank, claims)
-    for one in claims:
-        change = last.get(one.id)
-        if change is not None:
-            yield one, change.status, change.time
-        else:
-            yield one, one.status, one.changed or one.time
-
-
 def _disproved(period: BankPeriod) -> Iterator[Item]:
     """Sentences that were superseded or disproved in the period."""
-    for one, status, time in _claims(period):
+    for one, status, time in period.claims:
         if status in ENDED_STATUSES and period.has(time):
             note = f"{one.kind.value}, {status.value}"
             yield period.item(time, one.text, uri("turn", one.turn), note)
@@ -197,14 +210,12 @@ def _disproved(period: BankPeriod) -> Iterator[Item]:
 def _left_open(period: BankPeriod) -> Iterator[Item]:
     """Next steps of the sessions of the period, and tasks that agents named in it; not what was
     done since."""
-    reader = period.memory.reader
-    ended = read_ended_words(reader, period.bank)
-    for one in open_tasks(reader, period.bank, ended):
+    ended = period.ended
+    for one in open_tasks(period.memory.reader, period.bank, ended):
         if period.has(one.memory.when):
             yield period.item(one.memory.when, one.text, uri("memory", one.memory.id), "task")
-    for session in reader.sessions.latest(period.bank, _MAX_RECORDS):
-        found = None if session.parent else reader.sessions.digest(period.bank, session.id)
-        for step in found.next_steps if found and period.has(session.ended) else ():
+    for session, found in period.sessions:
+        for step in found.next_steps:
             if not ended.find(step, session.started, session.id, WHOLE_SESSION):
                 text = session.title or "a session"
                 note = f"next step of {truncate(text, _MAX_NOTE)}"
@@ -242,7 +253,7 @@ def _opinions(period: BankPeriod) -> Iterator[Item]:
 
 
 def _corrected(period: BankPeriod) -> Iterator[Item]:
-    ended = read_ended_words(period.memory.reader, period.bank)
+    ended = period.ended
     words = {Action.CORRECT: "corrected", Action.FORGET: "forgotten", Action.MERGE: "merged"}
     for one in in_effect(period.memory.reader.curation.log(period.bank)):
         about_record = not is_bank_merge(one) and one.who != RETENTION_AUTHOR

@@ -16,6 +16,8 @@ from holdfast.brief.injection_outcomes import (
     contradicting_turn,
     record_outcomes,
 )
+from holdfast.brief.prepared_files import prepared_brief
+from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
 from holdfast.language import content_stems
 from holdfast.learn.curation import CORRECTABLE_KINDS
@@ -23,9 +25,10 @@ from holdfast.model.ledgers.injections import Injection, InjectionUse
 from holdfast.model.records import Session, Turn
 from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.hits import estimate_tokens
+from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.regex import regex
 from holdfast.sources.claude_code.prompts import OWN_TAG
-from holdfast.sources.rule_locations import MEMORY_FILE
+from holdfast.sources.rule_locations import MEMORY_FILE, file_stamp
 
 # A line names its record in brackets, `(fact/1a2b3c4d)`; the index of exchanges begins with the id.
 _NAMED = regex(r"\b([a-z]+)/([0-9a-f]{8})\b")
@@ -33,6 +36,8 @@ _INDEXED = regex(r"- ([0-9a-f]{8}) ")
 _OF_MEMORY_FILE = f"From {MEMORY_FILE}"
 # Only what a person can take back here; rules are lines of a file of the project.
 _NOT_FORGETTABLE = ("rule",)
+# Briefs kept by a server; each is a few kilobytes.
+_MAX_CACHED = 64
 # A turn that shares so many words with a line is about it.
 _MIN_SHARED_WORDS = 2
 # A line of a transcript, and all of one that is looked through for a brief.
@@ -73,10 +78,33 @@ class InjectedText(NamedTuple):
     tokens: int
 
 
-def next_brief(memory: Holdfast, bank: str) -> BriefView:
+class BriefCache:
+    """The briefs of a server by bank: as prepared for the hooks if that is still right, else made
+    once and made again when anything was written or a file that they quote changed. The words that
+    a restricted principal may read of a bank are all of it, so one brief serves everybody."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[object, Brief]] = {}
+
+    def get(self, memory: Holdfast, bank: str) -> Brief:
+        """The brief of a bank by its id."""
+        reader, settings = memory.reader, memory.settings
+        files = memory_file_stamps(reader, bank)
+        state = (reader.generation(), [file_stamp(file) for file in files])
+        known = self._made.get(bank)
+        if known is None or known[0] != state:
+            if len(self._made) >= _MAX_CACHED:
+                self._made.clear()
+            places = HomePaths(settings.home)
+            brief = prepared_brief(memory.store, places, bank, settings.brief)
+            known = self._made[bank] = (state, brief or memory.briefs.session_brief(bank))
+        return known[1]
+
+
+def next_brief(memory: Holdfast, bank: str, cache: BriefCache | None = None) -> BriefView:
     """What the next session of a bank is told at its start, with what can be done about each
     line."""
-    brief = memory.briefs.session_brief(bank)
+    brief = (cache or BriefCache()).get(memory, bank)
     lines = tuple(_with_actions(memory, bank, line) for line in brief_lines(brief))
     tokens = estimate_tokens(brief.text) if brief.text else 0
     return BriefView(brief.id, brief.text, lines, tokens, memory.settings.brief.tokens)

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from holdfast.app.curation.rule_proposals import FileChangedError
+from holdfast.app.views.brief_view import BriefCache
 from holdfast.app.views.example_questions import QuestionCache
 from holdfast.errors import (
     BusyError,
@@ -89,6 +90,7 @@ class WebApp:
         self.keys = keys
         self.pages = Pages()
         self.questions = QuestionCache()
+        self.briefs = BriefCache()
         self.streams = EventStreams(keys.is_still_valid)
         self._research_runs: dict[str, ResearchRuns] = {}
         self.changes = ChangeFeed(pool)

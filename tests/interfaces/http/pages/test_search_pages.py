@@ -92,8 +92,9 @@ def test_filters_among_the_words_count_and_can_be_taken_away(
     every = int(page.locator(".found strong").first.inner_text().split()[0])
     page.get_by_label("Words").fill("harbour since:2026-11 bank:tidewatch")
     page.get_by_role("button", name="Search", exact=True).click()
-    times = page.locator(".found > div > ol h2 a").all_inner_texts()
-    assert 0 < len(times) < every and all("Nov 2026" in text for text in times)
+    found = page.locator(".found > div > ol .origin time")
+    times = [one.get_attribute("datetime") or "" for one in found.all()]
+    assert 0 < len(times) < every and all(time.startswith("2026-11") for time in times)
     chosen = page.locator(".chosen li").all_inner_texts()
     assert [text.splitlines()[-1].removesuffix(" ×") for text in chosen] == [
         "Bank: tidewatch",
@@ -186,19 +187,19 @@ def test_a_record_links_to_its_parents_its_parts_and_its_source(
 ) -> None:
     page = browser_session.open_page(CHOSE)
     expect(page.locator(".prose")).to_contain_text("only one process on one small box writes")
-    page.get_by_text("The raw line under it").click()
+    page.get_by_text("Raw line").click()
     expect(page.locator("pre.out")).to_contain_text("We chose SQLite over Postgres")
     page.get_by_role("link", name="Open in its session").click()
     expect(page.locator("#msg-4")).to_be_in_viewport()
     page.goto(CHOSE)
-    page.locator("h2:has-text('Stands in') + ul a").first.click()
+    page.locator("h2:has-text('Part of') + ul a").first.click()
     expect(page.locator(".badge").first).to_have_text("exchange")
     expect(page.get_by_role("heading", name="Made of")).to_be_visible()
 
 
 def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(CHOSE, scripts=False)
-    page.get_by_text("Say it rightly").click()
+    page.get_by_text("Correct", exact=True).click()
     box = page.get_by_label("What it should say")
     assert "We chose SQLite" in box.input_value()
     box.fill("We chose <b>DuckDB</b> in the end.")
@@ -209,7 +210,7 @@ def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: Brows
     page.get_by_text("Forget it").click()
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("This turn is not shown")
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore").click()
     expect(page.get_by_role("status")).to_contain_text("It is back")
     for action in ("correct", "forget", "restore"):
         expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
@@ -220,7 +221,7 @@ def test_a_concurrent_change_is_shown_and_nothing_is_lost(browser_session: Brows
         session = memory.reader.sessions.latest(None)[0]
         said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
     page = browser_session.open_page(f"/record/exchange/{said.id}", scripts=False)
-    page.get_by_text("Say it rightly").click()
+    page.get_by_text("Correct", exact=True).click()
     page.get_by_label("What it should say").fill("Mine.")
     with open_server_memory(browser_session.server) as memory:
         memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")

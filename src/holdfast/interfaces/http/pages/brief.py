@@ -25,7 +25,7 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
         return {
             "banks": banks,
             "chosen": chosen,
-            "brief": next_brief(memory, chosen.id) if chosen else None,
+            "brief": next_brief(memory, chosen.id, request.briefs) if chosen else None,
         }
 
     shown = await request.pool.read(load)

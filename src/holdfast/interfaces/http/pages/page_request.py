@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
+from holdfast.app.views.brief_view import BriefCache
 from holdfast.app.views.decision_log import BROWSE, name_with_channel
 from holdfast.app.views.example_questions import QuestionCache
 from holdfast.errors import InputError, NotFoundError
@@ -40,6 +41,7 @@ class PageRequest:
         self.pool: MemoryPool = request.app.state.web.pool
         self.research_runs: ResearchRuns = request.app.state.web.research_runs
         self.questions: QuestionCache = request.app.state.web.questions
+        self.briefs: BriefCache = request.app.state.web.briefs
         self._keys: FormKeys = request.app.state.web.keys
         self._pages: Pages = request.app.state.web.pages
         self._cookie = str(request.scope.get("visitor") or "")
