@@ -25,20 +25,19 @@ try: setup       ## ingest the sample sessions and this repository's history, as
 # The tests of the pages need a browser. It is fetched only where that needs no question: as root, with apt;
 # elsewhere those tests are skipped, and say why.
 browser:
-	@for name in chromium chromium-browser google-chrome-stable google-chrome; do \
+	@for name in chromium-headless-shell chromium chromium-browser google-chrome-stable google-chrome; do \
 		command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Fetching Chromium for the tests of the pages ..."; \
-		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 600 \
-			apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || \
+		{ apt-get update -qq && for package in chromium-headless-shell chromium; do DEBIAN_FRONTEND=noninteractive \
+			timeout 600 apt-get install -y -qq --no-install-recommends $$package && break; done; } >/dev/null 2>&1 || \
 			echo "No Chromium to be had: the tests of the pages in a browser will be skipped."; \
-	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium)."; fi
+	else echo "No Chromium: the tests of the pages in a browser will be skipped (apt install chromium-headless-shell)."; fi
 
-# Each worker begins with a half of the files of its own; one that has nothing left takes over half of what is left to another.
-# `make test DIST=loadfile` keeps all tests of a file with one worker.
-DIST ?= worksteal
+# A worker takes a file at a time, the longest files first (tests/support/run_order.py).
+DIST ?= loadfile
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo $(or $(NUMBER_OF_PROCESSORS),2))
-PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST)
+PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST) --no-loadscope-reorder
 
 # The files of the tests are kept in memory where there is room: a disk makes them wait.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print "TMPDIR=/dev/shm"}')
@@ -59,7 +58,7 @@ BRANCH_FLOOR := 59
 
 coverage: setup  ## measure which branches the quick tests take (or with TESTS=tests/spend all tests of a folder)
 	@$(BIN)/python -m coverage erase
-	@$(if $(TMPDIR),,$(IN_MEMORY)) $(BIN)/python -m coverage run -m pytest --maxprocesses 4 --dist $(DIST) -n $(CORES) \
+	@$(if $(TMPDIR),,$(IN_MEMORY)) $(BIN)/python -m coverage run -m pytest --maxprocesses 4 --dist $(DIST) --no-loadscope-reorder -n $(CORES) \
 		$(if $(TESTS),$(TESTS),$(QUICK)) || [ $$? -eq 1 ]
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage json --quiet -o .coverage-report.json

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.needs import MAY_START, NeedsWatch, marks_for
-from tests.support.run_folder import use_run_folder
+from tests.support.run_folder import WORKER_VARIABLE, use_run_folder
+from tests.support.run_order import order_for_workers
 
 MEMORY = Path("/dev/shm")
 SLOW_S = 2.0
@@ -91,11 +92,13 @@ def _remove(folders: list[Path]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with what its code shows that it needs."""
+    """Mark each test with what its code shows that it needs; workers begin with the longest."""
     for item in items:
         if isinstance(item, pytest.Function):
             for mark in sorted(marks_for(_code_of(item))):
                 item.add_marker(mark)
+    if WORKER_VARIABLE in os.environ:
+        items[:] = order_for_workers(items)
 
 
 def pytest_collection_finish() -> None:

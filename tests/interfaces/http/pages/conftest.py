@@ -11,6 +11,6 @@ from tests.support.http.browser import open_browser
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, started once for all tests of the pages, none of which runs another loop. A start
-    takes one and a half seconds of processor time."""
+    takes a second of processor time."""
     with open_browser() as made:
         yield made
