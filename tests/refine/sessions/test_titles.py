@@ -116,3 +116,23 @@ def test_the_task_of_an_agent_in_a_role_is_its_title() -> None:
     text = "You are ui-dev on the team. You build all screens of the app. Stack: Flutter."
     built = build_exchange([Turn("bank", "t", "s", 0, "", Role.USER, Trust.USER, text)])
     assert built.title == "Build all screens of the app"
+
+
+def test_a_later_request_titles_a_session_only_where_there_is_no_result() -> None:
+    summary = "Archives with long names are unpacked again."
+    exchanges = [
+        exchange("Investigate issue #12", summary),
+        exchange("Use table tests for archives"),
+    ]
+    titled = session_title(session(), exchanges)
+    assert titled == "Investigate issue #12 — Archives with long names are unpacked again."
+    without = [exchange("Yes"), exchange("Use table tests for archives")]
+    assert session_title(session(), without) == "Use table tests for archives"
+
+
+def test_the_result_stands_behind_a_question() -> None:
+    asked = "Does the bundled uploader retry a request that timed out?"
+    titled = session_title(
+        session(), [exchange(asked, "Requests are sent three times by default.")]
+    )
+    assert titled == f"{asked} — Requests are sent three times by default."

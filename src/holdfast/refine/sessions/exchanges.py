@@ -6,16 +6,13 @@ call, and the same turns always give the same exchanges with the same ids.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import (
-    capitalize,
     collapse_spaces,
     cut,
-    headings,
     is_chatter,
     sentences,
     states_decision,
@@ -30,6 +27,8 @@ from holdfast.refine.core.memory_calls import without_memory_calls, without_reto
 from holdfast.refine.core.passages import tool_status
 from holdfast.refine.core.shell_changes import changed_files
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
+from holdfast.refine.sessions.headlines import LIMITS as HEADLINE_LIMITS
+from holdfast.refine.sessions.headlines import headline
 from holdfast.regex import regex
 
 
@@ -66,8 +65,6 @@ class ExchangeLimits(NamedTuple):
     # has at least the second number and does not only announce what follows.
     long_reply_characters: int = 80
     short_reply_characters: int = 30
-    # A request of fewer words ("commit", "fix it") does not make a title by itself.
-    title_words: int = 3
     shortest_title_sentence: int = 15
     shortest_summary_sentence: int = 12
     # Sentences with the same first letters are the same.
@@ -76,20 +73,8 @@ class ExchangeLimits(NamedTuple):
 
 LIMITS = ExchangeLimits()
 
-_COURTESY = regex(
-    r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
-    r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
-    r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
-    re.IGNORECASE,
-)
 # A tick or an arrow before a sentence; what touches a word may be code.
 _LEADING_SYMBOLS = regex(r"^(?:[^\w\s`'\"(\[<@#$/.-]+\s+)+")
-_TRAILING_MARKS = " .:;!,"
-_LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
-_TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)>.*?</\1>\s*)+", re.DOTALL)
-_PLAN_PREAMBLE = regex(
-    r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
-)
 
 
 class ExchangeGrouper:
@@ -204,47 +189,19 @@ def _compare_key(sentence: str) -> str:
 
 def _title(request: str, reply: str, modified: Sequence[str], commits: Sequence[str]) -> str:
     """What was asked; if that is very short ("commit", "fix it"), also the result."""
-    headline = _headline(request)
-    long_enough = len(headline.split()) >= LIMITS.title_words
-    if long_enough or (headline and not reply and not modified):
-        return headline
-    lead = f"{headline}: " if headline else ""
+    asked = headline(request)
+    long_enough = len(asked.split()) >= HEADLINE_LIMITS.words
+    if long_enough or (asked and not reply and not modified):
+        return asked
+    lead = f"{asked}: " if asked else ""
     if commits:
         return lead + commits[-1]
     for sentence in sentences(reply):
         if not is_chatter(sentence) and len(sentence) >= LIMITS.shortest_title_sentence:
             return lead + _LEADING_SYMBOLS.sub("", sentence).rstrip(".:!")
     if modified:
-        return f"{headline or 'Changed'}: {', '.join(modified)}"
-    return headline or collapse_spaces(reply) or "(no words)"
-
-
-def _headline(request: str) -> str:
-    """The first sentence of a request that asks for something, without courtesies; the heading of a
-    plan that is to be carried out."""
-    text = request.strip()
-    # What a program puts before the request, in tags.
-    text = _TAGGED.sub("", text) or text
-    if not text:
-        return ""
-    if _PLAN_PREAMBLE.match(text):
-        named = headings(text)
-        if named:
-            return named[0].removeprefix("Plan: ")
-    found = sentences(text) or [collapse_spaces(text)]
-    # A subagent's prompt starts with who it is; the task comes after ("You build the screens").
-    tasks = [s for s in found if not s.startswith("You are ")]
-    tasks = [s.removeprefix("You ") for s in tasks] if len(tasks) < len(found) else found
-    tasks = tasks or found
-    bare = [_without_courtesy(sentence) for sentence in tasks]
-    good = [line for line in bare if len(line.split()) >= LIMITS.title_words]
-    line = (good or [line for line in bare if len(line) >= 3] or [collapse_spaces(text)])[0]
-    return capitalize(line)
-
-
-def _without_courtesy(sentence: str) -> str:
-    asked = _COURTESY.sub("", sentence, count=1)
-    return _LEADING_MARKS.sub("", asked).rstrip(_TRAILING_MARKS)
+        return f"{asked or 'Changed'}: {', '.join(modified)}"
+    return asked or collapse_spaces(reply) or "(no words)"
 
 
 def _summary(reply: str, turns: Sequence[Turn], modified: Sequence[str]) -> str:

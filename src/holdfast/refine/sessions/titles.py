@@ -1,6 +1,6 @@
 """What a session was about: its own title where the transcript has one, else how a model titled its
-beginning, else the commit it made, else its first request that names its matter. Where a request
-says little, what the agent said of the result stands behind it, or in its place."""
+beginning, else the commit it made, else its first request. Where that says little, what the agent
+said of the result stands behind it, or in its place: later requests are about details."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from functools import cache
 from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences, truncate
 from holdfast.model.records import Exchange, Session
 from holdfast.refine.core.signals import COMMITTED, is_commit
+from holdfast.refine.sessions.headlines import short_links
 from holdfast.regex import regex
 
 # Stems that a request needs to say what a session is about; with this many it needs no more.
@@ -41,6 +42,7 @@ _PROCESS_WORDS = (
 )
 # What is no result: the summary of an exchange without a reply, and that tests pass.
 _NO_RESULT = regex(r"^(?:Changed |ran )|\btests? (?:all |now )?pass", re.IGNORECASE)
+_THREAD = regex(r"#\d+")
 # Japanese and Chinese write words without spaces between them.
 _WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
@@ -94,12 +96,24 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
     if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
         return subject
-    request = next((x.title for x in exchanges if says_something(x.title)), "")
-    if request and not 0 < len(_telling_stems(request)) < _ENOUGH_STEMS:
+    request = first if says_something(first) else ""
+    if request and not _needs_result(request):
         return request
-    request = request or (first if _telling_stems(first) else "")
-    result = _result(exchanges)
-    return f"{request} — {result}" if request and result else request or result or first
+    request = request or (first if _telling_stems(first) or _names_thread(first) else "")
+    if result := _result(exchanges):
+        return f"{request} — {result}" if request else result
+    later = (x.title for x in exchanges if says_something(x.title))
+    return request or next(later, first)
+
+
+def _needs_result(request: str) -> bool:
+    """Whether a request does not tell enough by itself: a question, or a few words."""
+    return request.endswith(("?", "？")) or 0 < len(_telling_stems(request)) < _ENOUGH_STEMS
+
+
+def _names_thread(request: str) -> bool:
+    """Whether a request names an issue or a pull request: "Investigate issue #12"."""
+    return _THREAD.search(request) is not None and not _EMPTY.match(request)
 
 
 def _is_subject(message: str) -> bool:
@@ -123,4 +137,4 @@ def _result(exchanges: Sequence[Exchange]) -> str:
             worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
             if worth > highest:
                 best, highest = sentence, worth
-    return truncate(" ".join(best.split()), _MAX_RESULT_CHARS)
+    return truncate(plain(short_links(best)), _MAX_RESULT_CHARS)

@@ -1,0 +1,154 @@
+"""The headline of a request: what it asks for, in one line of its own words.
+
+A request that is a document, such as a plan or a prompt for a team of agents, is called what its
+heading says; one that wraps the history of another session, what was asked for there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.language import capitalize, collapse_spaces, content_stems, headings, sentences
+from holdfast.regex import regex
+
+
+class HeadlineLimits(NamedTuple):
+    """What makes a headline."""
+
+    # A request of fewer words ("commit", "fix it") does not make a title by itself.
+    words: int = 3
+    # A heading of fewer stems ("Plan", "System context") says nothing of its document.
+    heading_stems: int = 2
+    # A goal that is longer than this is an explanation.
+    goal_characters: int = 300
+
+
+LIMITS = HeadlineLimits()
+
+_COURTESY = regex(
+    r"^(?:(?:hi|hey|hello|ok|okay|so|now|and|also|please|well|great|thanks?|perfect)[,.! ]+)*"
+    r"(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like you to |"
+    r"i (?:want|need) you to |let'?s |we need to |i want to |your task (?:is )?to |your task: )?",
+    re.IGNORECASE,
+)
+_TRAILING_MARKS = " .:;!,"
+_LEADING_MARKS = regex(r"^[\s.:;!,]+(?=\s)\s*")
+# What a program puts before the request, in tags.
+_TAGGED = regex(r"^(?:\s*<([a-z][a-z_-]*)>.*?</\1>\s*)+", re.DOTALL)
+_LEAF = regex(r"<([a-z][a-z_-]*)>\s*([^<>]+?)\s*</\1>")
+_PLAN_PREAMBLE = regex(
+    r"^(?:implement|execute|follow|here is|this is) (?:the |this )?(?:following )?plan", re.I
+)
+# What kind of document it is stands around its matter.
+_BEFORE_MATTER = regex(
+    r"^(?:(?:implementation )?plan|task|prd|spec(?:ification)?|rfc)\s*[:—–-]+\s*", re.I
+)
+_AFTER_MATTER = regex(r"\s+[—–-]+\s+(?:[\w-]+ ){0,3}(?:prompt|plan|prd|spec(?:ification)?)$", re.I)
+# Headings of what a program adds to a request.
+_ADDED = regex(
+    r"^(?:agents\.md|claude\.md|context from|files mentioned|system |instructions)", re.I
+)
+_GOAL = regex(r"^[\s>*_#-]*(?:goal|objective|scope)[*_]*\s*:[*_]*[ \t]*(\S[^\n]*)$", re.I | re.M)
+# The history of another session, as a program hands it over for a review.
+_HISTORY = regex(r"^the following is the \w+ agent history\b", re.IGNORECASE)
+_ASKED_THERE = regex(r"^\[\d+\] user: *(.+?)(?=^\[\d+\] \w|^>>> |\Z)", re.M | re.DOTALL)
+# Who the reader is: "You are api-dev on the Orders team (Phase 2)." names the work, too.
+_ROLE = "You are "
+_TEAM = regex(r"\b(?:on|for|of|in) (?:the )?([A-Z][^.\n]{2,60}?)\.?$")
+_LINK = regex(
+    r"(?<![\w\]])\[(?P<text>[^\]\n]+)\]\([^)\s]*\)?|"
+    r"https?://(?P<host>[^\s/)\]>`'\"?,]+)(?P<path>/(?:[^\s)\]>`'\"]*[^\s)\]>`'\"?!.,:;])?)?"
+)
+# How trackers number what is talked about: ".../owner/name/issues/12".
+_THREAD = regex(r"/(?P<what>issues|pull|pulls|discussions|merge_requests)/(?P<number>\d+)\b")
+_THREADS = {"issues": "issue", "discussions": "discussion", "merge_requests": "merge request"}
+_REPOSITORY = regex(r"^/([\w.-]+/[\w.-]+)")
+_REPOSITORY_HOSTS = ("github.com", "gitlab.com")
+_AT_WORK = regex(r"^You are (?:currently |now )?(?=[a-z]{3,}ing\b)")
+
+
+def headline(request: str) -> str:
+    """What a request asks for, without courtesies; "" for an empty one."""
+    text = request.strip()
+    text = _TAGGED.sub("", text) or _longest_tagged(text)
+    if not text:
+        return ""
+    return short_links(_of_history(text) or _of_document(text) or _of_sentences(text))
+
+
+def _longest_tagged(text: str) -> str:
+    """The longest text in tags of a request that is wholly in tags; else the request."""
+    inner = [found[2] for found in _LEAF.finditer(text)]
+    return max(inner, key=len, default=text)
+
+
+def short_links(text: str) -> str:
+    """A text with what links lead to in place of their addresses: "issue #12", "owner/name", or the
+    host."""
+    return collapse_spaces(_LINK.sub(_short, text)) if "://" in text or "](" in text else text
+
+
+def _short(link: re.Match[str]) -> str:
+    if link["text"]:
+        return short_links(link["text"])
+    path = link["path"] or ""
+    if thread := _THREAD.search(path):
+        return f"{_THREADS.get(thread['what'], 'PR')} #{thread['number']}"
+    repository = _REPOSITORY.match(path) if link["host"] in _REPOSITORY_HOSTS else None
+    return repository[1] if repository else link["host"]
+
+
+def _of_history(text: str) -> str:
+    """What the person of another session asked for, where a request hands its history over."""
+    if not _HISTORY.match(text):
+        return ""
+    asked = (_of_sentences(found[1].strip()) for found in _ASKED_THERE.finditer(text))
+    return next((line for line in asked if len(content_stems(line)) > LIMITS.heading_stems), "")
+
+
+def _of_document(text: str) -> str:
+    """The matter of a document: its first heading, or else the goal that it names."""
+    is_plan = _PLAN_PREAMBLE.match(text) is not None
+    if not is_plan and not text.startswith("#"):
+        return ""
+    named = next(iter(headings(text)), "")
+    matter = _AFTER_MATTER.sub("", _BEFORE_MATTER.sub("", named))
+    goal = _GOAL.search(text)
+    if len(content_stems(matter)) >= LIMITS.heading_stems and not _ADDED.match(matter):
+        return matter
+    if goal and len(goal[1]) <= LIMITS.goal_characters:
+        return _without_courtesy(goal[1])
+    return matter if is_plan else ""
+
+
+def _of_sentences(text: str) -> str:
+    """The first sentence that asks for something. A subagent's prompt starts with who it is; the
+    task comes after ("You build the screens")."""
+    found = sentences(text) or [collapse_spaces(text)]
+    if found[0].startswith(_ROLE):
+        return _of_role(found)
+    return capitalize(_first_task(found) or collapse_spaces(text))
+
+
+def _of_role(found: Sequence[str]) -> str:
+    doing = _AT_WORK.sub("", found[0])
+    if doing != found[0]:
+        return capitalize(_without_courtesy(doing))
+    tasks = [one.removeprefix("You ") for one in found if not one.startswith(_ROLE)]
+    line = capitalize(_first_task(tasks or found))
+    team = _TEAM.search(found[0])
+    is_named = team is None or content_stems(team[1]) <= content_stems(line)
+    return line if is_named or team is None else f"{line} ({team[1]})"
+
+
+def _first_task(found: Sequence[str]) -> str:
+    bare = [_without_courtesy(sentence) for sentence in found]
+    good = (line for line in bare if len(line.split()) >= LIMITS.words)
+    return next(good, "") or next((line for line in bare if len(line) >= 3), "")
+
+
+def _without_courtesy(sentence: str) -> str:
+    asked = _COURTESY.sub("", sentence, count=1)
+    return _LEADING_MARKS.sub("", asked).rstrip(_TRAILING_MARKS)

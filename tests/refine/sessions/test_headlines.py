@@ -1,0 +1,68 @@
+"""What a request is called."""
+
+import pytest
+
+from holdfast.refine.sessions.headlines import headline, short_links
+
+TEAM_PROMPT = """# Orders Phase 6 — Close the remaining gaps — Agent Team Prompt
+
+> Press **Shift+Tab** to enter delegate mode, then paste this prompt.
+
+## Goal
+"""
+HISTORY = """The following is the Codex agent history whose request action you are assessing.
+>>> TRANSCRIPT START
+[1] user: Hello! Rebase the invoice branch onto the new ledger adapter
+[2] assistant: I will look at both branches.
+>>> TRANSCRIPT END
+"""
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Hi, can you please add a retry to the uploader?", "Add a retry to the uploader?"),
+        ("Implement the following plan:\n\n# Plan: Retry uploads\n\nText.", "Retry uploads"),
+        (TEAM_PROMPT, "Orders Phase 6 — Close the remaining gaps"),
+        (
+            "# Context from my IDE setup:\n\nAdd a retry to the uploader",
+            "Add a retry to the uploader",
+        ),
+        (HISTORY, "Rebase the invoice branch onto the new ledger adapter"),
+        (
+            "You are api-dev on the Orders team (Phase 2). You build the ledger endpoints.",
+            "Build the ledger endpoints (Orders team (Phase 2))",
+        ),
+        ("You are the cache agent. Your task is to add a Redis cache.", "Add a Redis cache"),
+        ("You are debugging flaky uploads in CI.\n\nRepo: x", "Debugging flaky uploads in CI"),
+        (
+            "<delegation>\n<id>0a-1</id>\n<input>Add a retry to the uploader</input></delegation>",
+            "Add a retry to the uploader",
+        ),
+        ("<note>Saved.</note>\nAdd a retry to the uploader", "Add a retry to the uploader"),
+        ("Thoughts on https://github.com/o/n/discussions/12?", "Thoughts on discussion #12?"),
+        ("", ""),
+    ],
+)
+def test_a_headline_says_what_is_asked_for(request_text: str, expected: str) -> None:
+    assert headline(request_text) == expected
+
+
+def test_a_plan_whose_heading_says_nothing_is_called_what_its_goal_says() -> None:
+    plan = "Implement the following plan:\n\n# Plan\n\n**Goal**: Retry uploads that time out.\n"
+    assert headline(plan) == "Retry uploads that time out"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("See [the report](https://host.example/a/b)", "See the report"),
+        ("[https://github.com/o/n/pull/3](https://github.com/o/n/pull/3) fails", "PR #3 fails"),
+        ("https://gitlab.com/o/n/-/merge_requests/4 fails", "merge request #4 fails"),
+        ("Like https://github.com/owner/name/tree/main/src does", "Like owner/name does"),
+        ("Read https://docs.example/en/memory#globs first", "Read docs.example first"),
+        ("`rows[0](x)` stays", "`rows[0](x)` stays"),
+    ],
+)
+def test_links_are_shortened_to_what_they_lead_to(text: str, expected: str) -> None:
+    assert short_links(text) == expected
