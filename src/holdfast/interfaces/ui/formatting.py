@@ -12,6 +12,8 @@ from holdfast.model.bank import Bank
 from holdfast.model.uris import parse_uri
 from holdfast.regex import regex
 
+# Names of banks that stand in an address as they are.
+_ADDRESSABLE = regex(r"[\w.@+ -]{1,80}")
 # Units of an age: from how many seconds on one is used, and its length. Two of a unit are needed
 # before months, weeks and days are, so that an age is right by a third at least.
 _DAY_S = 86_400
@@ -123,6 +125,19 @@ def bank_choices(banks: Sequence[Bank]) -> list[tuple[Bank, str]]:
         (bank, f"{bank.name} ({places[bank.id]})" if places[bank.id] else bank.name)
         for bank in banks
     ]
+
+
+def bank_keys(banks: Sequence[Bank]) -> dict[str, str]:
+    """How addresses call banks, by their ids: by name, or by id if several have that name or an
+    address could not tell it."""
+    names = Counter(bank.name for bank in banks)
+    reserved = {"all", "", *(bank.id for bank in banks)}
+    return {
+        bank.id: bank.id
+        if names[bank.name] > 1 or bank.name in reserved or not _ADDRESSABLE.fullmatch(bank.name)
+        else bank.name
+        for bank in banks
+    }
 
 
 def link(uri: str) -> str:

@@ -155,6 +155,35 @@ def bars(
     )
 
 
+class Sparkline(NamedTuple):
+    """Small bars without axes, and what they say as text."""
+
+    width: float
+    height: float
+    bars: tuple[Piece, ...]
+    text: str
+
+
+# The width of one bar of a sparkline with its gap, the gap, and the height of all, in SVG units.
+_SPARK_STEP, _SPARK_GAP, _SPARK_HEIGHT = 8.0, 2.0, 28.0
+
+
+def sparkline(amounts: Sequence[tuple[str, int]], noun: str) -> Sparkline:
+    """Bars of how many of something there were in each period, by the first day of each."""
+    top = max((amount for _, amount in amounts), default=0) or 1
+    bars: list[Piece] = []
+    for n, (period, amount) in enumerate(amounts):
+        high = max(2.0, round(_SPARK_HEIGHT * amount / top, 1)) if amount else 0.5
+        box = (n * _SPARK_STEP, _SPARK_HEIGHT - high, _SPARK_STEP - _SPARK_GAP, high)
+        bars.append(Piece(*box, 0, f"{short_day(period)}: {counted(amount, noun)}"))
+    whole = sum(amount for _, amount in amounts)
+    most = max(amounts, key=lambda one: one[1], default=("", 0))
+    text = f"{counted(whole, noun)} in {counted(len(amounts), 'week')}"
+    if whole:
+        text += f", at most {most[1]} a week, in that of {short_day(most[0])}"
+    return Sparkline(len(amounts) * _SPARK_STEP, _SPARK_HEIGHT, tuple(bars), text)
+
+
 class Share(NamedTuple):
     """A part of a whole, from 0 to 100 along a bar."""
 

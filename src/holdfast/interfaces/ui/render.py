@@ -31,6 +31,7 @@ PLACES = (
 )
 _FILTERS: dict[str, Any] = {
     "age": formatting.age,
+    "bank_keys": formatting.bank_keys,
     "bank_choices": formatting.bank_choices,
     "clock": formatting.clock,
     "count": counted,

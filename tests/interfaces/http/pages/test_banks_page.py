@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import expect
 
+from holdfast.interfaces.ui.formatting import bank_keys
 from holdfast.learn.bank_settings import BankChanges
-from holdfast.model.bank import Disposition
+from holdfast.model.bank import Bank, Disposition
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.forms import PageClient, open_server_memory
 from tests.support.http.server import Server
@@ -21,6 +23,8 @@ def bank_of(server: Server) -> str:
 def test_a_bank_can_be_changed_in_a_browser(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/banks", dark=True, phone=True, scripts=False)
     page.get_by_role("link", name="tidewatch").click()
+    assert page.url.endswith("/banks/tidewatch")
+    page.get_by_role("link", name="Settings").click()
     page.get_by_label("Skepticism").fill("5")
     page.get_by_label("Who the bank speaks for").fill("Two people and a harbour.")
     page.get_by_label("One more name").fill("harbour")
@@ -41,7 +45,7 @@ def test_a_bank_can_be_changed_in_a_browser(browser_session: BrowserSession) -> 
 def test_sessions_are_hidden_by_retention_only_after_confirmation(
     browser_session: BrowserSession,
 ) -> None:
-    page = browser_session.open_page(f"/banks/{bank_of(browser_session.server)}")
+    page = browser_session.open_page("/banks/tidewatch?tab=settings")
     page.get_by_label("Months after which").fill("600")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("would be put away")
@@ -57,7 +61,7 @@ def test_sessions_are_hidden_by_retention_only_after_confirmation(
 def test_a_bank_changed_meanwhile_is_not_overwritten(server: Server) -> None:
     path = f"/banks/{bank_of(server)}"
     client = PageClient(server)
-    found = re.search(r'name="seen" value="(\w+)"', client.get(path).text)
+    found = re.search(r'name="seen" value="(\w+)"', client.get(f"{path}?tab=settings").text)
     assert found is not None
     with open_server_memory(server) as memory:
         memory.banks.change(BankChanges(background="Changed by somebody else."), "tidewatch")
@@ -72,7 +76,7 @@ def test_invalid_settings_are_refused_and_the_input_is_kept(server: Server) -> N
     path, client = f"/banks/{bank_of(server)}", PageClient(server)
 
     def post(**form: str) -> tuple[int, str]:
-        found = re.search(r'name="seen" value="(\w+)"', client.get(path).text)
+        found = re.search(r'name="seen" value="(\w+)"', client.get(f"{path}?tab=settings").text)
         assert found is not None
         got = client.post(path, {"seen": found.group(1), "background": "Mine.", **form})
         return got.status, got.text
@@ -88,7 +92,7 @@ def test_invalid_settings_are_refused_and_the_input_is_kept(server: Server) -> N
 def test_text_of_a_bank_is_never_executed(browser_session: BrowserSession) -> None:
     with open_server_memory(browser_session.server) as memory:
         memory.banks.change(BankChanges(background=TRICK, aliases=(TRICK,)), "tidewatch")
-    for path in ("/banks", f"/banks/{bank_of(browser_session.server)}"):
+    for path in ("/banks", "/banks/tidewatch", "/banks/tidewatch?tab=settings"):
         page = browser_session.open_page(path)
         assert "run" not in page.title() and page.locator("h1").count() == 1
     with open_server_memory(browser_session.server) as memory:
@@ -96,12 +100,49 @@ def test_text_of_a_bank_is_never_executed(browser_session: BrowserSession) -> No
     assert browser_session.problems == []
 
 
-def test_the_banks_page_is_accessible_in_every_color_scheme(
+def test_a_bank_shows_what_it_holds(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/banks/tidewatch")
+    told = page.locator("main").inner_text()
+    with open_server_memory(browser_session.server) as memory:
+        counts = memory.inventory.counts("tidewatch")
+        latest = memory.reader.sessions.latest(memory.banks.get("tidewatch").id, 1)[0]
+    assert f"{counts.sessions}\n\nsessions" in told and f"{counts.exchanges}\n\nexchanges" in told
+    assert latest.title in told and "src/tidewatch/alerts.py" in told
+    assert "No git history was read" in told and "No file of rules was read" in told
+    spark = page.get_by_role("img", name=re.compile(r"\d+ sessions in 26 weeks, at most"))
+    assert spark.locator("rect").count() == 26
+    page.get_by_role("link", name="src/tidewatch/alerts.py").click()
+    page.wait_for_url("**/graph?focus=*&bank=tidewatch")
+    assert browser_session.problems == []
+
+
+def test_two_banks_stand_side_by_side(server: Server) -> None:
+    with open_server_memory(server) as memory:
+        memory.remember("The slipway is closed on Sundays.", "slipway")
+    got = server.ask("/banks/tidewatch?with=slipway")
+    assert got.status == 200 and "tidewatch and slipway" in got.text
+    assert '<th scope="col">tidewatch</th><th scope="col">slipway</th>' in got.text
+    told = json.loads(server.ask("/banks/tidewatch.json?with=slipway").text)
+    assert [view["bank"]["name"] for view in told["views"]] == ["tidewatch", "slipway"]
+    assert told["views"][0]["counts"]["sessions"] > told["views"][1]["counts"]["sessions"] == 0
+    assert server.ask("/banks/tidewatch?with=nobody").status == 404
+
+
+def test_banks_are_called_by_name_in_addresses_where_that_is_clear() -> None:
+    def bank(id: str, name: str) -> Bank:
+        return Bank(id, name, "")
+
+    known = [bank("1", "harbour"), bank("2", "quay"), bank("3", "quay"), bank("4", "a/b")]
+    assert bank_keys([*known, bank("5", "all"), bank("6", "2")]) == {
+        "1": "harbour", "2": "2", "3": "3", "4": "4", "5": "5", "6": "6",
+    }  # fmt: skip
+
+
+def test_the_banks_pages_are_accessible_in_every_color_scheme(
     browser_session: BrowserSession,
 ) -> None:
-    assert (
-        accessibility_problems_in_every_layout(
-            browser_session, f"/banks/{bank_of(browser_session.server)}"
-        )
-        == []
-    )
+    with open_server_memory(browser_session.server) as memory:
+        memory.remember("The slipway is closed on Sundays.", "slipway")
+    for path in ("?tab=settings", "", "?with=slipway"):
+        found = accessibility_problems_in_every_layout(browser_session, f"/banks/tidewatch{path}")
+        assert found == [], path

@@ -1,19 +1,23 @@
-"""The list of banks, and the form that changes one."""
+"""The list of banks, what one holds, two side by side, and the form that changes one."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 
+from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
+from holdfast.app.views.bank_view import COUNTED, BankView, bank_view, weekly_sessions
 from holdfast.app.views.record_view import fingerprint
-from holdfast.errors import InputError, NotFoundError
+from holdfast.errors import InputError
 from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
-from holdfast.interfaces.ui.formatting import distinguishing_labels
+from holdfast.interfaces.ui.formatting import bank_keys, distinguishing_labels
 from holdfast.interfaces.ui.notes import NOTES
+from holdfast.interfaces.ui.plots import sparkline
 from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChanges
 from holdfast.model.bank import Bank
 from holdfast.store.across_tables.lookup import Counts
@@ -31,27 +35,55 @@ _NAME_PREFIX, _DROP_PREFIX = "name:", "drop:"
 async def banks(request: PageRequestDep) -> HTMLResponse:
     """Every bank, with its counts."""
 
-    def load(memory: Holdfast) -> list[tuple[Bank, Counts]]:
-        return [(bank, memory.inventory.counts(bank.id)) for bank in memory.banks.all()]
+    def load(memory: Holdfast) -> tuple[list[tuple[Bank, Counts]], dict[str, dict[str, int]]]:
+        counted = [(bank, memory.inventory.counts(bank.id)) for bank in memory.banks.all()]
+        return counted, weekly_sessions(memory, utc_now())
 
-    found = await request.pool.read(load)
-    labels = distinguishing_labels([bank for bank, _ in found])
-    return request.render("banks.html", title="Banks", banks=found, labels=labels)
+    found, weeks = await request.pool.read(load)
+    known = [bank for bank, _ in found]
+    return request.render(
+        "banks.html",
+        title="Banks",
+        banks=found,
+        keys=bank_keys(known),
+        labels=distinguishing_labels(known),
+        plots={id: sparkline(list(counts.items()), "session") for id, counts in weeks.items()},
+    )
 
 
 @router.get("/{id}")
-async def bank(request: PageRequestDep, id: str, note: str = "") -> HTMLResponse:
-    """One bank, and the form that changes it."""
-    found = await request.pool.read(lambda memory: find_bank(memory, id))
-    return _form(request, found, note=note)
+async def bank(
+    request: PageRequestDep,
+    id: str,
+    other: Annotated[str, Query(alias="with")] = "",
+    tab: str = "",
+    note: str = "",
+) -> HTMLResponse:
+    """What a bank holds, beside another bank if one is named; or the form that changes it."""
+    if tab == "settings":
+        found = await request.pool.read(lambda memory: find_bank(memory, id))
+        return _form(request, found, note=note)
+
+    def load(memory: Holdfast) -> tuple[list[BankView], list[Bank]]:
+        shown = [find_bank(memory, name) for name in (id, other) if name]
+        return [bank_view(memory, one, utc_now()) for one in shown], memory.banks.all()
+
+    views, known = await request.pool.read(load)
+    return request.render(
+        "bank.html",
+        title=" and ".join(view.bank.name for view in views),
+        views=views,
+        known=known,
+        keys=bank_keys(known),
+        counted=COUNTED,
+        plots=[sparkline(list(view.weeks.items()), "session") for view in views],
+        note=NOTES.get(note),
+    )
 
 
-def find_bank(memory: Holdfast, id: str) -> Bank:
-    """A bank by its id; raises `NotFoundError`."""
-    found = memory.reader.banks.get(id)
-    if found is None:
-        raise NotFoundError("There is no such bank.", "`holdfast bank list` names all.")
-    return found
+def find_bank(memory: Holdfast, name: str) -> Bank:
+    """A bank by its id or name; raises `NotFoundError`."""
+    return memory.reader.banks.get(name) or memory.banks.get(name)
 
 
 def bank_fingerprint(bank: Bank) -> str:
@@ -79,7 +111,7 @@ def _form(
         **(wrote or {}),
     }
     return request.render(
-        "bank.html",
+        "bank_settings.html",
         status,
         title=bank.name,
         bank=bank,
@@ -120,7 +152,7 @@ async def change(request: PageRequestDep, form: FormDep, id: str) -> Response:
         return unsaved_page(request, error, form["background"])
     if problem:
         return _form(request, found, HTTPStatus.CONFLICT, form, problem)
-    return redirect_with_note(f"/banks/{found.id}", "saved")
+    return redirect_with_note(f"/banks/{found.id}?tab=settings", "saved")
 
 
 def _read_changes(form: Form) -> BankChanges:
