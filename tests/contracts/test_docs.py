@@ -19,9 +19,34 @@ def document(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-def test_the_first_screen_of_the_readme_shows_the_two_commands() -> None:
-    screen = "\n".join(document("README.md").splitlines()[:30])
-    assert "make try" in screen and "make test" in screen
+def test_the_first_screen_of_the_readme_has_four_reasons_four_commands_and_an_example() -> None:
+    screen = document("README.md").splitlines()[:25]
+    assert screen[2].startswith("Holdfast is a ")
+    assert len([line for line in screen if line.startswith("- **")]) == 4
+    commands = "\n".join(screen).split("```\n")[1].splitlines()
+    named = [command.partition("  ")[0] for command in commands]
+    assert named == ["pipx install .", "holdfast setup", "make try", "make test"]
+    assert any(line.startswith("$ holdfast ask") for line in screen)
+
+
+def test_the_example_of_the_readme_is_in_the_tour() -> None:
+    tour = document("docs/tour.md")
+    example = document("README.md").split("```\n")[3].splitlines()
+    assert len(example) > 4
+    said = [line.removesuffix(" [1]") for line in example if not line.startswith("[1]")]
+    assert [line for line in said if line not in tour] == []
+
+
+def test_the_readme_links_to_every_page_of_the_documents() -> None:
+    linked = set(re.findall(r"\]\((docs/[a-z-]+\.md)", document("README.md")))
+    assert [page.name for page in DOCS.glob("*.md") if f"docs/{page.name}" not in linked] == []
+
+
+def test_the_glossary_explains_ten_nouns_first() -> None:
+    nouns = re.findall(r"^\| \*\*(\w+)\*\* \|", document("docs/glossary.md"), re.MULTILINE)
+    assert len(nouns) == 10
+    concepts = document("docs/concepts.md")
+    assert [noun for noun in nouns if f"**{noun}**" not in concepts] == []
 
 
 def test_every_command_is_documented() -> None:

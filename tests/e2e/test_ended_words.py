@@ -228,7 +228,7 @@ def _has_mark(text: str) -> bool:
 
 def _statements(block: str) -> list[str]:
     """The sentences that say something; a question and a list of words to ask about do not."""
-    said = sentences(block.partition("You might ask about")[0].partition("It speaks of")[0])
+    said = sentences(block.partition("You might ask about")[0].partition("It has records about")[0])
     return [one for one in said if not one.rstrip(' ”"').endswith("?")]
 
 

@@ -25,7 +25,7 @@ from tests.support.http.server import Server, make_home, serving
 from tests.support.transcripts import Script
 
 WHY = "Why did we drop Kafka?"
-NOT_KNOWN = json.dumps({"answer": "Not known: nothing in memory speaks of this.", "citations": []})
+NOT_KNOWN = json.dumps({"answer": "Not known: memory has no record about this.", "citations": []})
 NO_HITS = json.dumps({"bank": "proj", "hits": []})
 
 

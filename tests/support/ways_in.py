@@ -55,7 +55,7 @@ def python_ways(memory: Holdfast, questions: list[str], prompts: list[str]) -> I
         yield f"recall {question!r}", to_jsonable(memory.recall(question))
         yield f"ask {question!r}", to_jsonable(memory.ask(question))
         yield f"reflect {question!r}", to_jsonable(memory.reflect(question))
-        with suppress(NotFoundError):  # what nothing speaks of cannot be handed over
+        with suppress(NotFoundError):  # what no record is about cannot be handed over
             yield f"hand-off {question!r}", hand_off(memory, question).page
     for prompt in prompts:
         yield f"goal brief {prompt!r}", memory.briefs.goal_brief(prompt).text

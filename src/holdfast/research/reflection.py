@@ -149,8 +149,8 @@ def reflect(
         return Reflection(
             found.query,
             bank.name,
-            "Not known: nothing in memory speaks of this"
-            + (" in these very words." if verbatim and found.hits else "."),
+            "Not known: memory has no record about this"
+            + (" in these exact words." if verbatim and found.hits else "."),
             0.0,
             abstained=True,
             caveats=tuple(_caveats(bank, found, claims)),
@@ -442,6 +442,6 @@ def _caveats(bank: Bank, found: RecallResult, claims: Sequence[ReflectionClaim])
     if any(claim.against for claim in claims):
         yield "Records contradict each other here; the later word was taken."
     if claims and all(c.sources < 2 for c in claims):
-        yield "One session only speaks of each of these."
+        yield "Each of these is supported by one session only."
     if any(strategy.timed_out or strategy.problem for strategy in found.strategies):
         yield "Not every way of searching answered."

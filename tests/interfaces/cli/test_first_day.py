@@ -71,6 +71,20 @@ _RIDDLES = {
     "speak of": "be about",
     "speaks of": "is about",
     "behind the scenes": "in the background",
+    " anew": "again",
+    "taken out": "redacted",
+    " mend": "fix",
+    "whoever": "everybody who",
+    "the very ": "exact",
+    " told ": "shown",
+    " tells ": "says",
+    "put away": "hidden",
+    "looked through": "checked",
+    "goes on where": "resumes",
+    "take in": "import",
+    "came to": "resulted in",
+    "bear out": "confirm",
+    "may be given several times": "repeatable",
 }
 
 

@@ -78,6 +78,8 @@ def test_what_a_person_says_is_so_or_shall_be_so_is_a_statement(text: str) -> No
         "I could not find one.",
         "There is no mention of it in the project.",
         "Not known: nothing in memory speaks of this.",
+        "Not known: memory has no record about this.",
+        "Memory has no record about this.",
         "That is not known.",
         "I'd have to look that up.",
     ],

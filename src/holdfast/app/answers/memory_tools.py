@@ -125,9 +125,9 @@ class MemoryTools(ReadOnlyMemory):
             )
             hits, used = list(fallen.hits), fallen.used
             if CLARIFICATION in used:
-                prompt = "Nothing in memory speaks of this. Ask in other words."
+                prompt = "Memory has no record about this. Ask in other words."
                 if fallen.suggestions:
-                    prompt += f" It speaks of: {', '.join(fallen.suggestions)}."
+                    prompt += f" It has records about: {', '.join(fallen.suggestions)}."
         result: Object = {
             "searchType": "multi_strategy_with_fallbacks",
             "layer": given.get("layer", "all"),

@@ -62,7 +62,7 @@ def _changed_code_note(file: FileFreshness, numbers: Sequence[int]) -> str:
         f"has changed in {file.commit_count} commit{'s' * (file.commits != 1)} since {cited}{lines}"
     )
     if file.freshness is Freshness.GONE:
-        return f"{file.path}, which {cited} speaks of, is gone."
+        return f"{file.path}, which {cited} is about, is gone."
     if file.freshness is Freshness.RENAMED:
         return f"{file.path} is now {file.now}" + (f" and {often}." if file.commits else ".")
     if not file.commits:

@@ -74,7 +74,7 @@ def _topic_pack(memory: Holdfast, topic: str, bank: str | None) -> Pack:
     if found.abstained or not found.hits:
         near = f" It has words on: {', '.join(found.suggestions[:6])}." if found.suggestions else ""
         raise NotFoundError(
-            f"Nothing in {found.bank} speaks of {topic!r}, so there is nothing to hand over.",
+            f"Bank {found.bank} has no record about {topic!r}: there is nothing to hand over.",
             f"Ask in other words, or name a session.{near}",
         )
     return pack_topic(memory.reader, id, found.bank, topic, found.hits)

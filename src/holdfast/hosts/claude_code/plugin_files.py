@@ -29,7 +29,8 @@ _TIMEOUT_S = 120
 
 def marketplace(source: str, version: str) -> dict[str, Any]:
     """The content of `marketplace.json`; the plugin is at `source` beside it."""
-    about = "A memory for coding agents that a professional can trust."
+    about = "A local, searchable memory for coding agents."
+    more = "Answers come with citations, and no transcript line is lost."
     return {
         "name": NAME,
         "owner": {"name": "The Holdfast authors"},
@@ -38,7 +39,7 @@ def marketplace(source: str, version: str) -> dict[str, Any]:
             {
                 "name": NAME,
                 "source": source,
-                "description": f"{about} Local, cited, and it loses nothing.",
+                "description": f"{about} {more}",
                 "version": version,
             }
         ],

@@ -71,52 +71,52 @@ _OPTIONS = {
     "budget": _option(
         "--budget",
         choices=list(Budget),
-        help="low: words only, about 2,000 tokens; mid: meaning too, 4,000; high: looks longer, "
-        "8,000 (default: low if words find it, else mid)",
+        help="low: full text only, about 2,000 tokens; mid: also by meaning, 4,000; "
+        "high: more candidates, 8,000 (default: low if full text finds it, else "
+        "mid)",
     ),
     "layer": _option(
         "--layer",
         action="append",
         default=[],
         choices=list(Layer),
-        help="look only here; may be given several times (default: everywhere)",
+        help="search only this layer; repeatable (default: all layers)",
     ),
     "as_of": _option(
         "--as-of",
         metavar="DATE",
         default="",
-        help="answer with what was known and held then: a day, or a moment in UTC",
+        help="answer as of this day, or this time in UTC: later records and changes are ignored",
     ),
     "network": _option(
         "--network",
         action="append",
         default=[],
         choices=list(Network),
-        help="only memories of this network; may be given several times (default: all records)",
+        help="only memories of this network; repeatable (default: all records)",
     ),
     "kind": _option(
         "--kind",
         action="append",
         default=[],
         choices=list(Kind),
-        help="only memories, facts and rules that say something of this kind; may be given several "
-        "times (default: all records)",
+        help="only memories, facts and rules of this kind; repeatable (default: all records)",
     ),
     "local": _option(
         "--local",
         action="store_true",
-        help="ask no server, though `holdfast remote` names one: nothing leaves this machine",
+        help="do not query the servers of `holdfast remote`: nothing leaves this machine",
     ),
     "model": _option(
         "--model",
         metavar="NAME",
         default="",
-        help="ask this model of the service that the settings name, instead of theirs",
+        help="use this model of the configured service instead of the configured model",
     ),
     "providers": _option(
         "--providers",
         action="store_true",
-        help="also ask plugins that offer it, for five seconds at most (see docs/providers.md)",
+        help="also query plugins that support it, for at most five seconds (see docs/providers.md)",
     ),
     "plugin_dir": _option(
         "--plugin-dir",

@@ -201,7 +201,7 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
     hits, left = fit(short_json(hit, MAX_RECORD_CHARS) for hit in found.hits)
     notes: list[str] = []
     if found.abstained:
-        notes.append("Nothing in memory speaks of this.")
+        notes.append("Memory has no record about this.")
         if found.suggestions:
             notes.append(
                 f"You might ask about: {', '.join(found.suggestions[: _LIMITS.suggestions])}."

@@ -50,7 +50,7 @@ class AgentLimits(NamedTuple):
 
 
 LIMITS = AgentLimits()
-_NOT_KNOWN = "Not known: nothing in memory speaks of this."
+_NOT_KNOWN = "Not known: memory has no record about this."
 
 SYSTEM = """\
 You answer questions about a project from its memory: earlier sessions with a coding agent, \

@@ -238,7 +238,7 @@ def _abstain(reader: Reader, request: AskRequest, found: RecallResult) -> Answer
     near = [hit for hit in found.misses if hit.why.get("coverage", 0.0) >= _NEAR_MISS]
     return Answer(
         question=request.question,
-        answer="Not known: nothing in memory speaks of this.",
+        answer="Not known: memory has no record about this.",
         confidence=Confidence.NONE,
         abstained=True,
         source="",
@@ -367,7 +367,7 @@ def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
         notes.append("Where others differ from memory.md [1], memory.md holds.")
     decided = {item.hit.time[:10] for item in quotes if states_decision(item.sentence)}
     if len(decided - {""}) > 1:
-        notes.append("Several dates speak of this; where they differ, the later one may hold.")
+        notes.append("Several dates have statements; where they differ, the later may apply.")
     return notes
 
 

@@ -312,7 +312,7 @@ def _cited(answer: Answer) -> tuple[str, ...]:
 
 def _summary(answer: Answer) -> str:
     if answer.abstained:
-        return "Nothing in memory speaks of this."
+        return "Memory has no record about this."
     return f"Confidence {answer.confidence.value}, {_records(len(answer.citations))} cited."
 
 

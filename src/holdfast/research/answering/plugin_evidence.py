@@ -33,7 +33,7 @@ PROVIDER_PREFIX = "provider"
 # Looks like the number of a citation; after a name or a bracket it is an index (`rows[0]`).
 _BRACKETED_NUMBER = regex(r"(?<![\w\])])\[(\d+)\]")
 _PLUGINS_ONLY = (
-    "Nothing in memory speaks of this: plugins said all of it just now, and nobody here has "
+    "Memory has no record about this: the answer comes from plugins only, and nobody here has "
     "checked it."
 )
 _PLUGINS_TOO = "What is from outside was said by plugins just now, and nobody here has checked it."

@@ -11,14 +11,14 @@ from holdfast.interfaces.cli.screen import Screen, day, number
 from holdfast.language import truncate
 
 HELP = """\
-Hold what is remembered against the code of today: lists the facts, memories, decisions
-and rules whose files have changed, been renamed or gone since, the most changed first.
+Compare the memory with the code of today: list facts, memories, decisions and rules whose
+files were changed, renamed or deleted since, the most changed first.
 
-The history must have been read: `holdfast ingest REPOSITORY`. Records about no file,
-or only about files that are in no history, are counted and not judged.
+The history must have been read: `holdfast ingest REPOSITORY`. Records without a file that is
+in the history are only counted.
 
---holds ID says that a record is right all the same: it is not listed again until its code
-changes once more.
+--holds ID confirms that a record is still right: it is not listed again until its code
+changes again.
 
 --json prints {"bank", "stale", "fresh", "unknown", "about_no_file", "histories"};
 each of "stale" has "uri", "kind", "title", "time", "freshness", "since" and "files"."""
@@ -34,9 +34,11 @@ _MAX_TITLE = 200
 
 
 def configure(parser: Parser) -> None:
-    parser.option("--file", "F", "only about this file, the end of a path, or folder/")
+    parser.option(
+        "--file", "F", "only records about this file (a path, the end of one, or a folder/)"
+    )
     options.add_limit(parser, 30)
-    parser.option("--holds", "ID", "say that a record still holds, as it is now")
+    parser.option("--holds", "ID", "confirm that a record is still right")
     options.add(parser, "bank", "json")
 
 
@@ -81,7 +83,7 @@ def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) ->
         return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
     screen.wrap(
-        f"{number(len(found.stale), 'record')} in {bank} speak of code that is not what it was"
-        f"{more}; {found.fresh:,} of code that is. {found.unknown:,} speak of files "
-        f"that no history knows, {found.about_no_file:,} of no file: of those nothing can be told."
+        f"{number(len(found.stale), 'record')} in {bank} are about code that changed since"
+        f"{more}; {found.fresh:,} about unchanged code. {found.unknown:,} about files without a "
+        f"known history and {found.about_no_file:,} about no file cannot be checked."
     )

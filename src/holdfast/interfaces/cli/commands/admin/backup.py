@@ -30,9 +30,9 @@ def _configure_backup(parser: Parser) -> None:
         nargs="?",
         type=options.some_path,
         metavar="FILE|DIR",
-        help="where to (default: home)",
+        help="where to write it (default: backups/ in the home)",
     )
-    parser.flag("--dry-run", "only say where, and how much")
+    parser.flag("--dry-run", "only show where it would go, and its size")
     options.add(parser, "json")
 
 
@@ -60,10 +60,10 @@ def _configure_restore(parser: Parser) -> None:
     parser.add_argument(
         "file", nargs="?", type=options.some_path, metavar="FILE", help="the backup"
     )
-    parser.flag("--latest", "the latest backup in the home that this version can put back")
-    parser.flag("--list", "name the backups in the home")
-    parser.flag("--settings", "put its settings back too, also where there are others")
-    parser.flag("--dry-run", "only look through it")
+    parser.flag("--latest", "the latest backup in the home that this version can restore")
+    parser.flag("--list", "list the backups in the home")
+    parser.flag("--settings", "also restore its settings, replacing the present ones")
+    parser.flag("--dry-run", "only check it")
     options.add(parser, "yes", "json")
 
 
@@ -143,10 +143,10 @@ def _list(screen: Screen, kept: list[BackupFile], as_json: bool) -> None:
 
 BACKUP = CommandSpec(
     help="""\
-Copy the whole memory into one file that only you can read, while sessions and workers go
-on. In it: all that is remembered, the settings, and the journals of events. The copy is
-looked through and compared with the memory before it gets its name; no file is replaced.
-`holdfast restore-backup` puts it back.""",
+Copy the whole memory into one file that only you can read, while sessions and workers keep
+running. The file contains the memory, the settings, and the journals of events. The copy
+is checked and compared with the memory before it gets its name; no file is replaced.
+`holdfast restore-backup` restores it.""",
     examples="""\
   holdfast backup                          into ~/.holdfast/backups
   holdfast backup /mnt/safe/memory.db
@@ -157,14 +157,14 @@ looked through and compared with the memory before it gets its name; no file is 
 
 RESTORE = CommandSpec(
     help="""\
-Put a backup in the place of the memory. It is looked through first; what is remembered now
-is kept beside it as a backup of its own, so this can be taken back the same way. Sessions
-that have the memory open see the one or the other, never a mixture; so does whoever looks
-after it was killed. Copies made before each upgrade of the schema can be put back too,
-which is what an older program needs after an upgrade was taken back.""",
+Replace the memory by a backup. The backup is checked first; the present memory is kept as
+another backup, so this can be undone the same way. Sessions that have the memory open see
+the old or the new one, never a mixture, even if this command is killed. Copies made before
+each upgrade of the schema can be restored too: an older version needs that after you have
+undone an upgrade.""",
     examples="""\
   holdfast restore-backup --list
-  holdfast restore-backup --latest         after an upgrade was taken back
+  holdfast restore-backup --latest         after you have undone an upgrade
   holdfast restore-backup /mnt/safe/memory.db --dry-run
   holdfast restore-backup /mnt/safe/memory.db""",
     configure=_configure_restore,

@@ -13,22 +13,23 @@ from holdfast.learn.bank_settings import PRESETS, BankChanges
 from holdfast.model.bank import Bank, Disposition
 
 HELP = """\
-What a bank is like. `list` names all banks, `show` tells one, `set` changes it.
+List, show and configure banks. A bank is the memory of one project.
 
-`merge FROM INTO` makes one bank of two that are one project: everything of FROM, its decisions
-included, is in INTO from then on, and old links still open. `unmerge FROM` takes that back.
-`apart ONE OTHER` notes that two banks are different projects, so that `holdfast doctor` does not
-propose them again. Banks are named by name or id.
+`merge FROM INTO` merges two banks of one project: everything in FROM, its decisions included,
+moves to INTO, and old URIs still open. `unmerge FROM` undoes that. `apart ONE OTHER` records that
+two banks are different projects, so that `holdfast doctor` does not propose to merge them. Give
+banks by name or id.
 
-The disposition is three numbers from 1 to 5. Skepticism: how many sessions must say a thing
-before it is believed, and how little a single one counts. Literalism: whether only the very
-words of a question count. Empathy: whether motives and feelings are told. A preset sets all
-three: code-review (4 5 2), bug-investigation (4 4 2), documentation (3 3 3), support (2 2 5).
+The disposition controls how opinions are formed, by three numbers from 1 to 5. Skepticism: how
+many sessions must say a thing before it is believed, and how little a single one counts.
+Literalism: whether only the exact words of a question count. Empathy: whether motives and
+feelings are included. A preset sets all three: code-review (4 5 2), bug-investigation (4 4 2),
+documentation (3 3 3), support (2 2 5).
 
-The background says in a few sentences who the bank speaks for; a model is told it. Retention
-is after how many months a session is put away, as `holdfast forget` does: nothing is erased,
-and a longer retention or `all` (the default) brings it back. Sessions in which somebody
-corrected something stay."""
+The background describes the project in a few sentences, for a model. Retention is the number of
+months after which a session is hidden, as with `holdfast forget`: nothing is erased, and a longer
+retention or `all` (the default) brings it back. Sessions in which somebody corrected something
+stay."""
 
 EXAMPLES = """\
   holdfast bank list
@@ -49,10 +50,11 @@ def configure(parser: Parser) -> None:
     parser.option("--preset", "NAME", ", ".join(PRESETS), None)
     for name in ("skepticism", "literalism", "empathy"):
         parser.option(f"--{name}", "N", "1 to 5", None, int)
-    parser.option("--background", "TEXT", 'who the bank speaks for; "" for none', None)
+    about = 'a description of the project, for a model; "" for none'
+    parser.option("--background", "TEXT", about, None)
     parser.option("--retention", "MONTHS", "a number of months, or all", None)
-    parser.repeated("--alias", "one more name of the bank", metavar="NAME")
-    parser.repeated("--drop-alias", "a name it had", metavar="NAME")
+    parser.repeated("--alias", "add a name for the bank", metavar="NAME")
+    parser.repeated("--drop-alias", "remove a name of the bank", metavar="NAME")
     options.add(parser, "yes", "one_bank", "json")
 
 

@@ -14,9 +14,9 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
 HELP = """\
-Print the script that lets a shell complete commands, options and names of banks. Write it
-where your shell looks for such scripts, and again after an upgrade. Without a name the
-shell is the one you use."""
+Print a completion script for commands, options and bank names. Save it where your shell looks
+for completion scripts, and again after an upgrade. Without an argument: for the shell you
+use."""
 
 EXAMPLES = """\
   holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
@@ -29,7 +29,7 @@ _SCRIPTS_PACKAGE = "holdfast.interfaces.cli.completion."
 
 def configure(parser: Parser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="which shell")
-    parser.flag("--banks", "print the names of banks instead")
+    parser.flag("--banks", "print the bank names instead")
 
 
 def run(screen: Screen, arguments: Arguments) -> None:

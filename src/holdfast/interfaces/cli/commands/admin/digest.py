@@ -20,10 +20,10 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number, short
 
 HELP = """\
-What a week came to: what was done, decided, learned and left open, and what memory got
-wrong in it (corrections, contradictions, rules turned down, what sessions were told and
-ignored). Each line names the record it comes from, which `holdfast show` opens. It is made when
-you ask for it, by rules, from what is remembered; no model is asked and nothing is sent."""
+Summarise a week: what was done, decided, learned and left open, and where the memory was wrong
+(corrections, contradictions, rejected rules, injected context that was ignored). Each line names
+its record, which `holdfast show` opens. Made by rules on request: no model is used and nothing
+is sent."""
 
 EXAMPLES = """\
   holdfast digest --week
@@ -36,8 +36,10 @@ def configure(parser: Parser) -> None:
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--week", action="store_true", help="the last seven days (default)")
     span.add_argument("--days", type=options.days, metavar="N", help="the last N days")
-    span.add_argument("--since", metavar="DATE", default="", help="from this day or month on")
-    parser.option("--until", "DATE", "with --since: up to the end of it (now)")
+    span.add_argument("--since", metavar="DATE", default="", help="from this day or month")
+    parser.option(
+        "--until", "DATE", "with --since: up to the end of this day or month (default: now)"
+    )
     options.add_limit(parser, 15, "of each part (default: {default})")
     options.add(parser, "bank_or_all")
     form = parser.add_mutually_exclusive_group()

@@ -16,10 +16,10 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import Settings, load_settings
 
 HELP = """\
-Check that everything is in order: hooks, server, scripts, interpreter, permissions, room,
-settings, journals, backups, events, worker, memory, derived rows, vectors, model,
-providers. Says what is wrong and how to mend it; --fix mends it, and asks before it takes
-something away or changes settings of Claude Code. Exit status 1 if something is broken."""
+Check the installation and the data: hooks, server, scripts, interpreter, permissions, disk
+space, settings, journals, backups, events, worker, memory, derived rows, vectors, model,
+providers. Says what is wrong and how to fix it. --fix fixes it, and asks before it removes
+something or changes settings of Claude Code. Exit status 1 if something is broken."""
 
 EXAMPLES = """\
   holdfast doctor
@@ -32,8 +32,8 @@ _MARKS = {Grade.OK: ("ok", "green"), Grade.WARNING: ("!", "yellow"), Grade.BROKE
 
 
 def configure(parser: Parser) -> None:
-    parser.flag("--fix", "mend what is safe to mend")
-    parser.flag("--yes", "with --fix: do not ask before what takes long")
+    parser.flag("--fix", "fix what can be fixed safely")
+    parser.flag("--yes", "with --fix: do not ask before long operations")
     options.add(parser, "json")
 
 

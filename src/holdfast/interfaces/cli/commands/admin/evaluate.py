@@ -34,8 +34,8 @@ from holdfast.store.across_tables.lookup import Counts
 from holdfast.version import __version__
 
 HELP = """\
-Measure how well recall finds what a set of questions asks for, and how much of what
-should be known after a session was distilled.
+Measure how well recall answers a set of questions, and how much of what should be known after
+a session was extracted.
 
 DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both of
 
@@ -44,13 +44,13 @@ DIR holds conversations/BANK.jsonl or transcripts/BANK/*.jsonl, and one or both 
   labels.jsonl      what should be known of transcripts: session (the name of the file
                     without its ending), kind, text, weight (1 to 3); or session, title
 
-It is read into a home of its own that is thrown away afterwards; your memory is not
-touched. --out writes a line for each question (its ranking) or, of a set with labels
-only, a line for each record and each session. Of a set with both, the rankings go to
-FILE and the records beside it: to ranks.records.jsonl where FILE is ranks.jsonl.
+The set is read into a temporary home; your memory is not touched. --out writes a line for
+each question (its ranking) or, of a set with labels only, a line for each record and each
+session. Of a set with both, the rankings go to FILE and the records beside it: to
+ranks.records.jsonl where FILE is ranks.jsonl.
 
---own asks your own memory instead, only reading it: a request that opened a session
-must lead back to the few earlier sessions that had changed the same files."""
+--own measures your own memory instead, without writing to it: the first request of a session
+should find the earlier sessions that changed the same files."""
 
 EXAMPLES = """\
   holdfast eval sets/locomo
@@ -71,25 +71,29 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "folder", nargs="?", type=options.some_path, metavar="DIR", help="the set to measure on"
     )
-    parser.flag("--own", "ask your own memory instead of a set")
+    parser.flag("--own", "measure your own memory instead of a set")
     parser.option("--bank", "NAME", "with --own: which bank (default: all banks)", None)
     parser.option(
-        "--limit-questions", "N", "ask only so many, taken evenly over all", None, options.positive
+        "--limit-questions",
+        "N",
+        "use only this many questions, evenly spread",
+        None,
+        options.positive,
     )
-    parser.choice("--budget", BUDGETS, "how much work recall may do", "mid")
+    parser.choice("--budget", BUDGETS, "the budget of recall", "mid")
     parser.repeated(
         "--set",
-        "change a number of the ranking, such as weights.words=0.3; may be given again",
+        "change a ranking parameter, such as weights.words=0.3; repeatable",
         metavar="NAME=VALUE",
     )
-    for_out = "write every ranking or record, one JSON object a line, to be scored anew"
+    for_out = "write every ranking or record, one JSON object per line"
     options.add_path(parser, "--out", "FILE", for_out)
-    for_home = "keep what was read in this folder, and use it again"
+    for_home = "keep the temporary home in this folder, and reuse it"
     options.add_path(parser, "--keep", "HOME", for_home)
     parser.option(
         "--store",
         "URL",
-        "read it into a PostgreSQL database instead, in a schema that is removed afterwards",
+        "use a PostgreSQL database, in a schema that is removed afterwards",
     )
     options.add(parser, "json")
 

@@ -20,16 +20,16 @@ from holdfast.store.records.exports import ExportSelection
 HELP = """\
 Write the memory, or a part of it, as files that any program can read.
 
-jsonl: everything that was read and decided, one JSON object a line, in a versioned format
-(docs/export-format.md); `holdfast import holdfast FILE` brings it back as it was.
+jsonl: everything that was read and decided, one JSON object per line, in a versioned format
+(docs/export-format.md); `holdfast import holdfast FILE` restores it exactly.
 
 obsidian: a folder of Markdown notes, one for every concept and session, linked with each other.
 markdown: the same notes with plain links and front matter, for Notion, Confluence and others.
 memory-keeper: facts.json, concepts.json, project.md, memory.md, sessions/*.l1.jsonl and *.l2.json.
-All three can be written again into the same folder; what you made or changed in it stays as it is.
+All three can be written again into the same folder; files that you added or changed stay.
 
-Forgotten things are left out, and secrets are taken out once more. A file is there whole or not
-at all."""
+Forgotten records are left out, and secrets are redacted again. A file is written completely or
+not at all."""
 
 EXAMPLES = """\
   holdfast export memory.jsonl
@@ -42,19 +42,15 @@ _FOLDER_FORMATS = ("obsidian", "markdown", "memory-keeper")
 
 def configure(parser: Parser) -> None:
     parser.add_argument("path", nargs="?", default="", metavar="FILE|DIR", help="where to write it")
-    parser.choice(
-        "--format", ["jsonl", *_FOLDER_FORMATS], "what to write (default: jsonl)", "jsonl"
-    )
-    parser.option("--since", "DATE", "only what is from then on")
-    parser.option("--until", "DATE", "only what is up to then")
-    parser.repeated(
-        "--kind", "only this; may be given several times (default: all)", choices=GROUPS
-    )
+    parser.choice("--format", ["jsonl", *_FOLDER_FORMATS], "the format (default: jsonl)", "jsonl")
+    parser.option("--since", "DATE", "only from this date")
+    parser.option("--until", "DATE", "only up to this date")
+    parser.repeated("--kind", "only this kind; repeatable (default: all)", choices=GROUPS)
     parser.flag(
         "--derived",
-        "jsonl: also exchanges, digests, facts, memories and concepts, which are made of the rest",
+        "jsonl: also the derived records: exchanges, digests, facts, memories and concepts",
     )
-    parser.flag("--schema", "print the JSON Schema of the format, and stop")
+    parser.flag("--schema", "print the JSON Schema of the format, and exit")
     options.add(parser, "bank_or_all", "json")
 
 

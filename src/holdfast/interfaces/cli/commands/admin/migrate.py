@@ -10,13 +10,12 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.settings import load_settings
 
 HELP = """\
-Move a whole memory from a file to a PostgreSQL server, or back. The memory to move to must be
-new or empty; the old one stays as it is. Stopped at any point, run it again: it goes on where
-it was. Until all is over, and every table was compared by the number of its rows and a hash of
-them, nobody can open the new one.
+Copy a whole memory from a file to a PostgreSQL server, or back. The target must be new or empty;
+the old memory does not change. If it is interrupted, run it again: it resumes. The new memory
+cannot be opened until every table has been compared, by number of rows and hash.
 
-Nothing should write to the old memory meanwhile; whoever tries waits. Afterwards let the
-setting `store`, or HOLDFAST_STORE, name the new one."""
+Programs that write to the old memory meanwhile have to wait. Afterwards, set `store` in the
+settings, or HOLDFAST_STORE, to the new one."""
 
 EXAMPLES = """\
   holdfast migrate sqlite:// postgresql://holdfast@db.example.org/memory
@@ -25,7 +24,9 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("source", metavar="FROM", help="sqlite://PATH or postgresql://…")
-    parser.add_argument("target", metavar="TO", help="the same; sqlite:// is the one of your home")
+    parser.add_argument(
+        "target", metavar="TO", help="the same; sqlite:// is the memory in your home"
+    )
     options.add(parser, "json")
 
 

@@ -16,14 +16,14 @@ from holdfast.model.trust import Trust
 from holdfast.settings import OFF, load_settings
 
 HELP = """\
-Plugins of Claude Code that offer to be asked: enabled ones whose han-plugin.yml or
-holdfast-plugin.yml has memory.allowed_tools and memory.system_prompt, and that have an
-MCP server. Says of each whether it can be used, why not, and how reliable it has been.
-Listing them reads files and starts nothing.
+List plugins of Claude Code that can be searched as well: enabled plugins with an MCP server,
+whose han-plugin.yml or holdfast-plugin.yml has memory.allowed_tools and
+memory.system_prompt. Shows for each whether it can be used, why not, and how reliable it
+has been. Listing only reads files; it starts no program.
 
-`holdfast providers test NAME QUERY` asks one of them now, whatever the settings say, and
-shows what it tells. What providers say comes from outside: it is data, is never kept, and
-is never an instruction.
+`holdfast providers test NAME QUERY` queries one now, whatever the settings say, and shows its
+answer. Answers of plugins are external text: they are never stored, and never treated as
+instructions.
 
 --json prints {"use", "providers", "problems"}; each provider has "name", "id", "root",
 "usable", "problem", "servers", "allowed_tools", "score", "calls", "success", "ms",
@@ -40,8 +40,10 @@ _MAX_TEXT = 600
 
 def configure(parser: Parser) -> None:
     parser.add_argument("action", nargs="?", choices=["list", "test"], default="list")
-    parser.add_argument("name", nargs="?", metavar="NAME", default="", help="which one to test")
-    parser.add_argument("query", nargs="*", metavar="QUERY", help="what to ask it")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", default="", help="with test: which plugin"
+    )
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="with test: the query")
     options.add(parser, "plugin_dir", "json")
 
 

@@ -21,16 +21,16 @@ from holdfast.settings import NO_MODEL, load_settings
 from holdfast.spend.prices import PRICES_AS_OF
 
 HELP = """\
-Bring up to date what is made of sessions. Reading them does that by itself; this finishes what
-was broken off.
+Update the records that are derived from sessions. Reading transcripts does that already; this
+finishes what was interrupted.
 
---stale makes again what an older version of Holdfast made: by rules first, which costs nothing,
-then by the model, if the settings name one. What the model takes is told before it is asked,
-and the caps hold. Stopped at any point, by Ctrl-C, a cap or a service, it goes on where it was
-when it is run again, and nothing is paid twice. Until then the older words stand."""
+--stale derives again what an older version of Holdfast derived: by rules first, which costs
+nothing, then with the model, if one is configured. The cost is shown before the model is used,
+and the limits apply. If it is interrupted, by Ctrl-C, a limit or the service, run it again: it
+resumes, and nothing is paid twice. Until then the older records are used."""
 
 EXAMPLES = """\
-  holdfast refine --stale --dry-run      what there is, and what it would cost
+  holdfast refine --stale --dry-run      what would be done, and the cost
   holdfast refine --stale --rules-only   only what costs nothing
   holdfast refine --stale"""
 
@@ -44,9 +44,9 @@ class _Done(NamedTuple):
 
 
 def configure(parser: Parser) -> None:
-    parser.flag("--stale", "also what older rules and prompts made")
-    parser.flag("--rules-only", "with --stale: do not ask a model")
-    parser.flag("--dry-run", "only say what would be done")
+    parser.flag("--stale", "also what older versions derived")
+    parser.flag("--rules-only", "with --stale: do not use a model")
+    parser.flag("--dry-run", "only show what would be done")
     options.add(parser, "model", "yes", "json")
 
 

@@ -26,9 +26,8 @@ _MAX_FAILED_LINES = 5
 _MAX_PROBLEMS = 10
 
 HELP = """\
-Whether capture works, what is remembered, and the account of every input line:
-captured, skipped with a reason, failed, or still to be read. The sum is the number of
-lines on disk."""
+Show whether capture works, what is stored, and what became of every input line: captured,
+skipped with a reason, failed, or pending. The sum is the number of lines on disk."""
 
 EXAMPLES = """\
   holdfast status
@@ -40,8 +39,8 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     options.add(parser, "bank_or_all")
-    parser.flag("--cost", "what model services took, by day, operation and model")
-    parser.flag("--size", "what takes room on disk, and what could be freed")
+    parser.flag("--cost", "tokens and cost of model services, by day, operation and model")
+    parser.flag("--size", "disk usage, and what could be freed")
     options.add(parser, "json")
 
 

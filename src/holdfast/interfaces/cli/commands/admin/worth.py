@@ -31,13 +31,13 @@ _HOW = {
 }
 
 HELP = """\
-What the memory was used for, and what it cost: how often context was injected into sessions,
-how many tokens it took, and whether it was used, ignored or wrong; which of it was used
-last, and how that shows; what people corrected; what model services cost; and the last
-failure. --measure also asks the memory what your history shows it should have known
-(`holdfast eval --own`), which takes a while.
+Report what the memory was used for and what it cost: how often context was injected into
+sessions, how many tokens it took, and whether it was used, ignored or wrong; what was used
+last, with the evidence; corrections by people; the cost of model services; and the last
+failure. --measure also tests recall on your own history (`holdfast eval --own`), which takes
+a while.
 
-It counts traces, and says what they cannot show. Nothing is sent anywhere."""
+The report is based on traces in transcripts, and says what they cannot show. Nothing is sent."""
 
 EXAMPLES = """\
   holdfast worth
@@ -50,11 +50,11 @@ def configure(parser: Parser) -> None:
     parser.option(
         "--days",
         "N",
-        f"how far to look back (default: {DEFAULT_DAYS})",
+        f"how many days to look back (default: {DEFAULT_DAYS})",
         DEFAULT_DAYS,
         options.days,
     )
-    parser.flag("--measure", "also ask what your own history should have led to")
+    parser.flag("--measure", "also measure recall on your own history")
     options.add(parser, "bank_or_all", "json")
 
 

@@ -27,9 +27,9 @@ Confidence says how often such answers contain what was asked for, as measured o
 questions with known answers: high (9 of 10; at least two records say so), medium
 (2 of 3), low, or none: then Holdfast abstains.
 
-Where no single record says nearly all of it, the evidence tells where to look next,
-for a few rounds (--budget). Records that are linked and together cover the question
-are an answer too, and it says by what they are linked.
+If no single record covers the question, Holdfast follows names and sessions of what it
+found, for a few rounds (--budget). Linked records that together cover the question are
+an answer too; the answer says how they are linked.
 
 Every question has a session, which `holdfast research` lists, follows and stops."""
 
@@ -49,19 +49,19 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--budget",
         Budget,
-        "low: one look by words; mid: up to 3 rounds and 2 s more; high: 4 rounds and 5 s, "
-        "until two records agree (default: mid)",
+        "low: one search by words; mid: up to 3 more rounds and 2 s; high: up to 4 "
+        "rounds and 5 s, until two records agree (default: mid)",
         Budget.MID,
     )
-    parser.flag("--by-rules", "do not ask a model, though the settings name one")
+    parser.flag("--by-rules", "do not use the configured model")
     parser.option(
         "--session",
         "mem-…",
-        "go on with an earlier session: `it` and `that` mean what it was about",
+        "continue an earlier session: `it` and `that` refer to its subject",
     )
     parser.flag(
         "--stream",
-        "tell each step as it is taken: beside the answer, or with --json as lines of JSON",
+        "print each step as it happens; with --json, one line of JSON per step",
     )
     options.add(parser, "model", "layer", "as_of", "kind", "providers", "plugin_dir", "local")
     options.add(parser, "bank", "json")

@@ -17,13 +17,13 @@ from holdfast.model.records import ExchangeType
 from holdfast.recall.lookup.filters import Finding, Found
 
 HELP = """\
-Find work by what is known of it: exchanges that read or changed a file, that are about
-a concept, or of a type, and imported records; by file also commits and pulls. Filters
-combine, the latest come first. At least one filter is needed.
+List work by file, concept, type or date: exchanges and imported records; with --file also
+commits and pull requests. Filters combine; the latest comes first. At least one filter
+is needed.
 
 A file is a path (src/ui/rest.js), the end of one (rest.js, ui/rest.js), or a folder
-(src/ui/; without the slash too, where no file has that name). A concept is a word of
-the keywords, in any form. Dates are days, months or moments in UTC; both ends count.
+(src/ui/; the slash is optional if no file has that name). A concept is one of the
+keywords, in any form. Dates are days, months or times in UTC, inclusive.
 
 --json prints {"bank", "filter", "findings", "more"}; each finding has "uri", "kind",
 "time", "type", "title", "files" (changed), "files_read", "session" and "bank"."""
@@ -39,11 +39,11 @@ _INDENT = " " * 18
 
 
 def configure(parser: Parser) -> None:
-    parser.option("--file", "PATH", "touched this file, or one in this folder/")
-    parser.option("--concept", "WORD", "is about this")
-    parser.choice("--type", ExchangeType, "is of this type")
-    parser.option("--since", "DATE", "began then or later")
-    parser.option("--until", "DATE", "began then or earlier")
+    parser.option("--file", "PATH", "read or changed this file, or a file in this folder/")
+    parser.option("--concept", "WORD", "is about this topic")
+    parser.choice("--type", ExchangeType, "has this type")
+    parser.option("--since", "DATE", "started on this date or later")
+    parser.option("--until", "DATE", "started on this date or earlier")
     options.add_limit(parser, 20)
     options.add(parser, "bank", "json")
 

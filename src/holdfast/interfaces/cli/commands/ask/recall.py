@@ -24,11 +24,11 @@ HELP = """\
 Search the records: turns, exchanges, digests, memories, facts and commits.
 
 Every hit has a URI that `holdfast show` opens. When nothing reaches the relevance
-threshold, recall says so instead of showing the least bad.
+threshold, recall says so instead of showing poor matches.
 
-Where a repository's history was read, each hit tells what became of its code since:
-fresh, changed (in how many later commits, by how many lines), renamed or gone. What
-only lives in commits that are not checked out is marked as astray and ranks lower."""
+If the repository's history was read, each hit says whether its code changed since:
+fresh, changed (commits and lines), renamed or gone. Work that is only in commits that
+are not checked out is marked `astray` and ranks lower."""
 
 EXAMPLES = """\
   holdfast recall retry backoff
@@ -73,22 +73,22 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--expansion",
         Expansion,
-        "also look for abbreviations (minimal) and synonyms (full, the default)",
+        "also search for abbreviations (minimal), and synonyms (full, the default)",
         Expansion.FULL,
     )
     parser.choice(
         "--fusion",
         Fusion,
-        "how the retrievers' rankings become one: by scores (default) or by ranks (rrf)",
+        "how the rankings of the retrievers are combined: by score (default) or by rank (rrf)",
         Fusion.SCORES,
     )
     parser.option(
         "--branch",
         "NAME",
-        "what belongs to this branch counts in full, or `any`; the rest ranks lower "
-        "(default: what is checked out)",
+        "work that is not merged into this branch ranks lower; `any` turns this "
+        "off (default: the checked-out branch)",
     )
-    parser.option("--agent", "NAME", "only what sessions of this agent told")
+    parser.option("--agent", "NAME", "only sessions of this agent")
     options.add(parser, "layer", "as_of", "kind", "network", "providers", "plugin_dir", "local")
     options.add(parser, "bank", "json")
 

@@ -24,19 +24,19 @@ from holdfast.research.session_journal import (
 from holdfast.settings import load_settings
 
 HELP = f"""\
-What is asked of memory, and was: every question has a session (mem-…) whose steps are
-written down while it runs. Follow one that another process works on, stop it, or read
-what came of it. `holdfast ask --session mem-…` goes on with one.
+Every question has a session (mem-…) that records its steps while it runs. List the sessions,
+follow one that another process works on, stop it, or read its result.
+`holdfast ask --session mem-…` continues one.
 
-The latest {MAX_SESSIONS} of the last {MAX_AGE_DAYS} days are kept, without secrets, for you alone.
-What is forgotten since is not shown; when anything is erased for good, all sessions go.
+The latest {MAX_SESSIONS} of the last {MAX_AGE_DAYS} days are kept, redacted, readable by you alone.
+Records forgotten since are not shown; when anything is erased for good, all sessions are deleted.
 
---json prints lists and sessions as one document, and with `attach` a line a step."""
+--json prints one document; with `attach`, one line per step."""
 
 EXAMPLES = """\
   holdfast research                          the latest sessions
   holdfast research show mem-019a            one, with its questions and answers
-  holdfast research attach mem-019a          follow it until it rests
+  holdfast research attach mem-019a          follow it until it ends
   holdfast research cancel mem-019a
   holdfast research remove mem-019a"""
 
@@ -56,7 +56,7 @@ def configure(parser: Parser) -> None:
     options.add_action(parser, ACTIONS, "list")
     parser.add_argument("id", nargs="?", default="", metavar="mem-…", help="which session")
     options.add_limit(parser, 20)
-    parser.option("--after", "N", "attach behind so many lines", 0, options.count)
+    parser.option("--after", "N", "with attach: skip this many lines", 0, options.count)
     options.add(parser, "json")
 
 

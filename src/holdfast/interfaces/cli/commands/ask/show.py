@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from holdfast.recall.links.linked_records import LinkedRecord
 
 HELP = """\
-Open a record and walk down from it: digest → exchanges → turns → the raw line.
+Open a record and what it was made from: digest → exchanges → turns → the raw line.
 A commit comes with its tags, reverts, files, hunks, and the sessions that made it.
 
-The name is a URI from `recall` or `ask`, or just the start of an id. If the raw
-transcript has been deleted since, show says so; the record itself stays."""
+URI is one from `recall` or `ask`, or the start of an id. If the transcript has been
+deleted since, show says so; the record itself is still shown."""
 
 EXAMPLES = """\
   holdfast show holdfast://exchange/5c1f0a9be2d47c33
@@ -64,10 +64,12 @@ _RAW_STATES = {
 def configure(parser: Parser) -> None:
     parser.add_argument("uri", metavar="URI", help="holdfast://WORD/ID, or the start of an id")
     parser.flag("--raw", "print the whole raw line as it is on disk, secrets included")
-    parser.flag("--rules", "also show what rules alone made of it, where a model summed it up")
-    parser.flag("--path", "the whole path: facts and concepts above it, turns and raw lines below")
-    parser.flag("--links", "also the records that it is linked to, and how (docs/entities.md)")
-    parser.flag("--full", "all files and hunks that are kept of a commit")
+    parser.flag("--rules", "if a model wrote the summary, also show the one made by rules")
+    parser.flag(
+        "--path", "the whole path: facts and concepts made from it, turns and raw lines below it"
+    )
+    parser.flag("--links", "also show linked records, and how they are linked (docs/entities.md)")
+    parser.flag("--full", "all stored files and hunks of a commit")
     options.add(parser, "as_of", "bank_or_all", "json")
 
 

@@ -11,14 +11,14 @@ from holdfast.language import truncate
 from holdfast.model.to_json import to_jsonable
 
 HELP = """\
-What the team knows of a question: out of commits, pulls and issues, what sessions came
-to, and rules. It comes with the records that bear on it and the people to ask.
+Answer a question from commits, pull requests, issues, session digests and rules. Also lists
+the supporting records and the people to ask.
 
-Some questions have ways of their own, by what git knows: who knows or reviewed X, who
-decided on X, when X was introduced or last changed, what changed in FILE since DATE,
-whether X was ever reverted, and why. `holdfast ask` knows these ways too.
+Some questions are answered from git directly: who knows or reviewed X, who decided on X,
+when X was introduced or last changed, what changed in FILE since DATE, whether X was
+ever reverted, and why. `holdfast ask` does this too.
 
---json prints what `ask --json` does, and "evidence" and "people" beside."""
+--json prints the fields of `ask --json`, with "evidence" and "people"."""
 
 EXAMPLES = """\
   holdfast team "was the tide cache ever reverted"

@@ -17,13 +17,13 @@ from holdfast.language import truncate
 from holdfast.recall.lookup.timeline import ALL_KINDS, MAX_UNDATED, Event, Timeline
 
 HELP = """\
-What came before and after: digests, exchanges, commits, memories, pulls and issues in the
-order of time.
+List digests, exchanges, commits, memories, pull requests and issues by time, before and
+after an anchor.
 
-The anchor is a URI, the start of an id, or a date; or, with --query, the record that
-speaks best of something. Without either, the latest are shown. Turns are shown where
-they are asked for with --kind turn, and around a turn those of its session. Times are
-in UTC. Records without a time are left out, and counted.
+The anchor is a URI, the start of an id, or a date; or, with --query, the best match of a
+search. Without either, the latest records are shown. Turns are shown with --kind turn,
+and around a turn those of its session. Times are in UTC. Records without a time are
+left out and counted.
 
 --json prints {"bank", "anchor", "query", "events", "undated", "notes"}; each event has
 "uri", "kind", "time", "title", "note" (type, outcome, author or speaker), "session",
@@ -43,12 +43,12 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "anchor", nargs="?", default="", metavar="ANCHOR", help="a URI, the start of an id, a date"
     )
-    parser.option("--query", "Q", "around what speaks best of this")
+    parser.option("--query", "Q", "around the best match for these words")
     for name, which in (("--before", "earlier"), ("--after", "later")):
-        parser.option(name, "N", f"how many {which} ones (default: 5)", 5, options.count)
+        parser.option(name, "N", f"how many {which} records (default: 5)", 5, options.count)
     parser.repeated(
         "--kind",
-        "only these; may be given several times (default: all but turns and facts)",
+        "only this kind; repeatable (default: all but turns and facts)",
         choices=ALL_KINDS,
     )
     options.add(parser, "bank", "json")

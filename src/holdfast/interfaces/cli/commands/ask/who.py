@@ -9,12 +9,12 @@ from holdfast.interfaces.cli.screen import Screen, number, short
 from holdfast.research.history.expertise import Expert
 
 HELP = """\
-Who knows about a file, a folder or a matter: by what people committed to it and what
-they reviewed. Recent work counts more (half as much with every year), and many lines
-count a little more than few. Programs come after the people.
+List who knows about a file, a folder or a topic, by their commits and reviews. Recent work
+counts more (half as much with every year), and many lines count a little more than few.
+Bots are listed after people.
 
-Names are as the repository's mailmap has them. Every one comes with the commits that
-speak for it. The history must have been read: `holdfast ingest REPOSITORY`.
+Names follow the repository's mailmap. Each person is listed with the commits as evidence.
+The history must have been read: `holdfast ingest REPOSITORY`.
 
 --json prints {"bank", "about", "experts"}; each has "name", "email", "score", "share"
 (of all people's), "commits", "reviews", "first", "last", "areas", "evidence" and

@@ -10,11 +10,11 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.model.uris import uri
 
 HELP = """\
-Say which names mean the same. `merge A B` makes two entities one; `split A ALIAS` lets one
-of A's names stand by itself, now and whenever it is met again; `undo` takes back the latest
-decision, whatever it was about. What was decided holds when everything is read and derived again.
+Decide which names mean the same. `merge A B` makes two entities one; `split A ALIAS` makes one
+of A's names an entity of its own; `undo` undoes the latest decision of any kind. Decisions are
+kept when everything is read and derived again.
 
-`holdfast correct` gives an entity another name, `holdfast forget` leaves it out."""
+`holdfast correct` renames an entity, `holdfast forget` hides it."""
 
 EXAMPLES = """\
   holdfast entity merge "Ann Ex" ann-dev
@@ -24,7 +24,7 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("what", choices=("merge", "split", "undo"), help="what to decide")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="what it is about")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="the names")
     options.add(parser, "bank", "json")
 
 

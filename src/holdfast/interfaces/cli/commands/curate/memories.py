@@ -27,11 +27,11 @@ def _run_remember(screen: Screen, arguments: Arguments) -> None:
 
 
 def _configure_retain(parser: Parser) -> None:
-    parser.add_argument("text", nargs="+", metavar="TEXT", help="what to keep")
-    parser.choice("--network", Network, "default: the one that its words propose", "")
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="the text")
+    parser.choice("--network", Network, "which network (default: by its wording)", "")
     parser.option("--confidence", "X", "how sure you are of an opinion, 0 to 1", None, float)
-    parser.option("--where", "PLACE", "files or places it is about")
-    parser.option("--why", "REASON", "why it is so, or was done")
+    parser.option("--where", "PLACE", "the files or places it is about")
+    parser.option("--why", "REASON", "the reason")
     options.add(parser, "one_bank", "json")
 
 
@@ -67,8 +67,8 @@ def _print(screen: Screen, stored: Memory, bank: str, head: str, as_json: bool) 
 
 REMEMBER = CommandSpec(
     help="""\
-Keep something in your own words: found at once by recall and ask, and told to sessions
-where decisions are. Secrets are taken out first. The same words are kept once.""",
+Store a statement in your own words. Recall and ask find it at once, and briefs list it with
+the decisions. Secrets are redacted first. The same text is stored once.""",
     examples="""\
   holdfast remember "We deploy on Tuesdays, never on Fridays."
   holdfast remember --bank website The staging database is rebuilt every night.""",
@@ -78,14 +78,14 @@ where decisions are. Secrets are taken out first. The same words are kept once."
 
 RETAIN = CommandSpec(
     help="""\
-Keep any text as a memory of one of the four networks: world (what holds), experience (what
-was done), opinion (what is believed, with a confidence) and observation (what was noticed).
-Without --network its words decide. When it happened, the files it is about, the names in it
-and the reason it gives are read from the text, as far as it states them.
+Store a text as a memory of one of the four networks: world (what is true), experience (what
+was done), opinion (a judgement, with a confidence) or observation (what was noticed). Without
+--network the wording decides. Time, files, names and reason are taken from the text, if it
+states them.
 
-It is found at once, with the trust of your own words; secrets are taken out first. An opinion
-is listed by `holdfast opinions`, where sessions strengthen or weaken it; one whose network is
-proposed has a confidence of 0.7. `holdfast remember` keeps a text as world.""",
+It is found at once, with the trust `user`. Secrets are redacted first. `holdfast opinions` lists
+opinions; later sessions strengthen or weaken them. An opinion that is recognised by its
+wording has a confidence of 0.7. `holdfast remember` stores a text in the network world.""",
     examples="""\
   holdfast retain "I moved the importer to src/jobs yesterday because the nightly run was late"
   holdfast retain "Releases are cut from main" --network world --why "one line of history"

@@ -41,7 +41,7 @@ def run_change(announce: Announce, screen: Screen, arguments: Arguments) -> None
 
 def _configure_correct(parser: Parser) -> None:
     options.add(parser, "record")
-    parser.add_argument("text", nargs="+", metavar="TEXT", help="what it should say")
+    parser.add_argument("text", nargs="+", metavar="TEXT", help="the new text")
     options.add(parser, "yes")
 
 
@@ -81,9 +81,9 @@ def _announce_merge(screen: Screen, memory: Holdfast, arguments: Arguments) -> C
 
 CORRECT = CommandSpec(
     help="""\
-Say a record anew: a turn, an exchange, a digest, a memory, a commit or the name of a concept.
-From then on recall, ask and briefs give your words, marked as corrected; the old ones are kept,
-and `show` tells them as superseded. `holdfast undo` takes it back.""",
+Replace the text of a record: a turn, an exchange, a digest, a memory, a fact, a commit or the
+name of a concept. Recall, ask and briefs then use your text, marked as corrected; `show` lists the
+old text as superseded. `holdfast undo` undoes it.""",
     examples="""\
   holdfast correct 5c1f0a "The cause was the cron entry, not the retry wrapper." --yes""",
     configure=_configure_correct,
@@ -92,7 +92,7 @@ and `show` tells them as superseded. `holdfast undo` takes it back.""",
 
 RESTORE = CommandSpec(
     help="""\
-Bring back what was forgotten or merged, with all that went with it, as it was.""",
+Bring back a forgotten or merged record, with everything that was hidden with it.""",
     examples="""\
   holdfast restore 5c1f0a""",
     configure=_configure_restore,
@@ -101,8 +101,8 @@ Bring back what was forgotten or merged, with all that went with it, as it was."
 
 MERGE = CommandSpec(
     help="""\
-Let one record stand for another that says the same: two memories, two exchanges or two commits
-of one bank. The first is no longer found; what was said in it stays. `restore` brings it back.""",
+Merge a record into another of the same bank that says the same: two memories, facts, exchanges,
+concepts or commits. The first is no longer found; its turns stay. `restore` undoes it.""",
     examples="""\
   holdfast merge 5c1f0a 9be2d4""",
     configure=_configure_merge,

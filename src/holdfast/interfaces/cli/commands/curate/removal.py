@@ -19,7 +19,7 @@ _PLURALS = {"memory": "memories", "shared memory": "shared memories"}
 def _configure_forget(parser: Parser) -> None:
     options.add(parser, "record")
     parser.flag("--purge", "erase it for good")
-    parser.flag("--backups", "with --purge: remove backups that hold it, too")
+    parser.flag("--backups", "with --purge: also delete backups that contain it")
     options.add(parser, "yes")
 
 
@@ -49,7 +49,7 @@ def _run_forget(screen: Screen, arguments: Arguments) -> None:
 def _configure_scrub(parser: Parser) -> None:
     parser.add_argument("pattern", metavar="PATTERN", help="a text, a /regex/, or - for stdin")
     parser.flag("--dry-run", "only show what would be erased")
-    parser.flag("--backups", "remove backups that hold it, too")
+    parser.flag("--backups", "also delete backups that contain it")
     options.add(parser, "yes", "json")
 
 
@@ -127,12 +127,12 @@ def _finish(screen: Screen, erased: Erased, yes: bool, backups: bool) -> None:
 
 FORGET = CommandSpec(
     help="""\
-Leave a record out of everything: recall, ask, find, timelines and briefs. A session takes its
-turns, exchanges and digest with it, an exchange its turns; what sums them up is made again
-without them. It survives reading again, and `restore` or `undo` brings all of it back.
+Hide a record everywhere: recall, ask, find, timelines and briefs. With a session, its turns,
+exchanges and digest are hidden; with an exchange, its turns. Summaries are made again without
+them. It stays hidden when transcripts are read again; `restore` or `undo` brings it back.
 
---purge erases for good instead: from the database with its index and vectors, from the
-journals of hooks, from prepared briefs. It names the backups that still hold it.""",
+--purge erases it for good instead: from the database with its index and vectors, from the
+journals of hooks, and from prepared briefs. It lists the backups that still contain it.""",
     examples="""\
   holdfast forget 5c1f0a
   holdfast forget holdfast://session/0b54c3aa-1d2e-4c8e-9c1f-2f8f7d1a9e10 --purge""",
@@ -142,13 +142,13 @@ journals of hooks, from prepared briefs. It names the backups that still hold it
 
 SCRUB = CommandSpec(
     help="""\
-Erase a secret that slipped in, for good, wherever it is in the memory: in every bank, in the
-database with its index and vectors, in the journals of hooks, in prepared briefs. The records
-stay, with [erased] in its place. Shows first how much would be erased, and asks.
+Erase a secret from the whole memory for good: from every bank, from the database with its index
+and vectors, from the journals of hooks, and from prepared briefs. The records stay, with
+[erased] in its place. Shows how much would be erased, and asks.
 
-The pattern is taken as it stands; between slashes it is a regular expression. A dash reads
-it from standard input, so that it does not end up in the history of your shell. The
-transcripts of your agent are not ours: they are named, not changed.""",
+The pattern is matched literally; between slashes it is a regular expression. A dash reads it
+from standard input, so that it does not end up in your shell history. Transcripts of your
+agent that contain it are listed but not changed.""",
     examples="""\
   holdfast scrub - --yes < secret.txt
   holdfast scrub '/hunter[0-9]+/' --dry-run""",

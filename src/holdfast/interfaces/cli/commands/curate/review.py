@@ -16,10 +16,10 @@ from holdfast.model.uris import uri
 from holdfast.store.protocol import Reader
 
 HELP = """\
-What somebody should decide: facts that deeds went against five times, or that a person said
-are wrong. `keep` leaves one in force, `retire` takes it back; both can be undone, and nothing
-is decided by itself. What a model says of it, if one is set up, is shown as advice.
-Proposals of rules are listed too, and decided with `holdfast promote`."""
+List facts that need a decision: those contradicted by five actions, or that a person called
+wrong. `keep` leaves a fact in force, `retire` retracts it; both can be undone, and nothing is
+decided automatically. If a model service is configured, its advice is shown.
+Proposed rules are listed too; decide about them with `holdfast promote`."""
 
 EXAMPLES = """\
   holdfast review
@@ -34,7 +34,7 @@ _MAX_FACT, _MAX_ADVICE, _MAX_RULE, _MAX_EVIDENCE = 320, 400, 160, 6
 def configure(parser: Parser) -> None:
     options.add_action(parser, ("list", "keep", "retire"), "list", "what")
     parser.add_argument("id", nargs="?", default="", metavar="ID", help="the start of its id")
-    parser.flag("--all", "also what was decided")
+    parser.flag("--all", "also decided ones")
     options.add(parser, "bank_or_all", "yes", "json")
 
 

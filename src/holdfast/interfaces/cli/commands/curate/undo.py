@@ -10,8 +10,8 @@ from holdfast.language import truncate
 from holdfast.learn.decision_state import undoable
 
 HELP = """\
-Take back the latest decisions: what was remembered, corrected, forgotten, restored or merged.
-What they changed is as it was before. What was erased cannot come back."""
+Undo the latest decisions: remember, correct, forget, restore, merge. Everything they changed is
+as before. What was erased for good cannot be brought back."""
 
 EXAMPLES = """\
   holdfast undo
@@ -23,7 +23,12 @@ _MAX_TEXT_CHARACTERS = 100
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "count", nargs="?", type=options.positive, default=1, metavar="N", help="how many"
+        "count",
+        nargs="?",
+        type=options.positive,
+        default=1,
+        metavar="N",
+        help="how many decisions (default: 1)",
     )
     options.add(parser, "bank_or_all", "yes", "json")
 

@@ -20,12 +20,12 @@ from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.trace import Trace
 
 HELP = """\
-What a project is about: exchanges and remembered texts, grouped by the files, words and
-names they share. Without a name it lists the concepts, the one that was touched last first;
-with one it tells what is known of it, how it came about, and what belongs to it.
+List the topics of a project: exchanges and memories, grouped by the files, words and names
+they share. The most recently active comes first. With a name: its summary, its history, and
+the records that belong to it.
 
-A name may be a part of one; an id, or the start of one, will do. A concept can be renamed
-(`correct`), hidden (`forget`) and put together with another (`merge`).
+NAME may be part of a name, an id, or the start of one. A concept can be renamed (`correct`),
+hidden (`forget`) and merged with another (`merge`).
 
 --json prints {"bank", "concepts"}; each has "uri", "name", "summary", "exchanges",
 "founded", "updated", "files", "keywords", "trust" and "bank". With a name it prints one,

@@ -16,11 +16,11 @@ from holdfast.recall.lookup.entities import EntityDetails
 
 HELP = """\
 List the people, components, files and concepts in this project's memory,
-those in most records first. With a NAME: one of them, with every name it goes by, the
-records that mention it, what occurs with it, and how these records are linked.
+those in most records first. With a NAME: one of them, with its other names, the records
+that mention it, what is mentioned with it, and how these records are linked.
 
 A NAME is any of its spellings (AuthProvider, "the auth provider", AuthProvider.tsx), or
-holdfast://entity/ID. `holdfast entity` says which names are one.
+holdfast://entity/ID. `holdfast entity` merges and splits names.
 
 --json prints {"entities": [...]}, or with a NAME {"entity", "records", "together", "links"}."""
 
@@ -39,7 +39,7 @@ _MAX_ALIASES, _MAX_LINKS, _MAX_ORDINARY_LINKS, _MAX_GROUP_CHARACTERS = 4, 12, 3,
 def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="*", metavar="NAME", help="show this one")
     parser.choice("--kind", EntityKind, "only of this kind")
-    parser.flag("--communities", "in groups that occur together (needs NetworkX)")
+    parser.flag("--communities", "in groups that are mentioned together (needs NetworkX)")
     options.add_limit(parser, 30)
     options.add(parser, "bank", "json")
 

@@ -18,8 +18,8 @@ List lasting knowledge: rules that people stated, solutions of problems that too
 attempts, and how the core works. Each with its status, its confidence, the number of records
 for and against it, and when it was last confirmed. `holdfast show` opens one.
 
-With --kind also what sessions said of that kind: decisions, rules, preferences, lessons,
-facts, outcomes and what is still to do, the latest first."""
+With --kind, also the memories of that kind from sessions: decisions, rules, preferences,
+lessons, facts, outcomes and open tasks, the latest first."""
 
 EXAMPLES = """\
   holdfast facts
@@ -38,11 +38,9 @@ _NONE_YET = (
 
 
 def configure(parser: Parser) -> None:
-    parser.choice("--kind", FACT_KINDS, "only of this kind, and what sessions said of it")
-    parser.option(
-        "--limit", "N", "with --kind: how many of what sessions said", _SHOWN, options.positive
-    )
-    parser.flag("--all", "also what was superseded or taken back")
+    parser.choice("--kind", FACT_KINDS, "only this kind, with the memories of that kind")
+    parser.option("--limit", "N", "with --kind: how many memories", _SHOWN, options.positive)
+    parser.flag("--all", "also superseded and retracted ones")
     options.add(parser, "bank", "json")
 
 

@@ -14,8 +14,8 @@ from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.knowledge.concepts import Keyword
 
 HELP = """\
-The keyword index: from words to facts, concepts and exchanges. Without a word it lists the
-keywords that most records bear; with words, what all of them lead to, in any form of theirs.
+List the keywords of facts, memories, concepts and exchanges, the most frequent first. With
+words: the records that have all of them as keywords, in any form.
 
 --json prints {"bank", "keywords": [{"word", "stem", "counts"}]}, or with words
 {"words", "counts", "leads": [{"uri", "kind", "title", "time", "bank"}]}."""

@@ -12,10 +12,10 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import uri
 
 HELP = """\
-What is believed here, the firmest first: from judgements that people stated ("the CI is flaky",
-"I prefer tabs"), and from what reflections found in several sessions. Each has a confidence, a
-trend (new, strengthening, stable, weakening, stale) and its evidence for and against.
-`holdfast show` tells how it came about; `correct` and `forget` work on it as on any record.
+List opinions, the most confident first. They come from judgements that people stated ("the CI
+is flaky", "I prefer tabs"), and from reflections over several sessions. Each has a confidence,
+a trend (new, strengthening, stable, weakening, stale) and evidence for and against.
+`holdfast show` opens its history; `correct` and `forget` work as on any record.
 --changes lists what reflections changed: the worker reflects when sessions have ended.
 
 --json prints {"bank", "opinions"}; each has "uri", "what", "why", "confidence", "trend",
@@ -24,12 +24,12 @@ trend (new, strengthening, stable, weakening, stale) and its evidence for and ag
 
 EXAMPLES = """\
   holdfast opinions
-  holdfast opinions --changes         what changed in what is believed, and when
-  holdfast opinions --all --json      also those that have faded"""
+  holdfast opinions --changes         which opinions changed, and when
+  holdfast opinions --all --json      also those with low confidence"""
 
 
 def configure(parser: Parser) -> None:
-    parser.flag("--all", "also what has faded")
+    parser.flag("--all", "also opinions whose confidence fell below 0.4")
     parser.flag("--changes", "what reflections formed, strengthened, weakened and revised")
     options.add_limit(parser, 20, "how many changes (default: {default})")
     options.add(parser, "bank", "json")

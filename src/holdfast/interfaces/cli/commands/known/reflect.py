@@ -9,14 +9,14 @@ from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.settings import load_settings
 
 HELP = """\
-What a bank makes of a question: it recalls, weighs the evidence through its disposition, and
-says what it believes, how firmly, and on which records. Skepticism asks for more sessions before
-believing; literalism for the very words; empathy tells what people felt and why it mattered
-(`holdfast bank`). Without a model this is put together by rules, and says so; with one it is
-reasoned, and only what the records bear out is kept.
+Form an opinion about a question: search, weigh the evidence by the disposition of the bank
+(`holdfast bank`), and answer with a confidence and citations. Skepticism requires more sessions,
+literalism the exact words; empathy includes what people felt and why it mattered. Without a
+model the answer is made by rules, and says so; with one it is written by the model, and
+statements that the records do not support are dropped.
 
-What it comes to believe is stored as opinions, which the next reflection strengthens, weakens
-or revises; --no-store only thinks.
+The result is stored as opinions, which later reflections strengthen, weaken or revise;
+--no-store stores nothing.
 
 --json prints {"query", "bank", "answer", "confidence", "abstained", "author", "claims",
 "voices", "opinions", "citations", "caveats", "stored"}."""
@@ -27,7 +27,7 @@ EXAMPLES = """\
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("query", nargs="+", metavar="QUERY", help="what to think about")
+    parser.add_argument("query", nargs="+", metavar="QUERY", help="the question")
     parser.flag("--no-store", "store no opinions")
     options.add(parser, "model", "bank", "json")
 

@@ -11,9 +11,9 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
 
 HELP = """\
-What an agent may ask of the learning: how far it has come, what waits for a person, and to
-look for more. `promote ID` writes a candidate only if the settings let rules be written
-without asking. People decide with `holdfast promote`."""
+The MCP tool `auto_learn` as a command, for agents: the state of learning, the candidates that
+wait for a person, and a search for more. `promote ID` writes a candidate only if the settings
+allow it without asking. People use `holdfast promote`."""
 
 EXAMPLES = """\
   holdfast auto-learn status

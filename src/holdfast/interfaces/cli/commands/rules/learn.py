@@ -10,9 +10,9 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 
 HELP = """\
-Add a rule to the files that people review: .claude/rules/DOMAIN.md of the project, or of
-the user. What they hold is kept byte for byte; the diff is shown first. What a file of
-rules says already, in whatever words, is not written twice."""
+Add a rule to .claude/rules/DOMAIN.md of the project, or of the user. The diff is shown first;
+the rest of the file does not change. A rule that a rule file already has, in other words
+too, is not added."""
 
 EXAMPLES = """\
   holdfast learn testing "Use the fixtures in tests/conftest.py; never mock the store."
@@ -21,12 +21,14 @@ EXAMPLES = """\
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("domain", metavar="DOMAIN", help="what it is about: the name of the file")
+    parser.add_argument("domain", metavar="DOMAIN", help="the subject; also the name of the file")
     parser.add_argument("text", nargs="+", metavar="TEXT", help="the rule")
-    parser.choice("--scope", SCOPES, "whose rule it is (default: project)", "project")
+    parser.choice(
+        "--scope", SCOPES, "for this project (default) or for all your projects", "project"
+    )
     parser.repeated(
         "--paths",
-        "the files it is for, if the file of rules is new; may be given several times",
+        "if the rule file is new: the files it applies to; repeatable",
         metavar="GLOB",
     )
     options.add(parser, "one_bank", "yes", "json")

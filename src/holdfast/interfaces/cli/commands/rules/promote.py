@@ -10,10 +10,10 @@ from holdfast.interfaces.cli.screen import Screen, number
 from holdfast.model.knowledge import ProposalKind
 
 HELP = """\
-Review what has earned the rank of a rule: conventions that were stated at least three
-times in different sessions, commits or notes, and that no file of rules holds yet. Also
-rules that people contradict, or whose files are gone. Nothing is written until you
-approve it; what you reject is not proposed again."""
+Review proposed rules: conventions that were stated at least three times, in different
+sessions, commits or notes, and are in no rule file yet. Also rules that people contradict,
+or whose files are gone. Nothing is written until you approve it; a rejected rule is not
+proposed again."""
 
 EXAMPLES = """\
   holdfast promote status
@@ -29,8 +29,8 @@ ACTIONS = ("status", "candidates", "run", "approve", "reject")
 def configure(parser: Parser) -> None:
     options.add_action(parser, ACTIONS, "candidates")
     options.add(parser, "candidate")
-    parser.add_argument("--text", default="", help="approve it in these words instead")
-    parser.add_argument("--why", default="", help="why it is rejected")
+    parser.add_argument("--text", default="", help="approve it with this text instead")
+    parser.add_argument("--why", default="", help="the reason for rejecting it")
     options.add(parser, "one_bank", "yes", "json")
 
 

@@ -12,13 +12,13 @@ from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import load_settings
 
 HELP = """\
-Look at the memory in a browser: ask, read sessions, correct and forget, review what is
-proposed, see what it costs and what is wrong.
+Open the memory in a browser: ask, read sessions, correct and forget, review proposals, see
+cost and health.
 
-It answers on this machine alone, on a free port, to whoever opens the link it prints
-(the link works once) or shows the token of a file that only you can read. While it runs,
-the same command gives you a new link. It ends by itself when nobody asked for half an
-hour. --json prints {"url", "enter", "token_file"}."""
+The server listens on this machine only, on a free port. Sign in with the link it prints,
+which works once, or with the token in a file that only you can read. While it runs, the
+same command prints a new link. It exits after half an hour without requests. --json
+prints {"url", "enter", "token_file"}."""
 
 EXAMPLES = """\
   holdfast browse
@@ -29,19 +29,20 @@ _SECONDS_PER_MINUTE = 60.0
 
 
 def configure(parser: Parser) -> None:
-    parser.option("--port", "N", "the port (default: any)", 0, int)
-    parser.flag("--no-open", "print the link, open no browser")
+    parser.option("--port", "N", "the port (default: a free one)", 0, int)
+    parser.flag("--no-open", "print the link, do not open a browser")
     parser.option(
         "--idle",
         "MINUTES",
-        "end when nobody asked for so long (default: 30; 0: never)",
+        "exit after this long without requests (default: 30; 0: never)",
         30.0,
         float,
     )
     parser.flag(
         "--plain-address",
-        "open it as 127.0.0.1, for browsers that know no names below localhost (Safari); other "
-        "servers that you open on this machine are then sent its cookie",
+        "use 127.0.0.1 as address, for browsers that do not resolve names below "
+        "localhost (Safari); its cookie is then also sent to other servers that "
+        "you open on this machine",
     )
     options.add(parser, "json")
 

@@ -14,10 +14,10 @@ from holdfast.model.keys import ApiKey
 from holdfast.principal import Level
 
 HELP = """\
-The keys that `holdfast serve` lets people and programs in by. A key is for some banks or for all
-of them, and for one of three levels: read (ask and look), write (also remember, correct, forget,
-decide) or admin (also change banks and erase). It is shown once, when it is made: only a hash of
-it is kept. One that is revoked, or has expired, opens nothing, within about a second."""
+Manage the API keys of `holdfast serve`. A key gives access to some banks or to all, at one of
+three levels: read (ask and look), write (also remember, correct, forget, decide) or admin (also
+configure banks and erase). It is shown once, when it is created: only a hash is stored. A revoked
+or expired key stops working within about a second."""
 
 EXAMPLES = """\
   holdfast key new --name "Ana's laptop" --bank checkout --level write --expires 90d
@@ -28,17 +28,17 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     actions = parser.add_subparsers(dest="way", metavar="new|list|revoke", required=True)
-    new_parser = actions.add_parser("new", help="make a key, and show it once")
+    new_parser = actions.add_parser("new", help="create a key and show it once")
     new_parser.add_argument("--name", required=True, help="whose it is, or what it is for")
     new_parser.repeated("--bank", "a bank it is for; again for more", metavar="NAME")
-    new_parser.flag("--all-banks", "for every bank, also later ones")
+    new_parser.flag("--all-banks", "access to every bank, also future ones")
     new_parser.flag("--make-banks", "make a bank that is not there yet")
     new_parser.choice("--level", Level, "how much it allows (default: read)", Level.READ)
     new_parser.option("--expires", "WHEN", "12h, 90d, 4w, 1y or a day (default: never)")
     options.add(new_parser, "json")
-    list_parser = actions.add_parser("list", help="every key, without what makes it one")
+    list_parser = actions.add_parser("list", help="list the keys, without their secrets")
     options.add(list_parser, "json")
-    revoke_parser = actions.add_parser("revoke", help="let a key open nothing any more")
+    revoke_parser = actions.add_parser("revoke", help="revoke a key")
     revoke_parser.add_argument("id", metavar="ID", help="its id, or the start of it")
     options.add(revoke_parser, "json")
 

@@ -20,17 +20,17 @@ from holdfast.interfaces.mcp.server_spec import ServerSpec
 from holdfast.settings import load_settings
 
 HELP = """\
-Answer an agent's questions over standard input and output, as the Model Context Protocol
-has it. `holdfast setup` makes Claude Code start it; any other client can be told to run
-it in the folder of a project. It ends when its input does.
+Run an MCP server (Model Context Protocol) on standard input and output. `holdfast setup`
+configures Claude Code to start it; any other client can run it in the folder of a
+project. It exits when its input ends.
 
-Without a name it is the server for an agent at work. `memory` is the data access layer:
-eight read-only tools for an agent that researches a question by itself. `search` shows an
-index first and texts when they are asked for: nine read-only tools.
+Without a name it is the server for an agent at work, with seven tools. `memory` has eight
+read-only tools for an agent that researches a question by itself. `search` has nine
+read-only tools that list an index first and texts on request.
 
-With --http it answers over streamable HTTP instead, on this machine alone, until it is
-stopped. It prints its address and the file that holds the token every client must show.
---json prints {"url", "token_file"}."""
+With --http it serves streamable HTTP instead, on this machine only, until it is stopped. It
+prints its address and the file with the token that every client must send. --json prints
+{"url", "token_file"}."""
 
 EXAMPLES = """\
   holdfast mcp
@@ -46,10 +46,10 @@ SERVERS = (MAIN, "memory", "search")
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "server", nargs="?", choices=SERVERS, default=MAIN, help="which one (default: main)"
+        "server", nargs="?", choices=SERVERS, default=MAIN, help="which server (default: main)"
     )
-    parser.flag("--http", "answer over HTTP, with a token")
-    parser.option("--port", "N", "with --http: the port (default: any)", None, int)
+    parser.flag("--http", "serve HTTP, with a token")
+    parser.option("--port", "N", "with --http: the port (default: a free one)", None, int)
     # Not options.add_json: what that module imports would slow down the start of every session.
     parser.flag("--json", "with --http: print JSON")
 

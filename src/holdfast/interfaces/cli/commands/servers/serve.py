@@ -18,14 +18,14 @@ from holdfast.settings import load_settings
 _MAX_WORKERS = 64
 
 HELP = """\
-Serve one memory to a team, over HTTP: REST, GraphQL and the pages, to whoever shows a key that
-`holdfast key new` made. Each key sees its own banks and may do what its level allows; every
-change is logged under its name.
+Serve one memory to a team over HTTP: REST, GraphQL, MCP and the pages. Clients need a key, which
+`holdfast key new` creates. A key gives access to its banks at its level; every change is logged
+under its name.
 
-It answers on this machine alone unless --host says otherwise; then it needs TLS (certificate
-files, or a proxy before it). Without a key it answers health checks alone; `holdfast key new` may
-be run beside it. It waits up to a minute for its database, runs until SIGTERM, and finishes what
-was begun."""
+It listens on this machine only, unless you give --host; then it needs TLS (certificate files, or
+a proxy in front of it). While no key exists it answers only health checks; `holdfast key new` can
+be run while it is running. It waits up to a minute for its database, runs until SIGTERM, and
+finishes requests that have started."""
 
 EXAMPLES = """\
   holdfast key new --name admin --all-banks --level admin
@@ -36,28 +36,33 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address (default: 127.0.0.1)")
-    parser.option("--port", "N", "default: 8080; 0: any", 8080, int)
+    parser.option("--port", "N", "the port (default: 8080; 0: a free one)", 8080, int)
     parser.option("--tls-cert", "FILE", "certificate chain, PEM", None, Path)
     parser.option("--tls-key", "FILE", "its private key, PEM", None, Path)
     parser.flag(
-        "--behind-proxy", "a proxy does TLS; X-Forwarded-For and -Proto count, if they come from it"
+        "--behind-proxy",
+        "a proxy does TLS; X-Forwarded-For and -Proto are trusted if they come from it",
     )
     parser.repeated(
         "--proxy",
-        "where the proxy asks from (default: this machine); again for more",
+        "the address of the proxy (default: this machine); repeatable",
         metavar="ADDRESS",
     )
     parser.repeated(
         "--name",
-        "a name it answers to (the Host of requests); again for more (default: any)",
+        "a host name to accept in requests; repeatable (default: any)",
         metavar="HOST",
     )
     parser.option(
-        "--workers", "N", "processes that search (default: one for each core; 1: none)", 0, int
+        "--workers",
+        "N",
+        "number of search processes (default: one per core; 1: search in the server itself)",
+        0,
+        int,
     )
-    parser.flag("--insecure", "beyond this machine without TLS all the same")
-    parser.choice("--log-format", ("text", "json"), "of the lines on stderr", "text")
-    parser.flag("--log-queries", "log paths and what is asked in them, too")
+    parser.flag("--insecure", "allow --host without TLS")
+    parser.choice("--log-format", ("text", "json"), "the format of the log on stderr", "text")
+    parser.flag("--log-queries", "also log paths and queries")
     options.add(parser, "json")
 
 

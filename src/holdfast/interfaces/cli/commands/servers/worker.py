@@ -26,13 +26,13 @@ There is at most one worker per home. It exits when there is nothing left to do.
 
 EXAMPLES = """\
   holdfast worker
-  holdfast worker --once       one pass, then leave"""
+  holdfast worker --once       run once, then exit"""
 
 
 def configure(parser: Parser) -> None:
-    parser.flag("--once", "make one pass only")
+    parser.flag("--once", "run once only")
     parser.flag(
-        "--nudged", "as hooks start it: silent, at low priority, patient with what has failed"
+        "--nudged", "as hooks start it: silent, at low priority, with pauses after failures"
     )
 
 

@@ -15,13 +15,13 @@ from holdfast.settings import load_settings
 
 HELP = """\
 Show the context that the next session gets: the brief at its start or, with --prompt, what
-is added to this as its first prompt. --session shows what was injected into a session.
+would be added to this first prompt. --session shows what was injected into a session.
 --log lists what was injected so far, whether it arrived, and how it was used: cited, file
 (one of its files was touched), wording (its words were used), contradicted, ignored. That
 is judged once a session has been quiet for two hours.
 
-A brief is dated evidence from this memory and nothing else. The table [brief] of config.toml
-turns each kind of it off.
+A brief contains only dated evidence from this memory. The table [brief] of config.toml
+turns each kind of brief off.
 
 --json prints {"id", "text", "records"}, with --log a list of injections, and with --session
 {"session", "injected": [{"kind", "time", "text"}]}."""
@@ -36,7 +36,9 @@ EXAMPLES = """\
 def configure(parser: Parser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--prompt", metavar="TEXT", default="", help="the brief for this prompt")
-    which.add_argument("--log", action="store_true", help="what was injected, and its fate")
+    which.add_argument(
+        "--log", action="store_true", help="what was injected so far, and how it was used"
+    )
     which.add_argument(
         "--session",
         metavar="ID",
@@ -44,7 +46,7 @@ def configure(parser: Parser) -> None:
         help="what was injected into this session, up to 30 days ago; `latest`, or `current` for "
         "the session that this command runs in",
     )
-    options.add_limit(parser, 20, "of the log (default: {default})")
+    options.add_limit(parser, 20, "how many entries of the log (default: {default})")
     options.add(parser, "bank", "json")
 
 

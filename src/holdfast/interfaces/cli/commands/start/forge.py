@@ -15,14 +15,13 @@ from holdfast.refine.git.forge_sync import ForgeCount, ForgeReport
 
 HELP = """\
 Read pull requests, issues, reviews and comments from GitHub into memory: those of the
-repository we stand in, by its remote, or of OWNER/NAME. This is the only command that
-asks a forge, and it only reads there.
+repository of the current folder, by its remote, or of OWNER/NAME. No other command
+contacts a forge, and this one only reads.
 
-The token is that of GH_TOKEN or GITHUB_TOKEN, or of the variable that forge.token_env in
-the settings names, or the login of `gh`; public repositories can be read without one,
-slowly. Only what has changed is read. Stopped half-way, or by a limit of the forge, it
-goes on where it was. Text of strangers is kept as `external`; secrets are taken out
-before anything is written.
+The token comes from GH_TOKEN or GITHUB_TOKEN, from the variable named by forge.token_env
+in the settings, or from the login of `gh`. Public repositories can be read without one,
+slowly. Only changes are read; an interrupted run resumes. Text by people outside the
+project has the trust `external`. Secrets are redacted before anything is written.
 
 --json prints {"bank", "repo", "pulls", "issues", "remarks", "unchanged", "left_out",
 "erased", "requests", "stopped", "redacted"}; with --dry-run {"repo", "pulls", "issues",
@@ -37,14 +36,18 @@ EXAMPLES = """\
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "name", nargs="?", default="", metavar="OWNER/NAME", help="default: by the remote"
+        "name",
+        nargs="?",
+        default="",
+        metavar="OWNER/NAME",
+        help="the repository (default: by the remote of the current folder)",
     )
-    parser.flag("--dry-run", "only count what is new, and what reading it takes")
+    parser.flag("--dry-run", "only count what is new, and the requests it needs")
     parser.option("--bank", "NAME", "put it in this bank (default: by project)")
     parser.choice(
         "--embed",
         ("all", "some", "none"),
-        "how much to prepare for search by meaning now (default: some)",
+        "how many vectors to compute now, for search by meaning (default: some)",
         "some",
     )
     options.add(parser, "json")

@@ -17,16 +17,16 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 _HELP = """\
-Take in what another program remembered, or a dialogue.
+Import the memory of another program, or a dialogue.
 
 {formats}
 
-What comes in is redacted, of trust `import`, and found by recall and ask with a citation to where
-it comes from. Every record is accounted for: taken, known already, skipped or failed, with the
-reason. All of it comes in or nothing does. Importing again takes only what is new or was changed.
-One import is one decision: `holdfast import undo ID` takes all of it back.
+Imported records are redacted, have the trust `import`, and are found by recall and ask with a
+citation of their origin. Every record is counted as imported, known, skipped or failed, with the
+reason. An import is applied completely or not at all. Importing again adds only what is new or
+changed. `holdfast import undo ID` undoes a whole import.
 
-Without --bank records go into the bank of their own project, or of the folder you are in."""
+Without --bank, records go into the bank of their own project, or of the current folder."""
 
 _FORMATS = {
     "claude-mem": "its database (~/.claude-mem/claude-mem.db): observations, summaries, prompts",
@@ -34,7 +34,7 @@ _FORMATS = {
     "basic-memory": "a folder of Markdown notes, with their observations and relations",
     "mem0": "memories as its API lists them (JSON), or an export of its plugin",
     "hindsight": "an archive of a bank (ZIP), or memories as its API lists them (JSON)",
-    "holdfast": "what `holdfast export` wrote; comes back as it was",
+    "holdfast": "a file written by `holdfast export`, restored exactly",
     "conversation": "one JSON object a line: session, id, time, speaker, text; needs --bank",
 }
 HELP = _HELP.format(formats="\n".join(f"  {name:<14} {about}" for name, about in _FORMATS.items()))

@@ -52,29 +52,29 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=options.some_path, metavar="PATH", help="what to read"
     )
-    parser.flag("--dry-run", "only say what would be read")
+    parser.flag("--dry-run", "only show what would be read")
     parser.choice("--agent", sorted(agents()), "only what this agent wrote")
     parser.option("--bank", "NAME", "put it all in this bank (default: by project)")
     parser.option(
         "--workers",
         "N|dask://HOST:PORT",
-        "how many processes read and refine (default: one a core), or a Dask cluster that "
-        "refines and embeds (see docs/operations.md)",
+        "number of processes (default: one per core), or the address of a Dask "
+        "cluster (see docs/operations.md)",
         os.cpu_count() or 1,
         _workers,
     )
     parser.choice(
         "--embed",
         ("all", "some", "none"),
-        "how much to prepare for search by meaning now: some = all that sums up, and "
-        f"commits and turns for {TURNS_S} seconds each (default)",
+        "how many vectors to compute now, for search by meaning: some (default) = all "
+        f"summaries, then commits and turns for {TURNS_S} seconds each; the worker does the rest",
         "some",
     )
     parser.add_argument(
         "--no-diffs",
         dest="diffs",
         action="store_false",
-        help="of a repository, read messages and names of files only",
+        help="of a repository, read only commit messages and file names",
     )
     options.add(parser, "json")
 

@@ -42,20 +42,20 @@ HELP = """\
 Install the Claude Code hooks and the MCP server, or with --agent those of another agent
 (docs/agents.md). From the next session on, sessions are recorded, and each starts with a
 brief of what is known. Shows the changes, asks, keeps backups; `holdfast uninstall` undoes
-it. Offers to let Claude Code use the tools that only read memory without asking, and to
-read your history. Run it again after an upgrade, or whenever you like.
+it. Offers to allow the read-only memory tools in Claude Code's permissions, and to read
+your history. Run it again after an upgrade; running it twice changes nothing.
 
-It changes one or two settings files of yours, and nothing in a repository. Claude Code's
+It changes one or two of your settings files, and nothing in a repository. Claude Code's
 own memory is not changed."""
 
 EXAMPLES = """\
   holdfast setup --dry-run              only show what would change
   holdfast setup
-  holdfast setup --scope project        for the project of this folder alone
-  holdfast setup --agent codex          into Codex CLI
+  holdfast setup --scope project        only for the project of this folder
+  holdfast setup --agent codex          for Codex CLI
   holdfast setup --plugin               as a plugin, with its commands and agents
-  holdfast setup --models auto          let a model sum up sessions, under the caps of the settings
-  holdfast setup --yes                  ask nothing, and read your history now"""
+  holdfast setup --models auto          let a model summarise sessions, within the configured limits
+  holdfast setup --yes                  no questions; read your history now"""
 
 
 def configure(parser: Parser) -> None:
@@ -65,27 +65,27 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--scope",
         host.Scope,
-        "all of your projects (user, the default), or that of this folder",
+        "for all your projects (user, the default), or for the project of this folder",
         host.Scope.USER,
     )
-    parser.flag("--plugin", "install the plugin instead")
+    parser.flag("--plugin", "install as a Claude Code plugin instead")
     parser.flag("--dry-run", "change nothing, show the diff")
     options.add(parser, "yes")
     parser.add_argument(
         "--allow-tools",
         action=argparse.BooleanOptionalAction,
-        help="let Claude Code use the tools that only read memory without asking you, or do not "
-        "(default: ask at a terminal; with --yes, let it)",
+        help="allow Claude Code to use the read-only memory tools without a permission "
+        "prompt (default: ask in a terminal; yes with --yes)",
     )
     parser.add_argument(
         "--ingest",
         action=argparse.BooleanOptionalAction,
-        help="read your history now, or do not (default: ask at a terminal; with --yes, read it)",
+        help="read your history now (default: ask in a terminal; yes with --yes)",
     )
     parser.choice(
         "--models",
         SERVICES,
-        "which model service may be asked to sum sessions up; none unless you say so",
+        "which model service may summarise sessions (default: none)",
         None,
     )
     options.add(parser, "json")

@@ -21,9 +21,8 @@ from holdfast.sources.registry import DEFAULT_AGENT
 
 HELP = """\
 Remove the hooks, the MCP server, permissions and plugin from Claude Code, and from every other
-agent that setup was run for. Settings files get back the bytes they had or, where somebody
-changed them since, lose Holdfast's entries and nothing else. The memory stays, unless --data
-is given."""
+agent that setup was run for. Settings files are restored byte for byte; where they were
+changed since, only Holdfast's entries are removed. The memory stays, unless you give --data."""
 
 EXAMPLES = """\
   holdfast uninstall --dry-run
@@ -38,10 +37,10 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--scope",
         host.Scope,
-        "only from here (default: from everywhere that setup was run for)",
+        "only this scope (default: every scope that setup was run for)",
         None,
     )
-    parser.flag("--data", "also remove the memory itself, for good")
+    parser.flag("--data", "also delete the memory; this cannot be undone")
     parser.flag("--dry-run", "change nothing, show the diff")
     options.add(parser, "yes")
 

@@ -15,10 +15,9 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.research.handoff_page import Pack
 
 HELP = """\
-Write one page for whoever goes on with a session or a topic: goal, state, decisions, what was
-found out, dead ends, open questions, files, and the records that all of it comes from. Made by
-rules alone; a section of which nothing is known says so. Secrets are taken out once more, and
-home folders become ~.
+Write a page for the person who continues a session or a topic: goal, state, decisions, findings,
+dead ends, open questions, files, and the source records. Made by rules, without a model; an
+empty section says so. Secrets are redacted again, and home folders become ~.
 
 It is written to handoff-NAME.md in this folder, or to --out FILE; --out - prints it."""
 
@@ -32,7 +31,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "what", nargs="+", metavar="TOPIC|SESSION", help="words, or the id or URI of a session"
     )
-    parser.option("--out", "FILE", "where to; - for the screen")
+    parser.option("--out", "FILE", "the file to write; - prints it")
     options.add(parser, "bank", "yes", "json")
 
 

@@ -13,13 +13,13 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.uris import uri
 
 HELP = """\
-Take in what others share on the branch `holdfast-shared`: of a remote, which is asked for what
-is new, or of another repository; without a name, what was fetched already. It becomes findable by
-recall and ask, as theirs: trust `team`, with who shared it and when; what holds words from
-outside stays `external`. What its author took back goes; what you forgot or erased stays so.
+Import what others share on the branch `holdfast-shared`: fetched from a remote, or read from
+another repository; without a name, what was fetched already. Recall and ask then find it, with
+the trust `team`, who shared it and when; text from outside the project stays `external`. What
+its author took back is removed; what you forgot or erased stays forgotten or erased.
 
-A line that cannot be trusted (not JSON, too long, of another version, an id that is not the hash
-of its words) is refused and counted. One pull is one decision: --undo takes all of it back."""
+Invalid lines (not JSON, too long, another version, an id that is not the hash of the text) are
+refused and counted. --undo undoes a whole pull."""
 
 EXAMPLES = """\
   holdfast pull origin --dry-run
@@ -34,11 +34,11 @@ _MAX_TEXT = 200
 
 def configure(parser: Parser) -> None:
     parser.add_argument(
-        "place", nargs="?", default="", metavar="REMOTE|PATH", help="where to take it from"
+        "place", nargs="?", default="", metavar="REMOTE|PATH", help="where to read it from"
     )
-    parser.flag("--dry-run", "only show what would come in")
-    parser.flag("--list", "every pull that brought something")
-    parser.option("--undo", "PULL", "take back what one pull brought", None)
+    parser.flag("--dry-run", "only show what would be imported")
+    parser.flag("--list", "list the pulls that imported something")
+    parser.option("--undo", "PULL", "undo one pull", None)
     options.add(parser, "bank", "json")
 
 

@@ -19,17 +19,16 @@ from holdfast.sources.remote.remote_config import Remote, checked_address
 from holdfast.store.records.outbox import OutboxItem, OutboxState
 
 HELP = """\
-Servers that keep what your team shares. Once one is added, `recall` and `ask` put your
-question to it as well, without secrets, and wait 0.8 seconds at most; `holdfast share
---to NAME` sends it chosen records. Nothing else ever goes there, and nothing of banks
-that are not listed with it.
+Manage the servers of your team. Once one is added, `recall` and `ask` also send it your
+question, redacted, and wait at most 0.8 seconds; `holdfast share --to NAME` sends it chosen
+records. Nothing else is sent, and nothing from banks that are not listed for it.
 
-add URL      name a server. Its key is asked for, or taken from standard input or from
-             HOLDFAST_REMOTE_KEY, and kept in a file that only you can read.
-list         the servers, whether each can be reached, and what waits to be sent
-test [NAME]  ask one which banks the key opens
-push [NAME]  send now what waits to be sent; the worker does so by itself, too
-remove NAME  forget a server and its key
+add URL      add a server. Its key is asked for, or read from standard input or from
+             HOLDFAST_REMOTE_KEY, and stored in a file that only you can read.
+list         list the servers, whether each can be reached, and what waits to be sent
+test [NAME]  check which banks the key gives access to
+push [NAME]  send now what waits to be sent; otherwise the worker does it
+remove NAME  remove a server and its key
 
 --json: list prints {"use", "remotes": [{"name", "url", "banks", "reachable", "problem", "ms",
 "resting_until", "waiting", "refused", "sent"}]}; test {"name", "ms", "banks", "missing"};
@@ -52,16 +51,16 @@ def configure(parser: Parser) -> None:
     actions = ["list", "add", "test", "push", "remove"]
     parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("name_or_url", nargs="?", metavar="NAME|URL", default="")
-    parser.option("--name", "NAME", "what to call it (add)")
+    parser.option("--name", "NAME", "with add: a name for the server")
     parser.repeated(
         "--bank",
-        "a bank of yours and what it is called there; may be given several times (add; "
-        "default: the bank of this folder, by its own name)",
+        "with add: a bank of yours and its name on the server; repeatable "
+        "(default: the bank of this folder, under the same name)",
         metavar="LOCAL=REMOTE",
     )
     parser.flag(
         "--insecure",
-        "speak to it in the clear, without https (add); always allowed on this machine",
+        "with add: allow plain HTTP; always allowed on this machine",
     )
     options.add(parser, "yes", "json")
 

@@ -23,14 +23,14 @@ def _configure_share(parser: Parser) -> None:
     parser.add_argument(
         "uri", nargs="*", metavar="URI", help="holdfast://WORD/ID, an id, or the start of one"
     )
-    parser.flag("--list", "what is shared here, by whom and since when")
-    parser.option("--note", "TEXT", "a word to whoever reads it")
+    parser.flag("--list", "list what is shared here, by whom and since when")
+    parser.option("--note", "TEXT", "a note to the readers")
     _add_destination(parser)
     parser.choice(
         "--scope",
         list(SHARED_SCOPES),
-        "who may read it: on a branch the project; on a server project, team (default) or "
-        "organisation",
+        "who may read it: on a branch always the project; on a server project, "
+        "team (default) or organisation",
         None,
     )
     parser.flag("--dry-run", "only show what would be shared")
@@ -41,8 +41,8 @@ def _add_destination(parser: Parser) -> None:
     parser.option(
         "--to",
         "PATH|SERVER|REMOTE",
-        "another repository on this machine; a server of `holdfast remote`; or, with --push, "
-        "the remote of git to push to",
+        "another repository on this machine; a server of `holdfast remote`; or, "
+        "with --push, the git remote",
     )
     parser.flag("--push", "also push the branch, merged with what others pushed")
 
@@ -174,10 +174,10 @@ def _list(screen: Screen, found: SharedListing, as_json: bool) -> None:
 
 def _configure_unshare(parser: Parser) -> None:
     parser.add_argument(
-        "uri", nargs="+", metavar="URI", help="what was shared, or what it is called as shared"
+        "uri", nargs="+", metavar="URI", help="the record, or its holdfast://shared/… URI"
     )
     _add_destination(parser)
-    parser.flag("--dry-run", "only show what would go")
+    parser.flag("--dry-run", "only show what would be taken back")
     options.add(parser, "yes", "json")
 
 
@@ -192,17 +192,17 @@ def _run_unshare(screen: Screen, arguments: Arguments) -> None:
 
 SHARE = CommandSpec(
     help="""\
-Offer chosen memories to others: facts, memories, opinions, exchanges, digests, concepts,
-patterns, or a session as its digest and exchanges. They are written, one JSON object a line and
-in your name, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
-Your files, your index and your branches stay as they are.
+Share chosen records with others: facts, memories, opinions, exchanges, digests, concepts,
+patterns, or a session as its digest and exchanges. They are written in your name, one JSON object
+per line, to the branch `holdfast-shared` of this repository, or of another one (--to PATH).
+Your files, index and other branches do not change.
 
---to NAME of a server (`holdfast remote`) sends them there instead, in the name of your key, for
-whoever may read the bank, or for everybody (--scope organisation). If the server is away they
-wait, and are sent later, once.
+With --to SERVER (`holdfast remote`) they are sent there instead, in the name of your key, for
+everybody who may read the bank, or for everybody (--scope organisation). If the server cannot be
+reached, they are sent later, once.
 
-Everything is redacted once more and shown first. Nothing leaves your machine without --push, or
-the name of a server. `holdfast pull` takes in what others share; `holdfast unshare` takes back.""",
+Everything is redacted again and shown first. Nothing leaves your machine without --push or the
+name of a server. `holdfast pull` imports what others share; `holdfast unshare` undoes this.""",
     examples="""\
   holdfast share holdfast://fact/5c1f0a9be2d47c33 --note 'we lost a day on this'
   holdfast share 5c1f0a 77ab01 --dry-run
@@ -216,11 +216,11 @@ the name of a server. `holdfast pull` takes in what others share; `holdfast unsh
 
 UNSHARE = CommandSpec(
     help="""\
-Take back what you shared. A line on the branch says that it is gone, so that whoever pulls next
-does not see it any more; its words go from the branch. They stay in the branch's history, and
-in the history of every clone: what must never be seen should not be shared at all.
+Take back what you shared. Its text is removed from the branch, and a line marks it as gone, so
+that others lose it with their next pull. It stays in the history of the branch and of every
+clone: do not share what must never be seen.
 
-With --to NAME of a server it is taken back there; if the server is away, as soon as it is back.""",
+With --to SERVER it is taken back there; if the server cannot be reached, as soon as it can.""",
     examples="""\
   holdfast unshare holdfast://fact/5c1f0a9be2d47c33
   holdfast unshare holdfast://shared/77ab01c3d2e4f586 --push
