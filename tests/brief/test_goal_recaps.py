@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from bench.recaps import Matter, read_in, read_matters, unrelated_prompts
+from bench.recaps import unrelated_prompts
 
 from holdfast.app.memory import Holdfast
 from holdfast.recall.retrievers.recaps import LIMITS, RecapSearch
-from holdfast.settings import Settings
+from tests.support.harbour import harbour_matters, harbour_memory
 
 # Two that a later conversation changed, one by a person, one with an exception said afterwards.
 WANTED = ("quiet-hours", "turnaround-gap", "webhook-retries", "fleet-import", "length-units")
@@ -17,15 +17,8 @@ WANTED = ("quiet-hours", "turnaround-gap", "webhook-retries", "fleet-import", "l
 
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
-    folder = tmp_path_factory.mktemp("harbour")
-    settings = Settings(folder / "home", folder / "claude", bank="harbour")
-    with Holdfast(settings, now=lambda: "2026-09-01T12:00:00.000Z") as memory:
-        read_in(memory, matters())
+    with harbour_memory(tmp_path_factory.mktemp("harbour")) as memory:
         yield memory
-
-
-def matters() -> list[Matter]:
-    return [matter for matter in read_matters("tuning") if matter.id in WANTED]
 
 
 @pytest.mark.model
@@ -33,7 +26,7 @@ def matters() -> list[Matter]:
 def test_the_brief_holds_the_whole_recap_and_nothing_that_was_rejected(
     harbour: Holdfast, id: str
 ) -> None:
-    matter = next(one for one in matters() if one.id == id)
+    matter = harbour_matters()[id]
     text = harbour.briefs.goal_brief(matter.prompt).text.replace("’", "'")
     assert [words for words in matter.must if words not in text] == []
     assert [words for words in matter.must_not if words in text] == []
@@ -41,7 +34,7 @@ def test_the_brief_holds_the_whole_recap_and_nothing_that_was_rejected(
 
 @pytest.mark.model
 def test_a_changed_recap_is_named_and_not_quoted(harbour: Holdfast) -> None:
-    matter = next(one for one in matters() if one.id == "quiet-hours")
+    matter = harbour_matters()["quiet-hours"]
     brief = harbour.briefs.goal_brief(matter.prompt)
     assert "This changes what was settled 2026-01-22: holdfast://memory/" in brief.text
     assert "07:00" not in brief.text
@@ -75,7 +68,7 @@ def test_by_words_a_recap_needs_both_many_words_and_a_large_share(
 
 @pytest.mark.model
 def test_a_forgotten_recap_is_not_told(harbour: Holdfast) -> None:
-    matter = next(one for one in matters() if one.id == "length-units")
+    matter = harbour_matters()["length-units"]
     bank = harbour.context.bank_id() or ""
     recap = next(
         one for one in harbour.reader.memories.recaps(bank) if "feet first" in one.memory.what

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from bench.recaps import Matter, read_in, read_matters
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.search import hit_view
-from holdfast.settings import Settings
+from tests.support.harbour import harbour_matters, harbour_memory
 
 # The first is longer than a quote, the second was changed by a later conversation, the third has an
 # exception that was said afterwards.
@@ -27,15 +26,8 @@ WAYS: dict[str, Callable[[Holdfast, str], str]] = {
 
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
-    folder = tmp_path_factory.mktemp("harbour")
-    settings = Settings(folder / "home", folder / "claude", bank="harbour")
-    with Holdfast(settings, now=lambda: "2026-09-01T12:00:00.000Z") as memory:
-        read_in(memory, matters())
+    with harbour_memory(tmp_path_factory.mktemp("harbour")) as memory:
         yield memory
-
-
-def matters() -> list[Matter]:
-    return [matter for matter in read_matters("tuning") if matter.id in WANTED]
 
 
 @pytest.mark.model
@@ -44,7 +36,7 @@ def matters() -> list[Matter]:
 def test_a_report_in_other_words_is_told_the_whole_rule_first(
     harbour: Holdfast, id: str, way: str
 ) -> None:
-    matter = next(one for one in matters() if one.id == id)
+    matter = harbour_matters()[id]
     text = WAYS[way](harbour, matter.prompt).replace("’", "'")
     assert [words for words in matter.must if words not in text] == []
     assert [words for words in matter.must_not if words in text] == []
