@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from tests.support.transcripts import Script
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.frame import sanitize
+from holdfast.framed_text import one_line
 from holdfast.settings import Settings
 
 HALVES = ("tuning", "held_back")
@@ -179,7 +179,7 @@ def _judge(matter: Matter, told: str, strictly: bool) -> Told:
 
 def _normalised(text: str) -> str:
     """A text on one line, in plain quotation marks: a brief changes both."""
-    return sanitize(text).translate(str.maketrans("“”‘’", "\"\"''")).replace('"', "'")
+    return one_line(text).translate(str.maketrans("“”‘’", "\"\"''")).replace('"', "'")
 
 
 def _lines(half: str, found: Outcome) -> Iterator[str]:

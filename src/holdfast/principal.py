@@ -27,6 +27,15 @@ class Level(StrEnum):
 _LEVEL_ORDER = {level: rank for rank, level in enumerate(Level)}
 
 
+_KEY_MARK = ", key "
+
+
+def key_owner(label: str) -> str:
+    """The name in a label of `Principal`, whatever follows it; "" if it is not of an API key."""
+    name, mark, _ = label.rpartition(_KEY_MARK)
+    return name if mark else ""
+
+
 class Principal(NamedTuple):
     """For whom something is done. `banks` are ids, None for all; `key` is the id of the API key."""
 
@@ -43,7 +52,7 @@ class Principal(NamedTuple):
     @property
     def label(self) -> str:
         """The name in logs; it tells two keys of the same name apart."""
-        return f"{self.name}, key {self.key}" if self.key else self.name
+        return f"{self.name}{_KEY_MARK}{self.key}" if self.key else self.name
 
     def sees(self, bank: str) -> bool:
         """Whether a bank, by its id, is visible to the principal."""

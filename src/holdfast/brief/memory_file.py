@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.brief.frame import quote
+from holdfast.framed_text import quote
 from holdfast.language import content_stems, is_negated, sentences, shared_fraction, truncate
 from holdfast.model.knowledge import Rule
 from holdfast.model.uris import uri

@@ -5,7 +5,7 @@ The hook writes the line itself, from the prepared brief and this.
 
 from __future__ import annotations
 
-from holdfast.brief.frame import sanitize
+from holdfast.framed_text import one_line
 from holdfast.language import truncate, words
 from holdfast.regex import regex
 from holdfast.store.protocol import Reader
@@ -29,7 +29,7 @@ def last_work(reader: Reader, bank: str) -> str:
         if digest is None or not digest.request:
             continue
         day = (digest.ended or digest.started)[:10]
-        about = _MORE.sub("", sanitize(digest.request))
+        about = _MORE.sub("", one_line(digest.request))
         line = f"{truncate(about, _MAX_CHARACTERS)} ({day})"
         has_result = digest.completed or digest.learned or digest.next_steps
         if has_result and len(words(about)) >= _MIN_WORDS and not about.startswith("/"):

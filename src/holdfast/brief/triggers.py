@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from holdfast.brief.frame import Brief, format_day, quote, sanitize, trust_label, wrap_brief
+from holdfast.brief.frame import Brief, format_day, origin_label, wrap_brief
 from holdfast.brief.work_items import (
     WorkItem,
     WorkItems,
@@ -20,6 +20,7 @@ from holdfast.brief.work_items import (
     normalise_path,
     select_quotes,
 )
+from holdfast.framed_text import one_line, quote
 from holdfast.language import code_names, sentences
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange, ExchangeType, Outcome, Role, Turn
@@ -109,10 +110,11 @@ def _file_brief(file: str, item: WorkItem) -> Brief:
         (s for s in item.decisions if s.decides), most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS
     )
     words = " ".join(quote(decision.sentence) for decision in said)
+    label = origin_label(item.trust, words, shared_by=item.shared_by)
     lines = (
-        f"Holdfast, about {sanitize(file)}: settled on {format_day(item.time)}. "
+        f"Holdfast, about {one_line(file)}: settled on {format_day(item.time)}. "
         "Dated evidence, perhaps outdated; if this edit would undo it, say so first.",
-        f"- {said[0].who}: {trust_label(item.trust)}{words} ({item.uri})",
+        f"- {one_line(said[0].who)}: {label}{words} ({item.uri})",
     )
     return wrap_brief("file", lines, [item.uri, *(decision.uri for decision in said)])
 
@@ -175,8 +177,8 @@ def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
         f"Holdfast: an error like this was resolved on {format_day(x.started)}. "
         "Dated evidence; the cause may be another this time.",
         f"- then: {quote(line)}",
-        f"- assistant: {trust_label(x.trust)}{quote(cause)}"
-        + (f" Changed: {sanitize(changed)}." if changed else "")
+        f"- assistant: {origin_label(x.trust, line, cause)}{quote(cause)}"
+        + (f" Changed: {one_line(changed)}." if changed else "")
         + f" ({name})",
     )
     return wrap_brief("error", lines, [name, f"holdfast://turn/{turn}"])

@@ -90,6 +90,8 @@ class WorkItem:
     turns: range = range(0)
     # What is to be said before its title, if that does not hold any more.
     ended: str = ""
+    # Who wrote it with an API key of theirs; "" for this user and for agents.
+    shared_by: str = ""
     # A remembered text that lays nothing down: an agent kept it, or it says what happened.
     is_note: bool = False
 
@@ -342,7 +344,9 @@ def _from_memory(m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
         if m.status not in _ENDED and not ended.find(m.what, m.when):
             yield decision
 
-    return WorkItem("memory", m.id, m.when, m.what, m.trust, read, is_note=not decides)
+    return WorkItem(
+        "memory", m.id, m.when, m.what, m.trust, read, shared_by=m.shared_by, is_note=not decides
+    )
 
 
 def _from_commit(c: Commit, corrected: str, ended: EndedWords) -> WorkItem:

@@ -11,6 +11,7 @@ from holdfast.model.imports import ImportedRecord
 from holdfast.model.knowledge import Claim, Concept, Fact, Kind, Memory, Pattern, Rule
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit, SharedRecord
+from holdfast.model.trust import Trust
 
 _KINDS: dict[type, str] = {
     Turn: "turn",
@@ -36,6 +37,12 @@ _KINDS: dict[type, str] = {
 def record_kind(record: object) -> str:
     """The kind of a record, as in its URI."""
     return _KINDS[type(record)]
+
+
+def is_from_outside(record: object) -> bool:
+    """Whether a record involves words from outside, or is what somebody else shares."""
+    shared = isinstance(record, SharedRecord) or (isinstance(record, Memory) and record.shared_by)
+    return bool(shared) or getattr(record, "trust", None) is Trust.EXTERNAL
 
 
 def knowledge_kind(record: object) -> Kind | None:

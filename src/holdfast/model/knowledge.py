@@ -7,6 +7,7 @@ from enum import StrEnum
 from holdfast.lazy_dataclass import dataclass, field
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.trust import Status, Trust
+from holdfast.principal import key_owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Memory:
     the number of sessions in which the memory occurs. `superseded_by` is the URI of what closed an
     open task, `supersedes` those of the tasks that this closed. `kind` is None for what is neither
     said nor done but only counted, as files that are often changed together, and for what people
-    asked to remember."""
+    asked to remember. `worth` is the score of a statement that was chosen from a session: the
+    higher, the likelier somebody will want it later; None where no score chose it."""
 
     bank: str
     id: str
@@ -72,11 +74,17 @@ class Memory:
     supersedes: tuple[str, ...] = ()
     seen: int = 1
     kind: Kind | None = None
+    worth: float | None = None
 
     @property
     def by_agent(self) -> bool:
         """Whether an agent wrote it rather than a person."""
         return self.trust in (Trust.ASSISTANT, Trust.TOOL)
+
+    @property
+    def shared_by(self) -> str:
+        """Who wrote it on a server with their API key; "" if nobody did."""
+        return key_owner(self.who)
 
     @property
     def lays_down(self) -> bool:

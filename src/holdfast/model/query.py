@@ -143,6 +143,12 @@ class Hit:
     why: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
+    def is_from_outside(self) -> bool:
+        """Whether its words are not of this project, or somebody else shares them: for an agent
+        that is text from outside, which is quoted and never believed by itself."""
+        return self.trust is Trust.EXTERNAL or bool(self.shared or self.provider)
+
+    @property
     def how_it_ended(self) -> str:
         """How and when the last of its ended sentences ended, or how the whole of it did; "" if all
         of it holds."""
@@ -202,6 +208,8 @@ class Citation(NamedTuple):
     browse_url: str
     time: str = ""
     trust: Trust = Trust.TOOL
+    # Who shared it, and on which day; "" for records of this memory.
+    shared: str = ""
     # How it ended, if it says what does not hold any more.
     ended: str = ""
     # The name of its bank, and what the session that it comes from is called; "" if not known.

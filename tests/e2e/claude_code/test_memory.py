@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from holdfast.sources.claude_code.prompts import OWN_TAG
+from holdfast.framed_text import OWN_TAG
 from tests.e2e.claude_code.api import Json, Say
 from tests.e2e.claude_code.conftest import MakeLab
 from tests.e2e.claude_code.sandbox import Lab

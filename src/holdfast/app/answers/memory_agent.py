@@ -36,6 +36,7 @@ from holdfast.model.query import LAYER_BY_KIND, Answer, Citation, Hit, Layer
 from holdfast.model.research import ResearchEvent, ResearchStage
 from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.ranking.external_hits import PLUGIN_KIND
 from holdfast.research.answering.agent_answer import (
     AGENT,
@@ -288,7 +289,8 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
     named = parse_uri(uri)
     kind = named.kind if named is not None else PLUGIN_KIND
     is_stored = named is not None and kind in LAYER_BY_KIND and kind != PLUGIN_KIND
-    if named is not None and is_stored and not reader.records.find(None, kind, named.id, 1):
+    found = reader.records.find(None, kind, named.id, 1) if named and is_stored else []
+    if is_stored and not found:
         return None
     metadata: dict[str, Any] = dict(fields.get("metadata") or {})
     layer = LAYER_BY_KIND[kind] if is_stored else Layer.PROVIDERS
@@ -304,9 +306,15 @@ def _find_cited(reader: Reader, uri: str, lookups: LookupTools) -> tuple[Hit, Ci
         session=str(metadata.get("sessionId") or fields.get("sessionId") or ""),
         bank="",
         trust=trust,
+        shared=str(metadata.get("shared") or ""),
     )
     url = str(fields.get("browseUrl") or "")
-    return hit, Citation(0, uri, layer, excerpt_of(hit), url, time, trust)
+    cited = Citation(0, uri, layer, excerpt_of(hit), url, time, trust, hit.shared)
+    if found:
+        bank = reader.banks.get(found[0].bank)
+        title = origins(reader, [Named(found[0].bank, uri)])[uri].title
+        cited = cited._replace(bank=bank.name if bank else "", session=title)
+    return hit, cited
 
 
 def _result_text(fields: Mapping[str, Any]) -> str:

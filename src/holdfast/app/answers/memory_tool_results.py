@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import endings, remarks
+from holdfast.framed_text import defang, outside_note
 from holdfast.language import cut
 from holdfast.model.knowledge import Rule
 from holdfast.model.query import Hit, RetrieverReport
@@ -22,6 +23,8 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
     ended = endings(hit) or ([f"Does not hold any more: {how}."] if how else [])
     where = {"sessionId": hit.session, "lineNumber": hit.source.line, "path": hit.source.path}
     notable = {
+        "shared": hit.shared,
+        "outside": outside_note(hit.text) if hit.is_from_outside else "",
         "status": remarks(hit).get("status"),
         "supersededBy": hit.superseded_by,
         "knowledge": remarks(hit).get("knowledge"),
@@ -33,7 +36,7 @@ def hit_result(reader: Reader, hit: Hit) -> Object:
     return {
         "id": _result_id(hit, metadata),
         "uri": hit.uri,
-        "content": cut(hit.text, MAX_RECORD_CHARS),
+        "content": defang(cut(hit.text, MAX_RECORD_CHARS), hit.is_from_outside),
         **({"ended": ended} if ended else {}),
         "score": round(hit.score, 4),
         "layer": hit.layer.value,

@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.app.answers.tool import Object
 from holdfast.app.search.plugin_search import Providers
 from holdfast.errors import NotFoundError
+from holdfast.framed_text import defang
 from holdfast.inference.chat import Tool
 from holdfast.language import truncate
 from holdfast.model.trust import Trust
@@ -63,7 +64,7 @@ class PluginTools:
             "results": [
                 {
                     "uri": uri(PLUGIN_KIND, one.id),
-                    "content": one.text,
+                    "content": defang(one.text, outside=True),
                     "metadata": {"trust": Trust.EXTERNAL.value},
                 }
                 for one in texts

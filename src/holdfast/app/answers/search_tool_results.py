@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object
 from holdfast.app.search.hit_view import ended_lines
+from holdfast.framed_text import defang, one_line, outside_note
 from holdfast.language import cut, truncate
 from holdfast.model.imports import ImportedRecord
-from holdfast.model.kinds import knowledge_kind, record_kind
+from holdfast.model.kinds import is_from_outside, knowledge_kind, record_kind
 from holdfast.model.knowledge import Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
 from holdfast.model.trust import Status
@@ -32,7 +33,9 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     text = record_text(record)
     if full and isinstance(record, Digest):
         text = "\n".join((text, *_work_lines(reader, record)))
-    text = cut(text, MAX_RECORD_CHARS)
+    outside = is_from_outside(record)
+    note = outside_note(f"{title}\n{text}") if outside else ""
+    title, text = one_line(title), defang(cut(text, MAX_RECORD_CHARS), outside)
     entry: Object = {
         "uri": uri(record_kind(record), record.id),
         "kind": record_kind(record),
@@ -41,6 +44,7 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
         "time": time,
         "tokens": estimate_tokens(text),
     }
+    entry |= {"outside": note} if note else {}
     says = knowledge_kind(record)
     entry |= {"knowledge": says.value} if says else {}
     session = getattr(record, "session", "")
@@ -58,7 +62,7 @@ def index_entry(reader: Reader, record: Record, full: bool = False) -> Object:
     ended = RecordEndings(reader).of(record, f"{title}\n\n{text}" if full else title)
     entry |= {"ended": ended_lines(time, ended)} if ended else {}
     subtitle = _subtitle(record, title) if full else ""
-    entry |= {"subtitle": truncate(subtitle, _MAX_TITLE_CHARS)} if subtitle else {}
+    entry |= {"subtitle": truncate(one_line(subtitle), _MAX_TITLE_CHARS)} if subtitle else {}
     return entry | ({"text": text} if full else {})
 
 
@@ -66,8 +70,8 @@ def event_entry(reader: Reader, event: Event) -> Object:
     """An event of a timeline as an entry."""
     record = find_by_uri(reader, event.bank, event.uri)
     entry = index_entry(reader, record) if record else {"uri": event.uri, "tokens": 0}
-    entry |= {"kind": event.kind, "time": event.time, "title": event.title}
-    entry |= {"note": event.note} if event.note else {}
+    entry |= {"kind": event.kind, "time": event.time, "title": one_line(event.title)}
+    entry |= {"note": one_line(event.note)} if event.note else {}
     return entry | ({"anchor": True} if event.anchor else {})
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.framed_text import defang, defang_all, fence, one_line, outside_note, quote
 from holdfast.language import cut
 from holdfast.model.knowledge import EndedSentence
 from holdfast.model.query import Citation, Hit, Layer
 from holdfast.model.to_json import to_jsonable
-from holdfast.model.trust import ENDED_STATUSES, Status
+from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 
 if TYPE_CHECKING:
     from holdfast.model.opinions import ReflectionCitation
@@ -63,28 +64,34 @@ def full_json(hit: Hit, bank: str = "") -> Json:
 
 
 def short_json(hit: Hit, max_chars: int) -> Json:
-    """A hit without what goes without saying, to save the context of the agent that reads it."""
+    """A hit without what goes without saying, to save the context of the agent that reads it. Tags
+    in its text are escaped; text from outside is marked so."""
     whole: Json = {
         "uri": hit.uri,
         "kind": hit.kind,
         "time": hit.time or UNDATED,
         "trust": hit.trust.value,
-        "text": excerpt(hit, max_chars),
+        "text": defang(excerpt(hit, max_chars), hit.is_from_outside),
     }
+    if hit.is_from_outside:
+        whole["outside"] = outside_note(hit.text)
     # A plugin is not asked for agents; what comes from elsewhere comes from a team server.
     return whole | {
-        "server" if name == "provider" else name: value for name, value in remarks(hit).items()
+        "server" if name == "provider" else name: defang_all(value, hit.is_from_outside)
+        for name, value in remarks(hit).items()
     }
 
 
 def short_text(short: Json) -> str:
-    """The result of `short_json` as text."""
+    """The result of `short_json` as text: a heading, and the words of the record in a fence."""
     since = f" (code since then: {short['since']})" if "since" in short else ""
     kind = f"{short['kind']} ({short['knowledge']})" if "knowledge" in short else short["kind"]
-    head = f"{short['time'][:10]} {kind}, {short['trust']}: {short['uri']}{since}"
+    marks = [short["trust"], f"shared {short['shared']}" if "shared" in short else ""]
+    marks += [f"server {short['server']}" if "server" in short else "", short.get("outside", "")]
+    head = f"{short['time'][:10]} {kind}, {', '.join(filter(None, marks))}: {short['uri']}{since}"
     is_whole = short.get("status") in ENDED_STATUSES
-    lines = _lines(short["time"], short.get("ended", ()), is_whole)
-    return "\n".join((head, *lines, short["text"]))
+    lines = [head, *_lines(short["time"], short.get("ended", ()), is_whole)]
+    return "\n".join((*map(one_line, lines), fence(short["text"], "outside" in short)))
 
 
 def endings(hit: Hit) -> list[str]:
@@ -103,10 +110,10 @@ def _lines(time: str, ended: Sequence[Json], is_whole: bool) -> list[str]:
     lines: dict[str, None] = {}
     for one in ended:
         who = f" by {one['who']}" if one["who"] else ""
-        words = "" if is_whole else f"“{cut(one['sentence'], _MAX_QUOTED_CHARACTERS)}”, "
+        words = "" if is_whole else f"{quote(cut(one['sentence'], _MAX_QUOTED_CHARACTERS))}, "
         end = f"{said}{one['reason']} on {one['ended'][:10]}{who}."
         line = f"Does not hold any more: {words}{end}"
-        now = f" Now: {cut(one['now'], _MAX_NOW_CHARACTERS)}" if one["now"] else ""
+        now = f" Now: {quote(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
         lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
     return list(lines)
 
@@ -119,14 +126,14 @@ def heading(hit: Hit, bank: str = "") -> str:
         hit.knowledge.value if hit.knowledge and hit.knowledge != hit.kind else "",
         hit.time[:10] or UNDATED,
         hit.trust.value,
-        hit.provider,
+        one_line(hit.provider),
         hit.agent,
         bank,
         "" if is_current else hit.status.value,
         f"corrected {hit.corrected}" if hit.corrected else "",
         "astray" if hit.astray else "",
-        hit.shared,
-        f"from {hit.imported}" if hit.imported else "",
+        one_line(hit.shared),
+        f"from {one_line(hit.imported)}" if hit.imported else "",
     )
     return " · ".join(filter(None, parts))
 
@@ -138,10 +145,20 @@ def citation_json(citation: Citation | ReflectionCitation) -> Json:
         **({"layer": citation.layer.value} if isinstance(citation, Citation) else {}),
         "time": citation.time,
         "trust": citation.trust.value,
-        "excerpt": citation.excerpt,
+        "excerpt": defang(citation.excerpt, _is_from_outside(citation)),
+        **({"shared": _shared_by(citation)} if _shared_by(citation) else {}),
         **({"ended": citation.ended} if citation.ended else {}),
         **_browse_url(citation),
     }
+
+
+def _is_from_outside(citation: Citation | ReflectionCitation) -> bool:
+    return citation.trust is Trust.EXTERNAL or bool(_shared_by(citation))
+
+
+def _shared_by(citation: Citation | ReflectionCitation) -> str:
+    """Who shared it and when, on one line; "" for a record of this memory."""
+    return one_line(citation.shared) if isinstance(citation, Citation) else ""
 
 
 def _browse_url(citation: Citation | ReflectionCitation) -> Json:
@@ -153,5 +170,8 @@ def _browse_url(citation: Citation | ReflectionCitation) -> Json:
 def citation_text(citation: Citation | ReflectionCitation) -> str:
     """A citation as a line below an answer."""
     layer = f" {citation.layer.value}" if isinstance(citation, Citation) else ""
-    ended = f" ({citation.ended})" if citation.ended else ""
-    return f"[{citation.number}] {citation.time[:10] or UNDATED}{layer} {citation.uri}{ended}"
+    shared = _shared_by(citation)
+    marks = f" (shared {shared})" if shared else ""
+    marks += f" ({citation.ended})" if citation.ended else ""
+    day = citation.time[:10] or UNDATED
+    return one_line(f"[{citation.number}] {day}{layer} {citation.uri}{marks}")

@@ -19,6 +19,7 @@ from holdfast.brief.injection_outcomes import (
 from holdfast.brief.prepared_files import prepared_brief
 from holdfast.capture.home_paths import HomePaths
 from holdfast.capture.redact import Redactor
+from holdfast.framed_text import OWN_TAG
 from holdfast.language import content_stems
 from holdfast.learn.curation import CORRECTABLE_KINDS
 from holdfast.model.ledgers.injections import Injection, InjectionUse
@@ -27,7 +28,6 @@ from holdfast.model.uris import parse_uri
 from holdfast.recall.ranking.hits import estimate_tokens
 from holdfast.refine.rules.rule_roots import memory_file_stamps
 from holdfast.regex import regex
-from holdfast.sources.claude_code.prompts import OWN_TAG
 from holdfast.sources.rule_locations import MEMORY_FILE, file_stamp
 
 # A line names its record in brackets, `(fact/1a2b3c4d)`; the index of exchanges begins with the id.

@@ -16,6 +16,7 @@ from holdfast.app.answers.tool import MAX_RECORD_CHARS, Object, fit
 from holdfast.app.memory import Holdfast
 from holdfast.app.search.hit_view import citation_json, citation_text, short_json, short_text
 from holdfast.errors import HoldfastError, InputError
+from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
@@ -126,7 +127,7 @@ class MainEngine:
                 if context.cancelled.is_set():
                     break
                 context.progress(event.text)
-        raise InputError("The question was taken back.", "Ask it again.")
+        raise InputError("The question was cancelled.", "Ask it again.")
 
     def _ask_team(self, arguments: Object, context: CallContext) -> Object:
         context.progress("Asking the team's history")
@@ -164,12 +165,12 @@ def _kinds(arguments: Object) -> tuple[Kind, ...]:
 
 def _answer_data(answer: Answer) -> Object:
     return {
-        "answer": answer.answer,
+        "answer": defang(answer.answer, outside=False),
         "confidence": answer.confidence.value,
         "abstained": answer.abstained,
         "source": answer.source,
         "citations": [citation_json(citation) for citation in answer.citations],
-        "caveats": list(answer.caveats),
+        "caveats": [one_line(caveat) for caveat in answer.caveats],
         "session_id": answer.session_id,
         # By the names that other memories' tools use; a search that fails raises an error instead.
         "searchedLayers": [layer.value for layer in answer.layers_searched],
@@ -178,20 +179,20 @@ def _answer_data(answer: Answer) -> Object:
 
 
 def _answer_text(answer: Answer) -> str:
-    lines = [answer.answer, *map(citation_text, answer.citations)]
+    lines = [defang(answer.answer, outside=False), *map(citation_text, answer.citations)]
     if not answer.abstained:
         lines.append(f"Confidence: {answer.confidence.value} (that this answers the question).")
-    lines += [f"Note: {caveat}" for caveat in answer.caveats]
+    lines += [f"Note: {one_line(caveat)}" for caveat in answer.caveats]
     lines += [f"Session: {answer.session_id}"] if answer.session_id else []
     return "\n".join(lines)
 
 
 def _person_json(one: Expert) -> Object:
     return {
-        "name": one.name,
+        "name": one_line(one.name),
         "commits": one.commits,
         "last": one.last,
-        "areas": list(one.areas),
+        "areas": [one_line(area) for area in one.areas],
         "evidence": list(one.evidence)[: _LIMITS.commits_per_person],
     }
 
@@ -203,12 +204,11 @@ def _recall_result(found: RecallResult, hint: str) -> Object:
     if found.abstained:
         notes.append("Memory has no record about this.")
         if found.suggestions:
-            notes.append(
-                f"You might ask about: {', '.join(found.suggestions[: _LIMITS.suggestions])}."
-            )
+            words = one_line(", ".join(found.suggestions[: _LIMITS.suggestions]))
+            notes.append(f"You might ask about: {words}.")
     if left:
         notes.append(f"{left} more were found; ask more narrowly, or with a layer.")
-    notes += missing_replies(found.strategies, RETRIEVER_PREFIX)
+    notes += map(one_line, missing_replies(found.strategies, RETRIEVER_PREFIX))
     notes += [hint] if hint else []
     data = {"bank": found.bank, "abstained": found.abstained, "hits": hits, "notes": notes}
     return tool_result("\n\n".join([*map(short_text, hits), *notes]), data)

@@ -14,6 +14,7 @@ from holdfast.app.answers.tool import Object, fit
 from holdfast.app.curation.rule_teaching import AGENT, learn_result_json
 from holdfast.app.memory import Holdfast, open_memory
 from holdfast.app.search.hit_view import citation_json, citation_text
+from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.mcp.memory_source import MemorySource, ReopeningMemory, open_existing
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_result
 from holdfast.model.opinions import Reflection
@@ -110,28 +111,31 @@ def _reflection_json(reflection: Reflection) -> Object:
     opinions = [
         {
             "uri": uri("memory", one.id),
-            "what": one.what,
+            "what": one_line(one.what),
             "confidence": round(one.confidence, 2),
             "trend": one.trend.value,
         }
         for one in reflection.opinions
     ]
     return {
-        "answer": reflection.answer,
+        "answer": defang(reflection.answer, outside=False),
         "confidence": round(reflection.confidence, 2),
         "abstained": reflection.abstained,
         "opinions": fit(opinions, _MAX_OPINIONS_CHARS)[0],
         "citations": [citation_json(one) for one in reflection.citations[:_MAX_CITATIONS]],
-        "caveats": list(reflection.caveats),
+        "caveats": [one_line(caveat) for caveat in reflection.caveats],
         "stored": list(reflection.stored),
     }
 
 
 def _reflection_text(reflection: Reflection) -> str:
-    lines = [reflection.answer, *map(citation_text, reflection.citations[:_MAX_CITATIONS])]
+    lines = [
+        defang(reflection.answer, outside=False),
+        *map(citation_text, reflection.citations[:_MAX_CITATIONS]),
+    ]
     if not reflection.abstained:
         lines.append(f"Confidence: {reflection.confidence:.2f}")
-    return "\n".join([*lines, *(f"Note: {caveat}" for caveat in reflection.caveats)])
+    return "\n".join([*lines, *(f"Note: {one_line(caveat)}" for caveat in reflection.caveats)])
 
 
 def _learning_text(action: str, data: Object) -> str:
@@ -144,6 +148,6 @@ def _learning_text(action: str, data: Object) -> str:
     found: list[Any] = data["candidates"]
     lines = [f"Written: {path}" for path in data.get("written", [])]
     lines += [f"{len(found)} wait for a person (`holdfast promote`):"] if found else []
-    lines += [f"- {c['id'][:12]} {c['kind']} {c['path']}: {c['text']}" for c in found]
+    lines += [f"- {c['id'][:12]} {c['kind']} {c['path']}: {one_line(c['text'])}" for c in found]
     lines += [f"{data['left_out']} more did not fit."] if data.get("left_out") else []
     return "\n".join(lines) or "Nothing waits for a person."

@@ -11,6 +11,7 @@ from holdfast.app.answers.read_only_memory import ReadOnlyMemory
 from holdfast.app.answers.search_tools import SearchTools
 from holdfast.app.answers.tool import Object
 from holdfast.errors import HoldfastError
+from holdfast.framed_text import defang_all, fence, one_line
 from holdfast.interfaces.mcp import resources
 from holdfast.interfaces.mcp.memory_source import ReopeningMemory
 from holdfast.interfaces.mcp.server_spec import CallContext, tool_error, tool_result
@@ -32,7 +33,7 @@ class ReadOnlyEngine:
         """The result of a tool. An error becomes a result too, so that the model reads it."""
         context.progress("Searching memory")
         try:
-            data = self._memory.current().call(name, arguments)
+            data = defang_all(self._memory.current().call(name, arguments))
         except HoldfastError as error:
             return tool_error(error)
         return tool_result(self._to_text(data), data)
@@ -57,7 +58,8 @@ def make_engine(server: str) -> ReadOnlyEngine:
 
 
 def entries_text(data: Object) -> str:
-    """Entries as text: number, day, type and title in one line; URI and cost in the next."""
+    """Entries as text: number, day, type and title in one line; URI and cost in the next; then the
+    words of the record, in a fence."""
     items: list[Object] = data["items"]
     lines = [_head(data, len(items))]
     for number, item in enumerate(items, 1):
@@ -70,7 +72,7 @@ def entries_text(data: Object) -> str:
         lines += [line for item in data["sessions"] for line in _entry_lines("- ", item)]
     if data.get("left_out"):
         lines.append(f"{data['left_out']} more did not fit; ask for less at once.")
-    return "\n".join([*lines, *(f"Note: {note}" for note in data.get("notes", []))])
+    return "\n".join([*lines, *(f"Note: {one_line(note)}" for note in data.get("notes", []))])
 
 
 def _head(data: Object, shown: int) -> str:
@@ -87,7 +89,12 @@ def _entry_lines(mark: str, item: Object) -> list[str]:
     day = item["time"][:16].replace("T", " ") or "undated"
     anchor = _ANCHOR_MARK if item.get("anchor") else ""
     status = f", {item['status']}" if item.get("status") else ""
-    first = f"{mark}{day} [{item.get('type') or item['kind']}{status}] {item['title']}{anchor}"
+    outside = item.get("outside", "")
+    origin = f" ({outside})" if outside else ""
+    kind = f"[{item.get('type') or item['kind']}{status}]"
+    first = one_line(f"{day} {kind} {item['title']}{anchor}{origin}")
     pad = " " * len(mark)
-    lines = [first, f"{pad}{item['uri']} (~{item['tokens']} tokens)"]
-    return [*lines, *(f"{pad}{line}" for line in item.get("text", "").splitlines())]
+    lines = [f"{mark}{first}", f"{pad}{one_line(item['uri'])} (~{item['tokens']} tokens)"]
+    if text := item.get("text", ""):
+        lines += [f"{pad}{line}" for line in fence(text, bool(outside)).split("\n")]
+    return lines

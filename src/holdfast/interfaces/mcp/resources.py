@@ -9,10 +9,12 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple, cast
 
+from holdfast.app.answers.search_tool_results import record_text
 from holdfast.app.answers.tool import MAX_RESULT_CHARS, Object
 from holdfast.app.core.foreign_uris import resolve_uri
+from holdfast.framed_text import defang, fence, one_line, outside_note
 from holdfast.language import cut, truncate
-from holdfast.model.kinds import record_kind
+from holdfast.model.kinds import is_from_outside, record_kind
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.recall.lookup.path import describe_record
@@ -73,20 +75,23 @@ def _resource(record: Record, kind: str, id: str) -> Object:
 
 def _title(record: Record, max_chars: int) -> str:
     words, when = describe_record(record)
-    return truncate(f"{when[:10]} {words}", max_chars)
+    return one_line(truncate(f"{when[:10]} {words}", max_chars))
 
 
 def _lines(own: str, found: Trace) -> list[str]:
     record = found.record
-    lines = [own, *([found.note] if found.note else [])]
+    outside = is_from_outside(record)
+    lines = [own, *([one_line(found.note)] if found.note else [])]
+    if outside:
+        lines.append(f"({outside_note(record_text(record))})")
     if isinstance(record, Turn):
         lines += [f"{record.role.value} turn {record.seq}, {record.time}, {record.trust.value}"]
-        lines += ["", turn_text(record), ""]
+        lines += [fence(turn_text(record), outside)]
     else:
-        lines += _fields(record)
+        lines += _fields(record, outside)
     if found.raw is not None:
         raw = found.raw
-        lines.append(f"raw line: {raw.path}:{raw.line} ({raw.state.value})")
+        lines.append(one_line(f"raw line: {raw.path}:{raw.line} ({raw.state.value})"))
     lines += [f"in: {', '.join(found.above)}"] if found.above else []
     lines += [f"made of {len(found.below)}:"] if found.below else []
     for part in found.below[: _LIMITS.parts]:
@@ -96,12 +101,17 @@ def _lines(own: str, found: Trace) -> list[str]:
     return [*lines, f"and {left} more"] if left > 0 else lines
 
 
-def _fields(record: Record) -> list[str]:
+def _fields(record: Record, outside: bool) -> list[str]:
+    """A line for each field; a text of several lines is fenced below the name of its field."""
     lines: list[str] = []
     for field in fields(record):
         value = _field_text(getattr(record, field.name))
-        if field.name not in _HIDDEN_FIELDS and value:
-            lines.append(f"{field.name.replace('_', ' ')}: {value}")
+        if field.name in _HIDDEN_FIELDS or not value:
+            continue
+        value = defang(value, outside)
+        is_text = "\n" in value
+        words = f"\n{fence(value, outside)}" if is_text else f" {value}"
+        lines.append(f"{field.name.replace('_', ' ')}:{words}")
     return lines
 
 

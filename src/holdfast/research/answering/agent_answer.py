@@ -19,7 +19,6 @@ from holdfast.errors import HoldfastError, ModelAnswerError
 from holdfast.inference.chat import Question, Tool, Toolbox
 from holdfast.language import cut, truncate
 from holdfast.model.query import Answer, Citation, Confidence, Hit
-from holdfast.model.trust import Trust
 from holdfast.model.uris import parse_uri
 from holdfast.refine.model_output.evidence import PART_SHARE, SUMMARY_SHARE, Evidence, clean_text
 from holdfast.refine.model_output.prompts import TEXT_SCHEMA, object_schema
@@ -255,14 +254,14 @@ def _in_lines(
     if dropped:
         was = "sentence of the model was" if dropped == 1 else "sentences of the model were"
         caveats.append(f"{dropped} {was} left out: no record bears it out.")
-    if all(hit.trust is Trust.EXTERNAL for _, hit, _ in cited):
+    if all(hit.is_from_outside for _, hit, _ in cited):
         caveats.append("All of it involves text from outside the project.")
     if len(sources) == 1:
         caveats.append("One source only.")
     return replace(
         draft,
         answer="\n".join(lines),
-        confidence=confidence_in_checked(len(sources), len(lines), dropped),
+        confidence=confidence_in_checked([hit for _, hit, _ in cited], len(lines), dropped),
         abstained=False,
         source=layers.pop().value if len(layers) == 1 else "combined",
         citations=citations,

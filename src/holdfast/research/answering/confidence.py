@@ -2,8 +2,8 @@
 
 The levels are promises about answers (measured by `python -m bench.confidence`, see
 `bench/RESULTS.md`): of the answers of *high* confidence at least 90% contain what was asked for, of
-*medium* at least 65%. What was said once is at most medium, however well it fits; *low* means that
-something speaks of it.
+*medium* at least 65%. What was said once is at most medium, however well it fits, and so is what
+comes from outside or from others alone; *low* means that something speaks of it.
 """
 
 from __future__ import annotations
@@ -78,12 +78,23 @@ def confidence_in(
         and found.coverage >= _LIMITS.high_coverage
         and found.second >= _LIMITS.high_second
         and words >= _LIMITS.high_words
+        and _is_known_here(hits)
     ):
         return Confidence.HIGH
     stands_out = words > 1 and found.relevance - found.second >= _LIMITS.outstanding
     is_specific = words >= _LIMITS.medium_words or stands_out or _is_explained(question, hits)
     is_sure = found.margin >= _LIMITS.medium_margin and is_specific
     return Confidence.MEDIUM if is_sure else Confidence.LOW
+
+
+def _is_known_here(hits: Sequence[Hit]) -> bool:
+    """Whether a record of this project would do as the second source. What others share, and text
+    from outside, is never believed for agreeing with itself."""
+    return any(
+        _relevance_of(hit) >= _LIMITS.high_second
+        for hit in hits
+        if hit.status not in ENDED_STATUSES and not hit.is_from_outside
+    )
 
 
 def _is_explained(question: str, hits: Sequence[Hit]) -> bool:
@@ -113,12 +124,15 @@ def unknown_names(reader: Reader, bank: str | None, question: str) -> list[str]:
     return [spelled.get(name, name) for name, count in known if not count]
 
 
-def confidence_in_checked(sources: int, kept: int, dropped: int) -> Confidence:
+def confidence_in_checked(cited: Sequence[Hit], kept: int, dropped: int) -> Confidence:
     """The confidence in what a model wrote, of which each sentence was compared with the records
-    it cites: so many sentences were kept and dropped, and `sources` sessions are cited."""
+    it cites: so many sentences were kept and dropped."""
     if dropped > kept:
         return Confidence.LOW
-    return Confidence.HIGH if sources > 1 and not dropped else Confidence.MEDIUM
+    sources = {hit.session or hit.uri for hit in cited}
+    is_known_here = any(not hit.is_from_outside for hit in cited)
+    is_sure = len(sources) > 1 and is_known_here and not dropped
+    return Confidence.HIGH if is_sure else Confidence.MEDIUM
 
 
 def measure_evidence(reader: Reader, hits: Sequence[Hit]) -> Evidence:

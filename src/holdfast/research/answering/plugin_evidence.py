@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from holdfast.framed_text import one_line, quote
 from holdfast.language import collapse_spaces, cut, sentences, stem, truncate
 from holdfast.lazy_dataclass import replace
 from holdfast.model.query import (
@@ -22,16 +23,16 @@ from holdfast.model.query import (
 from holdfast.model.trust import Trust
 from holdfast.recall.core.relevance import coverage
 from holdfast.recall.query.terms import read_terms
-from holdfast.regex import regex
-from holdfast.research.answering.quoting import MAX_EXCERPT_CHARS, MAX_SENTENCE_CHARS
+from holdfast.research.answering.quoting import (
+    MAX_EXCERPT_CHARS,
+    MAX_SENTENCE_CHARS,
+    without_citation_marks,
+)
 
 # Plugins must not crowd out memory, which an answer quotes up to four times.
 MAX_QUOTES = 3
 # Names of the retrievers that ask plugins begin so.
 PROVIDER_PREFIX = "provider"
-# A number in brackets would look like one of our citations.
-# Looks like the number of a citation; after a name or a bracket it is an index (`rows[0]`).
-_BRACKETED_NUMBER = regex(r"(?<![\w\])])\[(\d+)\]")
 _PLUGINS_ONLY = (
     "Memory has no record about this: the answer comes from plugins only, and nobody here has "
     "checked it."
@@ -58,7 +59,8 @@ def add_plugin_hits(answer: Answer, found: RecallResult) -> Answer:
         return answer
     first = len(answer.citations) + 1
     lines = [
-        f"From outside ({hit.provider}): “{_best_sentence(hit.text, answer.question)}” [{number}]"
+        f"From outside ({one_line(hit.provider)}): "
+        f"{quote(_best_sentence(hit.text, answer.question))} [{number}]"
         for number, hit in enumerate(hits, start=first)
     ]
     return replace(
@@ -92,8 +94,7 @@ def _best_sentence(text: str, question: str) -> str:
     weights = {stem(word): 1.0 for word in read_terms(question).words}
     texts = sentences(text) or [collapse_spaces(text)]
     best = max(texts, key=lambda text: coverage(weights, text))
-    unmarked = _BRACKETED_NUMBER.sub(r"(\1)", best)
-    return truncate(unmarked.replace("”", "'").replace("“", "'"), MAX_SENTENCE_CHARS)
+    return truncate(without_citation_marks(best), MAX_SENTENCE_CHARS)
 
 
 def _citations(hits: Sequence[Hit], first: int) -> list[Citation]:

@@ -32,6 +32,8 @@ DIGEST_LABEL = regex(r"^(?:Request|Completed|Learned|Investigated|Next|Committed
 _CAUSE_LEADS = {"caused_by": "because: ", "causes": "which led to: "}
 _RETRIEVED_BY_TIME = {"temporal", "recent_sessions"}
 _RETRIEVED_BY_WORDS = {"direct_fts", "summaries", "semantic"}
+# Looks like the number of a citation; after a name or a bracket it is an index (`rows[0]`).
+_BRACKETED_NUMBER = regex(r"(?<![\w\])])\[(\d+)\]")
 # A shorter sentence says nothing by itself.
 _MIN_SENTENCE_CHARS = 8
 
@@ -67,6 +69,11 @@ class Quote(NamedTuple):
     score: float
     lead: str = ""
     states: bool = True
+
+
+def without_citation_marks(text: str) -> str:
+    """A text in which no number in brackets looks like one of our citations."""
+    return _BRACKETED_NUMBER.sub(r"(\1)", text)
 
 
 def day_in_words(time: str) -> str:

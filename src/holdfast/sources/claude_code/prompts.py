@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from holdfast.framed_text import OWN_TAG
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import SkipReason
 from holdfast.regex import regex
 
 INTERRUPTED = "[Request interrupted by user"
-
-# Injected briefs are wrapped in this tag, so that they are never captured as a user's text.
-OWN_TAG = "holdfast-brief"
 
 _STRIPPED_TAGS = "|".join(
     "system-reminder ide_opened_file ide_selection ide_diagnostics user-prompt-submit-hook "

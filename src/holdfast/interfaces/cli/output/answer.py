@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.cli.screen import Screen, day
 from holdfast.language import truncate
 from holdfast.model.query import Answer, Citation
@@ -13,7 +14,7 @@ _MAX_NAME_CHARS = 48
 
 def print_answer(screen: Screen, answer: Answer) -> None:
     """The answer, its citations, its confidence, what to be careful about, and its cost."""
-    for line in answer.answer.split("\n"):
+    for line in defang(answer.answer, outside=False).split("\n"):
         screen.item(screen.paint(line, "bold"))
     if answer.citations:
         screen.line()
@@ -30,18 +31,19 @@ def print_answer(screen: Screen, answer: Answer) -> None:
 
 
 def _print_citation(screen: Screen, citation: Citation) -> None:
-    outside = " · external" if citation.trust is Trust.EXTERNAL else ""
+    marks = [" · external"] if citation.trust is Trust.EXTERNAL else []
+    marks += [f" · shared {one_line(citation.shared)}"] if citation.shared else []
     origin = [
-        f" · {truncate(name, _MAX_NAME_CHARS)}"
+        f" · {truncate(one_line(name), _MAX_NAME_CHARS)}"
         for name in (citation.session, citation.bank)
         if name
     ]
     when = f"{citation.layer.value} · {day(citation.time)}"
-    head = f"[{citation.number}] {when}{''.join(origin)}{outside}"
+    head = f"[{citation.number}] {when}{''.join((*origin, *marks))}"
     screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
     if citation.ended:
         screen.wrap(f"does not hold any more: {citation.ended}", "      ")
-    screen.wrap(screen.paint(citation.excerpt, "dim"), "      ")
+    screen.wrap(screen.paint(defang(citation.excerpt, bool(marks)), "dim"), "      ")
 
 
 def step_line(stage: str, round: int, text: str) -> str:

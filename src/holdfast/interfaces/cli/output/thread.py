@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.cli.screen import Screen, minute, number
 from holdfast.language import truncate
 from holdfast.model.forge import Issue, Pull, Remark
+from holdfast.model.kinds import is_from_outside
 from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.git.forge_threads import state_text
@@ -19,7 +21,7 @@ _MAX_REMARK_CHARACTERS = 2000
 def print_thread(screen: Screen, thread: Pull | Issue) -> None:
     """Title, state, labels, branches, files and text."""
     t = thread
-    screen.line(f"#{t.number} {t.title}", "bold")
+    screen.line(f"#{t.number} {one_line(t.title)}", "bold")
     closed = f" on {t.closed[:10]}" if t.closed else ""
     screen.line(f"  {state_text(t)}{closed} · {_author(t)} · {_time(t.time)}")
     for name, value in (("labels", ", ".join(t.labels)), ("at", t.url)):
@@ -27,13 +29,13 @@ def print_thread(screen: Screen, thread: Pull | Issue) -> None:
             screen.item(f"{name}: {value}", "  ")
     if isinstance(t, Pull):
         if t.branch:
-            screen.line(f"  from {t.branch} into {t.base}")
+            screen.line(f"  from {one_line(t.branch)} into {one_line(t.base)}")
         if t.files:
             more = f", and {len(t.files) - _MAX_FILES} more" if len(t.files) > _MAX_FILES else ""
             screen.item(f"files: {', '.join(t.files[:_MAX_FILES])}{more}", "  ")
     if t.body:
         screen.line()
-        screen.wrap(t.body, "  ")
+        screen.wrap(defang(t.body, is_from_outside(t)), "  ")
 
 
 def print_remark(screen: Screen, remark: Remark) -> None:
@@ -46,7 +48,8 @@ def print_remark(screen: Screen, remark: Remark) -> None:
     if r.text:
         # Only a text that is cut is put on one line.
         too_long = len(r.text) > _MAX_REMARK_CHARACTERS
-        screen.wrap(truncate(r.text, _MAX_REMARK_CHARACTERS) if too_long else r.text, "    ")
+        text = truncate(r.text, _MAX_REMARK_CHARACTERS) if too_long else r.text
+        screen.wrap(defang(text, is_from_outside(r)), "    ")
 
 
 def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
@@ -62,7 +65,8 @@ def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
 def _author(record: Pull | Issue | Remark) -> str:
     """The name of the author; whether it is a program, and whether its words count as external."""
     program = " (a program)" if record.bot else ""
-    return f"{record.author}{program}{' [external]' if record.trust is Trust.EXTERNAL else ''}"
+    outside = " [external]" if record.trust is Trust.EXTERNAL else ""
+    return f"{one_line(record.author)}{program}{outside}"
 
 
 def _time(time: str) -> str:

@@ -8,6 +8,7 @@ from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
 from holdfast.app.search import hit_view, json_shapes
+from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
 from holdfast.interfaces.cli.parser import Arguments, Parser
@@ -145,7 +146,7 @@ def _print(screen: Screen, found: RecallResult, names: Mapping[str, str], explai
 def _print_nothing(screen: Screen, found: RecallResult, explain: bool) -> None:
     screen.line(f'No results in bank "{found.bank}".')
     for miss in found.misses:
-        text = truncate(miss.text, _MAX_MISS_CHARACTERS)
+        text = one_line(truncate(miss.text, _MAX_MISS_CHARACTERS))
         screen.item(f"nearest: {text} ({miss.uri})", "  ")
         if explain:
             screen.item(f"why: {_why(miss)}", "    ")
@@ -218,7 +219,8 @@ def _why(hit: Hit) -> str:
 
 def _print_hit(screen: Screen, hit: Hit, bank: str, explain: bool) -> None:
     print_record_head(screen, hit_view.heading(hit, bank), hit.uri)
-    screen.wrap(hit_view.excerpt(hit, _MAX_HIT_CHARACTERS), _INDENT)
+    text = hit_view.excerpt(hit, _MAX_HIT_CHARACTERS)
+    screen.wrap(defang(text, hit.is_from_outside), _INDENT)
     if hit.since:
         screen.wrap(f"since then: {hit.since}", _INDENT)
     for line in hit_view.endings(hit):

@@ -10,6 +10,7 @@ from holdfast.app.search import json_shapes
 from holdfast.app.search.code_freshness import whole_anchor
 from holdfast.app.search.hit_view import ended_lines
 from holdfast.capture.redact import Redactor
+from holdfast.framed_text import defang
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output import commit as commit_output
 from holdfast.interfaces.cli.output import thread
@@ -18,7 +19,7 @@ from holdfast.interfaces.cli.screen import Screen, day, minute, number, short
 from holdfast.language import cut, truncate
 from holdfast.model.curation import Action
 from holdfast.model.forge import Issue, Pull, Remark
-from holdfast.model.kinds import knowledge_kind, record_kind
+from holdfast.model.kinds import is_from_outside, knowledge_kind, record_kind
 from holdfast.model.knowledge import Fact, Rule
 from holdfast.model.records import Turn
 from holdfast.model.to_json import to_jsonable
@@ -96,7 +97,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         commit_output.print_anchor(screen, anchor)
         if by_rules is not None:
             screen.title("by rules alone:")
-            _print_fields(screen, to_jsonable(by_rules))
+            _print_fields(screen, to_jsonable(by_rules), is_from_outside(by_rules))
         if links is not None:
             _print_links(screen, links)
     return 0
@@ -141,10 +142,10 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     if isinstance(record, Turn):
         screen.line(f"{record.role.value} turn {record.seq} · {record.time} · {record.trust.value}")
         screen.line()
-        screen.wrap(turn_text(record), "  ")
+        screen.wrap(defang(turn_text(record), is_from_outside(record)), "  ")
     elif found.story is not None:
         # The files are among the details.
-        _print_fields(screen, to_jsonable(record) | {"files": []})
+        _print_fields(screen, to_jsonable(record) | {"files": []}, is_from_outside(record))
         commit_output.print_details(screen, found.story, full)
     elif isinstance(record, Pull | Issue):
         thread.print_thread(screen, record)
@@ -153,7 +154,7 @@ def _print(screen: Screen, found: Trace, full: bool) -> None:
     else:
         kind = knowledge_kind(record)
         says = {"knowledge": kind.value} if kind and isinstance(record, Fact | Rule) else {}
-        _print_fields(screen, to_jsonable(record) | says)
+        _print_fields(screen, to_jsonable(record) | says, is_from_outside(record))
     commit_output.print_commits(screen, found.commits)
     screen.section(
         "believed:",
@@ -213,16 +214,17 @@ def _print_status_changes(screen: Screen, found: Trace) -> None:
         screen.section(title, (f"{minute(b.time)} {b.how.value}: {b.uri}" for b in evidence))
 
 
-def _print_fields(screen: Screen, fields: dict[str, object]) -> None:
+def _print_fields(screen: Screen, fields: dict[str, object], outside: bool) -> None:
     for name, value in fields.items():
         if value in ("", [], None) or name in ("bank", "id", "source"):
             continue
         if isinstance(value, list):
             screen.line(f"  {name}:")
             for item in cast(list[object], value):
-                screen.item(f"- {_describe_item(item)}", "    ")
+                screen.item(f"- {defang(_describe_item(item), outside)}", "    ")
         else:
-            first, _, more = f"{name}: {_describe_value(value)}".partition("\n")
+            words = defang(_describe_value(value), outside)
+            first, _, more = f"{name}: {words}".partition("\n")
             screen.item(first, "  ")
             if more:
                 screen.item(more, "    ")

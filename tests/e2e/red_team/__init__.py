@@ -1,0 +1,1 @@
+"""Payloads of injected words against everything that an agent reads."""
