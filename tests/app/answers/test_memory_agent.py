@@ -202,6 +202,7 @@ def test_a_cancelled_question_stops_the_model(memory: Holdfast, played: Play) ->
     assert answer is not None and answer.answer == told.answer and len(asked) == 2
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_answer_is_given_up_in_time(memory: Holdfast, played: Play) -> None:
     free, asked = Flag(), Flag()
 

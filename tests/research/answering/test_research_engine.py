@@ -187,6 +187,7 @@ def test_any_text_is_answered_or_rejected_in_time(memory: Holdfast, question: st
     assert answer.abstained or answer.citations
 
 
+@pytest.mark.slow
 def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) -> None:
     script = Script("aaaaaaaa-0000-4000-8000-000000000001")
     for berth in range(200):

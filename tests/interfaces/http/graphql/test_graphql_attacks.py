@@ -91,11 +91,11 @@ def test_nested_fragments_are_counted_in_the_time_it_takes_to_read_them() -> Non
         limits.check(small)
     control_s = process_time() - begun
     begun = process_time()
-    for _ in range(200):
+    for _ in range(10):
         with pytest.raises(InputError, match="far too many"):
             limits.check(large)
     # It has 270 times as many spreads to read.
-    assert process_time() - begun < 270 * 10 * control_s
+    assert process_time() - begun < 270 * 10 * control_s / 20
 
 
 def test_every_spread_of_a_fragment_counts() -> None:
