@@ -20,6 +20,7 @@ HOSTILE_TEXT = "\n\n".join(
 )
 HOSTILE_SESSION = "44444444-0000-4000-8000-000000000001"
 COMPACTED_SESSION = "66666666-0000-4000-8000-000000000001"
+FINDABLE_SESSION = "77777777-0000-4000-8000-000000000001"
 LONG_SESSION = "55555555-0000-4000-8000-000000000001"
 CWD = "/home/dev/zeppelin"
 
@@ -49,6 +50,25 @@ def write_compacted_session(folder: Path) -> Path:
     script.user("Please mend the anchor, too")
     script.assistant("The anchor holds again.")
     script.user("Summary:\n4. Errors and fixes:\n- The anchor slipped.", isCompactSummary=True)
+    return script.write(folder)
+
+
+def write_findable_session(folder: Path) -> Path:
+    """Write a session of 260 messages with one edit, one error, two decisions, an image, code, and
+    characters that cannot be seen."""
+    script = Script(session=FINDABLE_SESSION, cwd=CWD)
+    script.user("Look at [Image #1] and open invoice\u202egpj.exe, please")
+    script.assistant(
+        "It is a picture.\n\n```python\ndef mend():  # slowly\n    return 'oiled'\n```"
+    )
+    for number in range(100):
+        script.assistant(f"Reading part {number} of the log.")
+    script.user("We decided to use grease instead of oil for the rudder, because oil freezes.")
+    script.tool("Edit", "ok", file_path=f"{CWD}/rudder.py", old_string="oil", new_string="grease")
+    for number in range(100, 240):
+        script.assistant(f"Reading part {number} of the log.")
+    script.tool("Bash", "\x1b[31mFAILED\x1b[0m rudder", error=True, command="pytest rudder")
+    script.assistant("The rudder test failed: the grease was cold.")
     return script.write(folder)
 
 

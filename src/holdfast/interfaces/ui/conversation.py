@@ -3,7 +3,7 @@ that started them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from holdfast.model.records import Digest, Exchange, Role, Session, Turn
@@ -23,7 +23,7 @@ class ShownTurn(NamedTuple):
     begins: Exchange | None
     nested: tuple[Nested, ...]
     who: str
-    # Whether the URL names this turn; a folded one is then open.
+    # Whether the URL names this turn, or a search found it; a folded one is then open.
     wanted: bool
 
 
@@ -37,9 +37,13 @@ _NAMES = {
 
 
 def conversation(
-    turns: Sequence[Turn], exchanges: Sequence[Exchange], subagents: Sequence[Nested], at: int = 0
+    turns: Sequence[Turn],
+    exchanges: Sequence[Exchange],
+    subagents: Sequence[Nested],
+    wanted: Collection[int] = (),
 ) -> list[ShownTurn]:
-    """The turns of a page as the template shows them; `at` is the turn that the URL names."""
+    """The turns of a page as the template shows them; `wanted` are the places of those that the URL
+    names or a search found."""
     begins = {exchange.first_seq: exchange for exchange in exchanges}
     by_turn = _turns_of_subagents(turns, subagents)
     return [
@@ -48,7 +52,7 @@ def conversation(
             begins.get(turn.seq),
             tuple(by_turn.get(turn.seq, ())),
             turn.speaker or _NAMES[turn.role],
-            turn.seq == at,
+            turn.seq in wanted,
         )
         for turn in turns
     ]

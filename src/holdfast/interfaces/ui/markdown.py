@@ -37,7 +37,7 @@ def _of_view(opened: RecordView, shown: Mapping[str, Any]) -> Iterator[str]:
         ("Status", item.status),
         ("Whose words", item.trust.value),
         ("Time", day(item.time)),
-        ("Stands in", opened.place),
+        ("Part of", opened.place),
         ("Name", item.uri),
     )
     yield from _references("What speaks against it", opened.against)
@@ -62,7 +62,7 @@ def _of_trace(shown: Mapping[str, Any]) -> Iterator[str]:
         *((field.name.capitalize(), ", ".join(field.values)) for field in fields),
         ("Name", shown["uri"]),
     )
-    for heading, parts in (("Stands in", shown["above"]), ("Made of", shown["below"])):
+    for heading, parts in (("Part of", shown["above"]), ("Made of", shown["below"])):
         refs = [RecordRef(one["uri"], one["kind"], one["text"], one["time"]) for one in parts]
         yield from _references(heading, refs)
     yield from _decisions(shown["trace"].history)

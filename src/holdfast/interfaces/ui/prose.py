@@ -5,10 +5,11 @@ whatever may be code: `__init__`, `1024**3`, a mask of asterisks."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup, escape
 
+from holdfast.interfaces.ui.code_colours import colour_code
 from holdfast.language import BOLD
 from holdfast.regex import regex
 
@@ -17,10 +18,11 @@ _ITEM = regex(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
 _HEAD = regex(r"\s{0,3}#{1,6}\s+(.*)")
 _INLINE = regex(
     rf"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|(?P<bold>{BOLD})|"
-    r"\[redacted:(?P<kind>[\w -]+)\]"
+    r"\[redacted:(?P<kind>[\w -]+)\]|(?P<image>\[[Ii]mage(?: #?\d{1,4}|: [^\]\n]{1,300})?\])"
 )
 _RAW = regex(r"\[redacted:([\w -]+)\]")
 _CODE_OF_DIFF = ("diff", "patch")
+_TAG = regex(r"(<[^>]*>)")
 _WORD = regex(r"\w+")
 # Asterisks and underscores may be a mask.
 _RULE = regex(r"\s*-(?:\s*-){2,}\s*")
@@ -75,6 +77,17 @@ def highlight(text: str, query: str) -> Markup:
         return _marked(part, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
 
     return _marked(text, _INLINE, lambda found: _piece(found, mark), mark)
+
+
+def mark_words(rendered: Markup, words: Sequence[str]) -> Markup:
+    """Rendered text in which words are marked, wherever they stand between its tags."""
+    if not words:
+        return rendered
+    escaped = (re.escape(str(escape(word))) for word in sorted(words, key=len, reverse=True))
+    pattern = re.compile("|".join(escaped), re.IGNORECASE)
+    parts = _TAG.split(str(rendered))
+    parts[::2] = [pattern.sub(r"<mark>\g<0></mark>", part) for part in parts[::2]]
+    return Markup("".join(parts))
 
 
 def is_diff(text: str) -> bool:
@@ -140,8 +153,10 @@ def _item(found: re.Match[str], is_numbered: bool) -> Markup:
 
 
 def _code(language: str, text: str) -> Markup:
-    render = diff(text) if language in _CODE_OF_DIFF else raw(text)
-    return Markup("<pre><code>{}</code></pre>").format(render)
+    name = language.split()[0] if language.split() else ""
+    render = diff(text) if name in _CODE_OF_DIFF else colour_code(text, name, raw)
+    label = Markup('<span class="language">{}</span>').format(name) if name else Markup("")
+    return Markup('{}<pre tabindex="0"><code>{}</code></pre>').format(label, render)
 
 
 def _inline(text: str) -> Markup:
@@ -153,7 +168,17 @@ def _piece(found: re.Match[str], plain: Callable[[str], Markup] = escape) -> Mar
         return Markup("<code>{}</code>").format(plain(code.strip() or code))
     if bold := found.group("bold"):
         return Markup("<strong>{}</strong>").format(plain(bold[2:-2]))
+    if image := found.group("image"):
+        return _image(image[1:-1])
     return _mark(found.group("kind"))
+
+
+def _image(name: str) -> Markup:
+    """What stands for an image: that there was one, and its number or file."""
+    about = name[len("image") :].removeprefix(":").strip().removeprefix("source:").strip()
+    return Markup('<span class="badge image">{}</span>').format(
+        f"Image{' ' + about if about else ''}, not kept"
+    )
 
 
 def _mark(kind: str) -> Markup:

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from holdfast.app.search.hit_view import ended_lines, endings
 from holdfast.interfaces.ui import formatting, prose
+from holdfast.interfaces.ui.hidden_characters import show_hidden
 from holdfast.language import counted
 
 _HERE = Path(__file__).parent
@@ -27,7 +28,7 @@ PLACES = (
     ("/timeline", "Timeline", "t"),
     ("/repos", "Repos", "c"),
     ("/status", "Health", "h"),
-    ("/worth", "Worth", "w"),
+    ("/worth", "Impact", "w"),
 )
 _FILTERS: dict[str, Any] = {
     "age": formatting.age,
@@ -45,6 +46,7 @@ _FILTERS: dict[str, Any] = {
     "is_diff": prose.is_diff,
     "lasted": formatting.lasted,
     "link": formatting.link,
+    "mark_words": prose.mark_words,
     "moment": formatting.moment,
     "pieces": formatting.pieces,
     "prose": prose.prose,
@@ -77,7 +79,8 @@ class Pages:
         self._templates = templates()
 
     def render(self, template: str, **shown: Any) -> str:
-        """A page. Missing names are an error, except those that `base.html` always needs."""
+        """A page, on which hidden characters are seen. Missing names are an error, except those
+        that `base.html` always needs."""
         usual = {
             "title": "",
             "path": "",
@@ -89,4 +92,4 @@ class Pages:
             "exports": (),
             "places": PLACES,
         }
-        return self._templates.get_template(template).render({**usual, **shown})
+        return show_hidden(self._templates.get_template(template).render({**usual, **shown}))

@@ -65,7 +65,7 @@ def test_follow_up_questions_stay_in_one_conversation(browser_session: BrowserSe
     expect(recent).to_contain_text(WHY)
     expect(recent).to_contain_text("and 1 more")
     page.goto(talk)
-    page.get_by_role("button", name="Remove this talk").click()
+    page.get_by_role("button", name="Delete this conversation").click()
     expect(page.get_by_role("status")).to_have_text("The talk is removed.")
     page.goto(talk)
     expect(page.get_by_role("heading", level=1)).to_contain_text("There is no session")

@@ -66,7 +66,7 @@ def test_a_line_of_the_brief_is_corrected_and_forgotten_in_place(
     expect(page.get_by_role("status")).to_contain_text("Forgotten")
     expect(corrected).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("taken back")
+    expect(page.get_by_role("status")).to_contain_text("Undone")
     expect(corrected).to_have_count(1)
     assert browser_session.problems == []
 
@@ -89,7 +89,7 @@ def test_the_text_can_be_copied_as_the_session_gets_it(browser_session: BrowserS
 
 def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(f"/sessions/{LATER}")
-    page.get_by_role("heading", name="Told 1 time").click()
+    page.get_by_role("heading", name="Context injected 1 time").click()
     page.get_by_role("link", name="Read it line by line").click()
     used = page.locator(".brief li", has_text="UTC everywhere")
     expect(used.locator(".badge")).to_have_text("used: cited")

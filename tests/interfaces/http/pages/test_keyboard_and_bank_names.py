@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from holdfast.interfaces.ui.render import PLACES
-from tests.support.http.browser import BrowserSession, wait_for_focus
+from tests.support.http.browser import BrowserSession, accessibility_problems, wait_for_focus
 from tests.support.http.forms import PageClient
 from tests.support.http.server import SAMPLES, Server, make_home, serving
 from tests.support.transcripts import Script
@@ -76,11 +76,11 @@ def test_a_conversation_stays_in_the_bank_it_started_in(browser_session: Browser
     page.get_by_label("Bank").select_option(label=f"{NAME} ({ROOTS[1]})")
     page.get_by_role("button", name="Ask").click()
     for _ in range(2):
-        page.get_by_label("Ask on").wait_for()
+        page.get_by_label("Follow up").wait_for()
         expect(page.get_by_label("Bank").locator("option:checked")).to_contain_text("/blue/")
-        page.get_by_label("Ask on").fill("Which gear was oiled?")
+        page.get_by_label("Follow up").fill("Which gear was oiled?")
         page.get_by_role("button", name="Ask").click()
-    page.get_by_label("Ask on").wait_for()
+    page.get_by_label("Follow up").wait_for()
     expect(page.locator("main")).not_to_contain_text("red gear")
     assert browser_session.problems == []
 
@@ -134,3 +134,73 @@ def test_no_form_field_covers_another_on_a_phone(browser_session: BrowserSession
         assert not page.evaluate(_OVER), path
     missing = PageClient(browser_session.server).get("/nowhere")
     assert missing.status == 404 and "There is nothing at this address." in missing.text
+
+
+def test_a_few_letters_lead_anywhere(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page("/memory?tab=facts")
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Go to")
+    expect(field).to_be_focused()
+    page.keyboard.type("cache dash")
+    choice = page.get_by_role("option", name="A cache for the dashboard")
+    expect(choice).to_have_attribute("aria-selected", "true")
+    assert accessibility_problems(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("A cache for the dashboard")
+    page.keyboard.press("Meta+k")
+    page.keyboard.type("tidew")
+    expect(page.get_by_role("option", name="tidewatch bank")).to_be_visible()
+    page.keyboard.press("ArrowUp")  # to the last, which asks, and the one before, which searches
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("“tidew”")
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    assert browser_session.problems == []
+
+
+def test_keys_are_listed_above_the_page_and_without_scripts_below_it(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/sessions")
+    page.keyboard.press("?")
+    box = page.get_by_role("dialog", name="Keys")
+    expect(box.get_by_text("through a list")).to_be_visible()
+    page.keyboard.press("?")
+    expect(box).to_be_hidden()
+    page.get_by_text("Keys", exact=True).click()
+    expect(box).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    page = browser_session.open_page("/sessions", scripts=False)
+    page.get_by_text("Keys", exact=True).click()
+    expect(page.get_by_text("through a list")).to_be_visible()
+
+
+def test_keys_lead_away_from_an_empty_question_and_a_question_can_begin_with_them(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/")
+    wait_for_focus(page)
+    page.keyboard.type("gs")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
+    page.goto("/")
+    wait_for_focus(page)
+    page.keyboard.type("gsm modem: why?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("gsm modem: why?")
+    page.get_by_label("Follow up").wait_for()  # until then the page loads itself again
+
+
+def test_rows_of_sessions_take_one_line_and_the_whole_width(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/sessions")
+    boxes = [row.bounding_box() for row in page.locator(".sessions > li").all()]
+    assert len(boxes) > 5 and all(box and box["height"] <= 40 for box in boxes)
+    ends = [row.bounding_box() for row in page.locator(".sessions > li > p.quiet").all()]
+    assert all(
+        end and row and end["x"] + end["width"] >= row["x"] + row["width"] - 1
+        for end, row in zip(ends, boxes, strict=True)
+    )

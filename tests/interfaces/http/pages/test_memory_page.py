@@ -51,8 +51,8 @@ def test_links_of_citations_open_their_record(server: Server) -> None:
 
 def test_a_section_is_filtered_by_words_bank_and_status(server: Server) -> None:
     assert "unit in a column" in server.ask("/memory?tab=facts&q=column+UNIT").text
-    assert "Nothing here fits" in server.ask("/memory?tab=facts&q=kubernetes").text
-    assert "Nothing here fits" in server.ask("/memory?tab=facts&status=retracted").text
+    assert "No results" in server.ask("/memory?tab=facts&q=kubernetes").text
+    assert "No results" in server.ask("/memory?tab=facts&status=retracted").text
     assert "unit in a column" in server.ask(f"/memory?tab=facts&bank={BANK}").text
     assert server.ask("/memory?tab=facts&bank=nobody").status == 404
 
@@ -65,7 +65,7 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
     page.get_by_label("What is to be remembered").fill("The quay floods at 4.2 metres.")
     page.get_by_role("button", name="Remember").click()
     expect(page.get_by_role("status")).to_contain_text("Remembered")
-    page.get_by_label("Say it rightly").fill("The quay floods at 4.1 metres.")
+    page.get_by_label("Correct it").fill("The quay floods at 4.1 metres.")
     page.get_by_role("button", name="Correct").click()
     expect(page.locator("h1")).to_have_text("The quay floods at 4.1 metres.")
     expect(page.locator("del")).to_have_text("The quay floods at 4.2 metres.")
@@ -79,8 +79,8 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
     row.get_by_role("button", name="Restore").click()
     expect(page.locator("h1")).to_have_text("The quay floods at 4.1 metres.")
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("taken back")
-    expect(page.get_by_role("button", name="Bring it back")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("Undone")
+    expect(page.get_by_role("button", name="Restore")).to_be_visible()
     page.goto("/memory?tab=forgotten")
     expect(page.locator("li", has_text="floods at 4.1 metres")).to_have_count(1)
     # The page of a record that is not shown any more is answered with 404.
@@ -104,7 +104,7 @@ def test_everything_works_on_a_phone_in_the_dark_without_scripts(
     with open_server_memory(browser_session.server) as memory:
         assert memory.curation.target(one.id).shown is False
     gone = browser_session.open_page(f"/memory?tab=memories&id={one.id}", phone=True, scripts=False)
-    gone.get_by_role("button", name="Bring it back").click()
+    gone.get_by_role("button", name="Restore").click()
     expect(gone.locator("h1")).to_have_text("Gauges are read every ten minutes.")
 
 

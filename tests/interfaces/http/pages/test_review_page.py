@@ -163,9 +163,9 @@ def test_a_rejected_rule_is_remembered_and_not_proposed_again(
     card.get_by_text("Reject", exact=True).click()
     card.get_by_label("Why").fill("we tag from anywhere")
     card.get_by_role("button", name="Reject for good").click()
-    expect(page.get_by_role("status")).to_contain_text("Turned down")
+    expect(page.get_by_role("status")).to_contain_text("Rejected")
     expect(page.locator("li.ruling", has_text="Tag a release")).to_have_count(0)
-    page.get_by_text("Turned down, and not proposed again").click()
+    page.get_by_text("Rejected, and not proposed again").click()
     expect(page.get_by_text("we tag from anywhere")).to_be_visible()
     with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.all()[0].id
@@ -183,10 +183,10 @@ def test_a_disputed_fact_can_be_kept_retired_or_corrected(browser_session: Brows
         card.get_by_role("button", name=button).click()
         expect(page.get_by_role("status")).to_contain_text(note)
     card = page.locator("li.ruling", has_text="search cache")
-    card.get_by_text("Say it rightly").click()
+    card.locator("summary", has_text="Correct").click()
     card.get_by_label("In these words").fill("Warm the search cache an hour before a launch.")
     card.get_by_role("button", name="Correct and keep").click()
-    expect(page.get_by_role("status")).to_contain_text("Said rightly")
+    expect(page.get_by_role("status")).to_contain_text("Corrected")
     expect(page.locator("li.ruling")).to_have_count(0)
     with open_server_memory(browser_session.server) as memory:
         decided = memory.browse.reviews("all", all=True)
@@ -272,5 +272,5 @@ def test_an_empty_queue_says_so(tmp_path: Path) -> None:
     Holdfast(load_settings(env)).close()
     with serving(env, tmp_path) as server:
         text = server.ask("/review").text
-        assert "All is decided." in text and 'class="count"' not in text
+        assert "Nothing to review." in text and 'class="count"' not in text
         assert "There are no banks yet" in server.ask("/banks").text

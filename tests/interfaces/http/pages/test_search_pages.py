@@ -199,7 +199,7 @@ def test_a_record_links_to_its_parents_its_parts_and_its_source(
 
 def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(CHOSE, scripts=False)
-    page.get_by_text("Correct", exact=True).click()
+    page.locator("summary", has_text="Correct").click()
     box = page.get_by_label("What it should say")
     assert "We chose SQLite" in box.input_value()
     box.fill("We chose <b>DuckDB</b> in the end.")
@@ -221,7 +221,7 @@ def test_a_concurrent_change_is_shown_and_nothing_is_lost(browser_session: Brows
         session = memory.reader.sessions.latest(None)[0]
         said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
     page = browser_session.open_page(f"/record/exchange/{said.id}", scripts=False)
-    page.get_by_text("Correct", exact=True).click()
+    page.locator("summary", has_text="Correct").click()
     page.get_by_label("What it should say").fill("Mine.")
     with open_server_memory(browser_session.server) as memory:
         memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")

@@ -234,7 +234,7 @@ def test_the_health_page_shows_the_same_as_status(
         assert f"{count:,}" in words
     assert "1,500" in (page.locator("svg.plot title").first.text_content() or "")
     assert accessibility_problems(page) == []
-    page.get_by_role("link", name="Ask the doctor").click()
+    page.get_by_role("link", name="Run checks").click()
     page.wait_for_url("**look=doctor*")
     assert page.locator(".checks li").count() > 5
     page.get_by_role("link", name="Sizes by table").click()

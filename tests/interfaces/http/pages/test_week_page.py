@@ -48,7 +48,7 @@ def test_a_week_is_copied_as_markdown(browser_session: BrowserSession) -> None:
 
 def test_a_question_for_a_time_leads_to_its_page(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/?q=What+was+done+in+October+2026%3F", scripts=False)
-    page.get_by_role("link", name="The whole of this time").click()
+    page.get_by_role("link", name="Show the whole period").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("1 Oct 2026 to 31 Oct 2026")
     expect(page.locator("#done")).to_contain_text("SMS alerts")
     expect(page.locator("#done")).not_to_contain_text("Nightly backups")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from http import HTTPStatus
+from typing import NamedTuple
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
@@ -123,11 +124,7 @@ async def approve(request: PageRequestDep, form: FormDep) -> Response:
 
     def write(memory: Holdfast) -> tuple[str, str]:
         planned = memory.rules.plan_approval(id, text, bank)
-        if diff_fingerprint(planned) != form["seen"]:
-            raise FileChangedError(
-                f"{planned.proposal.path} was changed since you looked. Nothing was written.",
-                "Look at the new change.",
-            )
+        _check_unchanged(planned, form["seen"])
         memory.rules.approve(id, text, bank, request.who, planned.diff)
         noted = planned.proposal.kind is ProposalKind.DEMOTE
         return ("noted" if noted else "written"), (AGENTS if is_from_agent(planned) else RULES)
@@ -139,6 +136,15 @@ async def approve(request: PageRequestDep, form: FormDep) -> Response:
     except InputError as error:
         return unsaved_page(request, error, text)
     return redirect_with_note("/review", note, undo, tab=tab)
+
+
+def _check_unchanged(planned: Candidate, seen: str) -> None:
+    """Raise `FileChangedError` if a rule would change its file otherwise than was shown."""
+    if diff_fingerprint(planned) != seen:
+        raise FileChangedError(
+            f"{planned.proposal.path} was changed since you looked. Nothing was written.",
+            "Look at the new change.",
+        )
 
 
 @router.post("/reject")
@@ -166,18 +172,18 @@ async def retire(request: PageRequestDep, form: FormDep) -> Response:
 
 async def _decide(request: PageRequest, form: Form, stays: bool) -> Response:
     def settle(memory: Holdfast) -> None:
-        review = _unchanged_review(memory, form)
+        review = _unchanged_review(memory, form["id"], form["seen"])
         memory.curation.decide(review, stays, request.who)
 
     _, undo = await decide(request, settle)
     return redirect_with_note("/review", "kept" if stays else "retired", undo, tab=FACTS)
 
 
-def _unchanged_review(memory: Holdfast, form: Form) -> Review:
-    """The review of a form; raises `InputError` if its fact changed since the form was shown."""
-    review = memory.curation.find_review(form["id"])
+def _unchanged_review(memory: Holdfast, id: str, seen: str) -> Review:
+    """A review; raises `InputError` if its fact changed since it was shown."""
+    review = memory.curation.find_review(id)
     target = memory.curation.target(review.target, review.bank)
-    if target.shown and fingerprint(current_text(memory, target)) != form["seen"]:
+    if target.shown and fingerprint(current_text(memory, target)) != seen:
         raise InputError(
             "This fact was said otherwise since you looked. Nothing was decided.",
             "Look at it again.",
@@ -190,7 +196,7 @@ async def reword(request: PageRequestDep, form: FormDep) -> Response:
     """Correct a fact and keep it in force."""
 
     def say(memory: Holdfast) -> None:
-        review = _unchanged_review(memory, form)
+        review = _unchanged_review(memory, form["id"], form["seen"])
         memory.correct(review.target, form["text"], review.bank, request.who)
         for one in memory.browse.reviews("all"):
             if one.id == review.id:
@@ -204,14 +210,18 @@ async def confirm(request: PageRequestDep, form: FormDep) -> Response:
     """Adopt a memory of an agent in a person's name, in its words or in others."""
 
     def adopt(memory: Holdfast) -> None:
-        target = memory.curation.target(form["uri"])
-        if not target.shown:
-            raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
-        words = form["text"] or current_text(memory, target)
-        adopted = memory.remember(words, target.bank, request.who)
-        memory.curation.merge(target.uri, uri("memory", adopted.id), target.bank, request.who)
+        _adopt(memory, form["uri"], request.who, form["text"])
 
     return await save(request, adopt, form["text"], "/review", "confirmed", tab=AGENTS)
+
+
+def _adopt(memory: Holdfast, name: str, who: str, text: str = "") -> None:
+    target = memory.curation.target(name)
+    if not target.shown:
+        raise InputError(f"{target.uri} is forgotten.", "Restore it first.")
+    words = text or current_text(memory, target)
+    adopted = memory.remember(words, target.bank, who)
+    memory.curation.merge(target.uri, uri("memory", adopted.id), target.bank, who)
 
 
 @router.post("/drop")
@@ -219,3 +229,72 @@ async def drop(request: PageRequestDep, form: FormDep) -> Response:
     """Forget a memory of an agent."""
     _, undo = await decide(request, lambda memory: memory.forget(form["uri"], who=request.who))
     return redirect_with_note("/review", "forgotten", undo, tab=AGENTS)
+
+
+class _Pick(NamedTuple):
+    """One of several records that are decided at once, and what of it was shown."""
+
+    kind: str
+    bank: str
+    id: str
+    seen: str
+
+
+def _picks(form: Form) -> list[_Pick]:
+    """The records that were ticked; the name of a tick is `pick:KIND:BANK:ID`."""
+    named = [(name.split(":", 3), seen) for name, seen in form.items() if name.startswith("pick:")]
+    return [_Pick(p[1], p[2], p[3], seen) for p, seen in named if len(p) == 4]
+
+
+@router.post("/several")
+async def several(request: PageRequestDep, form: FormDep) -> Response:
+    """Approve or reject all records that were ticked. What changed since it was shown, or cannot be
+    decided, is left as it is."""
+    picks, yes = _picks(form), form["act"] == "approve"
+    if not picks or form["act"] not in ("approve", "reject"):
+        raise InputError("Nothing was selected.", "Tick what is to be decided.")
+
+    def decide_all(memory: Holdfast) -> int:
+        left = 0
+        ready: list[_Pick] = []
+        # All rules are compared with what was shown first: one that is written changes the file
+        # that the next one may go to.
+        for pick in picks:
+            try:
+                if pick.kind == "rule" and yes:
+                    planned = memory.rules.plan_approval(pick.id, "", pick.bank)
+                    _check_unchanged(planned, pick.seen)
+                ready.append(pick)
+            except InputError:
+                left += 1
+        for pick in ready:
+            try:
+                _settle(memory, pick, yes, request.who)
+            except InputError:
+                left += 1
+        return left
+
+    left, undo = await decide(request, decide_all)
+    tab = form["tab"] if form["tab"] in TABS else RULES
+    return redirect_with_note("/review", "several_left" if left else "several", undo, tab=tab)
+
+
+def _settle(memory: Holdfast, pick: _Pick, yes: bool, who: str) -> None:
+    match pick.kind, yes:
+        case "rule", True:
+            planned = memory.rules.plan_approval(pick.id, "", pick.bank)
+            memory.rules.approve(pick.id, "", pick.bank, who, planned.diff)
+        case "rule", False:
+            memory.rules.reject(pick.id, "", pick.bank, who)
+        case "fact", _:
+            memory.curation.decide(_unchanged_review(memory, pick.id, pick.seen), yes, who)
+        case "memory", True:
+            _adopt(memory, uri("memory", pick.id), who)
+        case "stale", True:
+            memory.curation.confirm(pick.id, who=who)
+        case "memory", False:
+            memory.forget(uri("memory", pick.id), who=who)
+        case "stale", False:
+            memory.forget(pick.id, who=who)
+        case _:
+            raise InputError(f"{pick.kind} is not decided here.")

@@ -10,6 +10,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import injected_texts
+from holdfast.app.views.session_search import (
+    KINDS,
+    MAX_FOUND,
+    FoundMessages,
+    find_messages,
+    next_message,
+)
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.conversation import Nested, conversation
@@ -88,6 +95,22 @@ async def at_message(name: str, n: int) -> RedirectResponse:
     return RedirectResponse(session_link(name, min(max(n, 1), _MAX_SEQ)), 303)
 
 
+@router.get("/{name}/next")
+async def next_place(
+    request: PageRequestDep, name: str, kind: str = "", after: Place = 0
+) -> RedirectResponse:
+    """Redirect to the next decision, error or edit of a session."""
+    if kind not in KINDS:
+        raise NotFoundError(f"There is no kind {kind!r}.", f"One of: {', '.join(KINDS)}.")
+
+    def find(memory: Holdfast) -> int | None:
+        return next_message(memory.reader, _find(memory, name), kind, after)
+
+    place = await request.pool.read(find)
+    page = session_link(name, place or 0)
+    return RedirectResponse(page if place else f"{page}?{urlencode({'none': kind})}", 303)
+
+
 @router.get("/{name}/told")
 async def told(request: PageRequestDep, name: str) -> HTMLResponse:
     """What memory put into a session, line by line, and what became of each."""
@@ -110,10 +133,14 @@ async def session(
     name: str,
     first: Annotated[int, Query(alias="from", ge=0, le=_MAX_SEQ)] = 0,
     at: Place = 0,
+    find: Annotated[str, Query(max_length=200)] = "",
+    none: str = "",
 ) -> HTMLResponse:
-    """One session, from a turn on or around a message."""
-    shown = await request.pool.read(lambda memory: _load(memory, name, first, at))
-    return request.render("session.html", **shown)
+    """One session, from a turn on or around a message; with `find`, at the first message that has
+    these words, unless another is named."""
+    shown = await request.pool.read(lambda memory: _load(memory, name, first, at, find))
+    missing = none if none in KINDS else ""
+    return request.render("session.html", find=find, missing=missing, kinds=KINDS, **shown)
 
 
 def _find(memory: Holdfast, name: str) -> Session:
@@ -127,9 +154,12 @@ def _title(session: Session, digest: Digest | None, name: str) -> str:
     return session.title or (digest.request if digest else "") or name
 
 
-def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
+def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> Shown:
     reader = memory.reader
     session = _find(memory, name)
+    found = find_messages(reader, session, find) if find else FoundMessages(())
+    if found.places and not at and not first:
+        at = found.places[0]
     bank, id = session.bank, session.id
     extent, digest = reader.sessions.extent(bank, id), reader.sessions.digest(bank, id)
     if at:
@@ -156,7 +186,10 @@ def _load(memory: Holdfast, name: str, first: int, at: int) -> Shown:
         "exchanges": exchanges,
         "near": _exchanges_near(exchanges, window),
         "extent": extent,
-        "said": conversation(turns, exchanges, nested, at),
+        "said": conversation(turns, exchanges, nested, {at, *found.places}),
+        "at": at,
+        "found": found,
+        "more_found": len(found.places) >= MAX_FOUND,
         "earlier": (
             reader.sessions.turn_window_before(bank, id, window[0], TURNS_PER_PAGE)
             if window

@@ -35,7 +35,7 @@ async def worth(
     parts += [("did not arrive", total.lost), ("not judged yet", total.unjudged)]
     return request.render(
         "worth.html",
-        title="Worth",
+        title="Impact",
         worth=seen,
         bank=bank,
         banks=banks,

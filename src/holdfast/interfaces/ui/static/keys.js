@@ -24,8 +24,46 @@ function unfold() {
 addEventListener("hashchange", unfold);
 unfold();
 
+// The keys are listed in a fold at the end of a page; with scripts, in a box above it.
+const help = document.createElement("dialog");
+help.setAttribute("aria-label", "Keys");
+const fold = document.getElementById("keys");
+if (fold) {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "plain small";
+  close.textContent = "Close";
+  close.addEventListener("click", () => help.close());
+  help.append(...[...fold.children].filter((one) => one.tagName !== "SUMMARY"), close);
+  document.body.append(help);
+  fold.firstElementChild.addEventListener("click", (event) => {
+    event.preventDefault();
+    help.showModal();
+  });
+}
+
+function go(key) {
+  going = false;
+  location.href = places.get(key);
+}
+
+// In an empty field for a question `g` and a letter may begin a word, so it counts only if nothing
+// follows for a moment.
+let waiting = 0;
+document.addEventListener("input", (event) => {
+  clearTimeout(waiting);
+  const field = event.target;
+  if (field.id !== "question" || !/^g[a-z]$/.test(field.value) || !places.has(field.value[1])) return;
+  waiting = setTimeout(() => {
+    const key = field.value[1];
+    field.value = "";
+    go(key);
+  }, 700);
+});
+
 document.addEventListener("keydown", (event) => {
-  const writes = event.target.closest("input, textarea, select, [contenteditable]");
+  if (event.defaultPrevented || event.target.closest("dialog")) return;
+  const writes = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
   if (event.key === "Escape" && writes) writes.blur();
   if (writes || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
@@ -37,17 +75,21 @@ document.addEventListener("keydown", (event) => {
     going = true;
     setTimeout(() => (going = false), 1200);
   } else if (going && places.has(event.key)) {
-    going = false;
-    location.href = places.get(event.key);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    go(event.key);
   } else if (event.key === "j" || event.key === "k") {
     step(event.key === "j" ? 1 : -1);
   } else if (event.key === "?") {
-    const help = document.getElementById("keys");
-    if (!help) return;
-    help.open = !help.open;
-    // It stands at the end of a page, which may be far away.
-    if (help.open) help.scrollIntoView({ block: "end" });
-    if (help.open) help.firstElementChild.focus({ preventScroll: true });
+    event.preventDefault();
+    if (fold) help.showModal();
+  }
+});
+
+help.addEventListener("keydown", (event) => {
+  if (event.key === "?") {
+    event.preventDefault();
+    help.close();
   }
 });
 
