@@ -1,4 +1,4 @@
 """Filling a memory. Start with `ingestion.Ingestion`; `stages` runs what follows above the
-session, `github_sync` reads a forge, and `executors` opens the processes or cluster that do the
+session, `forge_reading` reads a forge, and `executors` opens the processes or cluster that do the
 work.
 """

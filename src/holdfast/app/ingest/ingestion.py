@@ -111,9 +111,9 @@ class Ingestion:
     ) -> ForgeReport:
         """Read what is new on the forge of a repository: OWNER/NAME, or that of the working
         directory."""
-        from holdfast.app.ingest import github_sync
+        from holdfast.app.ingest import forge_reading
 
-        read = github_sync.read_github(self._context, name, bank, on_progress, on_message)
+        read = forge_reading.read_new_threads(self._context, name, bank, on_progress, on_message)
         self.update()
         return read
 
@@ -121,9 +121,9 @@ class Ingestion:
         self, name: str = "", bank: str = "", on_message: Callable[[str], None] = lambda text: None
     ) -> ForgeCount:
         """How much there is to read on a forge; queries it and changes nothing."""
-        from holdfast.app.ingest import github_sync
+        from holdfast.app.ingest import forge_reading
 
-        return github_sync.count_github(self._context, name, bank, on_message)
+        return forge_reading.count_new_threads(self._context, name, bank, on_message)
 
     def embed(
         self,

@@ -203,6 +203,7 @@ class _ForgeReader:
             self.report.unchanged += 1
             return
         more = (self._forge.pull(draft.number) if draft.is_pull else None) or PullDraft()
+        remarks = (*more.reviews, *self._forge.notes(draft))
         record = self._build_thread(draft, id, more)
         before = self._writer.forge.thread_uncurated(self._bank, kind, id)
         if before is not None and erased.has(*text_mark):
@@ -214,8 +215,8 @@ class _ForgeReader:
             if before is not None and before.title != record.title:
                 refresh_passages(self._writer, self._bank, kind, id)
             self._titles[uri(kind, id)] = record.title
-            for review in more.reviews:
-                self._read_remark(review)
+            for remark in remarks:
+                self._read_remark(remark)
             logins = (ForgeAccount(*map(self._clean_name, login)) for login in more.logins)
             self._writer.forge.put_logins(self._bank, [one for one in logins if one.login])
             # The tags are those of whole pages, and stay until the page is done.
@@ -262,7 +263,7 @@ class _ForgeReader:
             merge=more.merge if _is_sha(more.merge) else "",
             base=self._clean_name(more.base),
             branch=self._clean_name(more.branch),
-            fixes=closed_issues(texts),
+            fixes=tuple(dict.fromkeys((*closed_issues(texts), *more.fixes))),
         )
 
     def _read_remark(self, draft: RemarkDraft) -> None:

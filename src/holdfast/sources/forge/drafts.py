@@ -67,6 +67,8 @@ class PullDraft(NamedTuple):
     branch: str = ""
     state: ThreadState | None = None
     messages: tuple[str, ...] = ()
+    # Issues that it closes, if the forge says so in other words than `Fixes #7`.
+    fixes: tuple[int, ...] = ()
     reviews: tuple[RemarkDraft, ...] = ()
     logins: tuple[ForgeAccount, ...] = ()
 
@@ -104,6 +106,10 @@ class Forge(Protocol):
 
     def pull(self, number: int) -> PullDraft | None:
         """The parts of one pull; None if the forge does not have it any more."""
+        ...
+
+    def notes(self, thread: ThreadDraft) -> tuple[RemarkDraft, ...]:
+        """The remarks of a thread that changed, as far as they are in no list."""
         ...
 
     def remarks(

@@ -1,44 +1,43 @@
 """GitHub and GitHub Enterprise over the REST API.
 
 Issues and pulls come in one list, comments in another, comments on code in a third, each sorted by
-the time of the last change. An entry that changes while pages are read moves to the end of its
-list and those behind it move up by one. So the next page is requested by time (`since`) where the
-time has advanced, and by its link where it has not. The parts of a pull take four requests more.
+the time of the last change (`listing`). The parts of a pull take four requests more.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from holdfast.errors import ForgeError, ForgeRefusedError, InputError
+from holdfast.errors import ForgeRefusedError, InputError
 from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 from holdfast.regex import regex
-from holdfast.sources.forge.client import DEFAULT_PACE, Answer, ForgeClient, Pace
+from holdfast.sources.forge.client import DEFAULT_PACE, ForgeClient, Pace
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
+from holdfast.sources.forge.listing import (
+    PAGE_SIZE,
+    ForgeLists,
+    second_before,
+    thread_number,
+    updated_at,
+)
 from holdfast.sources.json_fields import Record, mapping, normal_time, objects, string
 
 PUBLIC = "https://api.github.com"
-# The largest page that the API gives.
-PAGE_SIZE = 100
 # Pages of the parts of one pull. The API itself lists no more than 250 commits of a pull; a pull
 # with more than 500 files or 1,000 reviews is cut there.
 _MAX_PAGES = {"commits": 3, "files": 5, "reviews": 10}
 # The `gh` program only reads its own files or the keyring for its token.
 _GH_TIMEOUT_S = 10.0
-# Two million entries: a list that goes on is one that leads in circles.
-_MAX_LIST_PAGES = 20_000
 _TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _REPOSITORY = regex(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
 _THREAD_NUMBER = regex(r"/(\d{1,9})$")
 _LISTS = {"comments": "/issues/comments", "inline": "/pulls/comments"}
-
-_Draft = TypeVar("_Draft", ThreadDraft, RemarkDraft)
 
 
 def web_host(url: str) -> str:
@@ -78,6 +77,7 @@ class GitHub:
         self.own = name
         self.repo = f"{web_host(url)}/{name}".lower()
         self._client = ForgeClient(url, token, _HEADERS, pace)
+        self._lists = ForgeLists(self._client, self.repo)
         self._path = f"/repos/{quote(name)}"
 
     @property
@@ -85,26 +85,32 @@ class GitHub:
         return self._client.requests
 
     def threads(self, since: str, tags: Mapping[str, str]) -> Iterator[Page[ThreadDraft]]:
-        return self._walk(f"{self._path}/issues", {"state": "all"}, since, tags, _thread)
+        path = partial(_list_path, f"{self._path}/issues", {"state": "all"})
+        return self._lists.walk(path, since, tags, _thread)
 
     def remarks(
         self, name: str, since: str, tags: Mapping[str, str]
     ) -> Iterator[Page[RemarkDraft]]:
         make = _comment if name == "comments" else _inline_comment
         try:
-            yield from self._walk(f"{self._path}{_LISTS[name]}", {}, since, tags, make)
+            path = partial(_list_path, f"{self._path}{_LISTS[name]}", {})
+            yield from self._lists.walk(path, since, tags, make)
         except ForgeRefusedError as error:
             # A repository without pulls has no list of comments on them.
             if error.status not in (404, 410):
                 raise
 
+    def notes(self, thread: ThreadDraft) -> tuple[RemarkDraft, ...]:
+        """None: all comments are in lists."""
+        return ()
+
     def pull(self, number: int) -> PullDraft | None:
         path = f"{self._path}/pulls/{number}"
         try:
             whole = mapping(self._client.get(path).value)
-            commits = self._all(f"{path}/commits", "commits")
-            files = self._all(f"{path}/files", "files")
-            reviews = self._all(f"{path}/reviews", "reviews")
+            commits = self._lists.all(f"{path}/commits", _MAX_PAGES["commits"])
+            files = self._lists.all(f"{path}/files", _MAX_PAGES["files"])
+            reviews = self._lists.all(f"{path}/reviews", _MAX_PAGES["reviews"])
         except ForgeRefusedError as error:
             if error.status in (404, 410):
                 return None
@@ -122,77 +128,12 @@ class GitHub:
             logins=tuple(filter(None, map(_author_login, commits))),
         )
 
-    def _all(self, path: str, name: str) -> list[Record]:
-        found: list[Record] = []
-        address = f"{path}?per_page={PAGE_SIZE}"
-        for _ in range(_MAX_PAGES[name]):
-            answer = self._client.get(address)
-            found += self._listed(answer)
-            if not answer.next_url:
-                break
-            address = answer.next_url
-        return found
-
-    def _walk(
-        self,
-        path: str,
-        filters: Mapping[str, str],
-        since: str,
-        tags: Mapping[str, str],
-        make: Callable[[Record], _Draft | None],
-    ) -> Iterator[Page[_Draft]]:
-        address = first = _list_path(path, filters, since)
-        seen: set[str] = set()
-        while address not in seen and len(seen) < _MAX_LIST_PAGES:
-            seen.add(address)
-            answer = self._client.get(address, tags.get(address, ""))
-            if answer.unchanged:
-                return
-            found = self._listed(answer)
-            until = max(map(_updated_at, found), default="")
-            drafts = [draft for one in found if (draft := make(one)) is not None]
-            is_only_page = address == first and not answer.next_url
-            yield Page(
-                drafts, until, address if is_only_page else "", answer.etag if is_only_page else "",
-                answer.last_page * PAGE_SIZE,
-            )  # fmt: skip
-            if not answer.next_url:
-                return
-            by_time = _list_path(path, filters, until)
-            address = by_time if since < _second_before(until) else answer.next_url
-            since = max(since, _second_before(until))
-        raise ForgeError(f"The list {path} on {self.repo} has no end.", "Try again later.")
-
-    def _listed(self, answer: Answer) -> list[Record]:
-        value: object = answer.value
-        if not isinstance(value, list):
-            raise ForgeError(
-                f"{self.repo}: the forge gave something else than a list.",
-                "Check forge.url; it is the address of the API.",
-            )
-        return objects(cast(list[object], value))
-
 
 def _list_path(path: str, filters: Mapping[str, str], since: str) -> str:
     parameters = {**filters, "sort": "updated", "direction": "asc", "per_page": str(PAGE_SIZE)}
     if since:
-        parameters["since"] = _second_before(since)
+        parameters["since"] = second_before(since)
     return f"{path}?{urlencode(parameters)}"
-
-
-def _second_before(time: str) -> str:
-    """One second earlier, so that no change of the same second is missed."""
-    try:
-        moment = datetime.fromisoformat(time) - timedelta(seconds=1)
-    except (ValueError, OverflowError):
-        return ""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _updated_at(entry: Record) -> str:
-    """When an entry changed last, as GitHub writes it; "" where it is no time."""
-    time = string(entry, "updated_at")
-    return time if normal_time(time) else ""
 
 
 def _account(entry: Record) -> Account:
@@ -204,8 +145,8 @@ def _account(entry: Record) -> Account:
 
 
 def _thread(entry: Record) -> ThreadDraft | None:
-    number: Any = entry.get("number")
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 10**9:
+    number = thread_number(entry.get("number"))
+    if not number:
         return None
     pull = entry.get("pull_request")
     labels = [string(label, "name") for label in objects(entry.get("labels"))]
@@ -213,7 +154,7 @@ def _thread(entry: Record) -> ThreadDraft | None:
         number,
         isinstance(pull, dict),
         normal_time(entry.get("created_at")),
-        _updated_at(entry),
+        updated_at(entry),
         _account(entry),
         string(entry, "title"),
         string(entry, "body"),
@@ -256,7 +197,7 @@ def _make_remark(entry: Record, kind: RemarkKind, thread: str) -> RemarkDraft | 
     url = string(entry, "html_url")
     return RemarkDraft(
         str(id), kind, int(number[1]), "/pull/" in url, normal_time(entry.get("created_at")),
-        _updated_at(entry), _account(entry), string(entry, "body"), url=url,
+        updated_at(entry), _account(entry), string(entry, "body"), url=url,
     )  # fmt: skip
 
 

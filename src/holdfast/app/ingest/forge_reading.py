@@ -1,4 +1,4 @@
-"""Reading issues and pull requests: which forge and repository, with which token, into which bank.
+"""Reading the threads of a forge: which one, which repository, which token, and into which bank.
 
 The token is sent only to the host of the settings: a git remote on another host is not read,
 whatever the repository's configuration says. Imported only when a forge is read.
@@ -18,14 +18,15 @@ from holdfast.refine.git.forge_sync import (
     count_forge,
     read_forge,
 )
+from holdfast.sources.forge import github, gitlab
 from holdfast.sources.forge.client import Pace
-from holdfast.sources.forge.github import GitHub, gh_token, web_host
+from holdfast.sources.forge.drafts import Forge
 from holdfast.sources.project import normal_remote, run_git
 
 OnMessage = Callable[[str], None]
 
 
-def read_github(
+def read_new_threads(
     context: Context, name: str, bank: str, on_progress: Progress, on_message: OnMessage
 ) -> ForgeReport:
     """Read what is new into the named bank, or the bank of the repository."""
@@ -50,7 +51,7 @@ def read_github(
     return report
 
 
-def count_github(context: Context, name: str, bank: str, on_message: OnMessage) -> ForgeCount:
+def count_new_threads(context: Context, name: str, bank: str, on_message: OnMessage) -> ForgeCount:
     """How much there is to read; changes nothing."""
     store, chosen = context.store, bank or context.settings.bank
     forge = _forge(context, name, on_message)
@@ -63,7 +64,7 @@ def count_github(context: Context, name: str, bank: str, on_message: OnMessage) 
     return count_forge(store, into or "", forge)
 
 
-def _forge(context: Context, name: str, on_message: OnMessage) -> GitHub:
+def _forge(context: Context, name: str, on_message: OnMessage) -> Forge:
     folder = current_folder()
     if context.banks.is_excluded(folder):
         raise InputError(
@@ -71,7 +72,9 @@ def _forge(context: Context, name: str, on_message: OnMessage) -> GitHub:
             "See exclude.projects in config.toml.",
         )
     access = context.settings.forge
-    host = web_host(access.url)
+    url = access.url if name else _api_address(access.url, _remotes(folder))
+    is_gitlab = gitlab.is_gitlab(url)
+    host = gitlab.web_host(url) if is_gitlab else github.web_host(url)
     if not name:
         name = _repository_name(folder, host)
     if access.token_env and not access.token:
@@ -79,16 +82,28 @@ def _forge(context: Context, name: str, on_message: OnMessage) -> GitHub:
             f"forge.token_env names {access.token_env}, which is not set.",
             "Set that variable, or take the setting out of config.toml.",
         )
-    token = access.token or gh_token(host)
-    return GitHub(name, access.url, token, Pace(access.wait_s, access.requests, on_message))
+    pace = Pace(access.wait_s, access.requests, on_message)
+    if is_gitlab:
+        token = access.gitlab_token or gitlab.glab_token(host.partition("/")[0])
+        return gitlab.GitLab(name, url, token, pace)
+    return github.GitHub(name, url, access.token or github.gh_token(host), pace)
+
+
+def _api_address(url: str, remotes: list[str]) -> str:
+    """The address of the settings; that of gitlab.com where they name none, and the repository has
+    a remote there and none on GitHub."""
+    if url.rstrip("/") != github.PUBLIC:
+        return url
+    hosts = {remote.partition("/")[0] for remote in remotes}
+    is_there = gitlab.web_host(gitlab.PUBLIC) in hosts and github.web_host(url) not in hosts
+    return gitlab.PUBLIC if is_there else url
 
 
 def _repository_name(folder: str, host: str) -> str:
     remotes = _remotes(folder)
     for remote in remotes:
-        remote_host, _, path = remote.partition("/")
-        if remote_host == host:
-            return path
+        if remote.startswith(f"{host}/"):
+            return remote.removeprefix(f"{host}/")
     if not remotes:
         raise InputError(
             "This folder is no repository with a remote.",
@@ -96,7 +111,8 @@ def _repository_name(folder: str, host: str) -> str:
         )
     raise InputError(
         f"The remote of this repository ({remotes[0]}) is not on {host}.",
-        "Set forge.url in config.toml to the API of its host, e.g. https://HOST/api/v3.",
+        "Set forge.url in config.toml to the API of its host: https://HOST/api/v3 for GitHub, "
+        "https://HOST/api/v4 for GitLab.",
     )
 
 
