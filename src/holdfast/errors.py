@@ -68,7 +68,7 @@ class CancelledError(HoldfastError):
     """An investigation was cancelled."""
 
     def __init__(self) -> None:
-        super().__init__("The investigation was cancelled.", "Ask again to begin anew.")
+        super().__init__("The investigation was cancelled.", "Ask again to start over.")
 
 
 class ForbiddenError(HoldfastError):

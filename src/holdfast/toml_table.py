@@ -27,7 +27,7 @@ class TomlTable:
         for key in self._values:
             if allowed is not None and key not in allowed:
                 raise SettingsError(
-                    f"{path}: nobody knows the setting {self._full_name(key)!r}.",
+                    f"{path}: unknown setting {self._full_name(key)!r}.",
                     f"Known here: {', '.join(self._full_name(k) for k in allowed)}.",
                 )
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
+from holdfast import settings as settings_module
 from holdfast.inference import packaged
 from holdfast.interfaces.cli.main import COMMANDS
 from holdfast.model.ledgers.lines import FailureReason, SkipReason
@@ -68,6 +70,22 @@ def test_the_example_settings_are_valid(tmp_path: Path) -> None:
     settings = load_settings({"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)})
     assert settings.bank == "work" and settings.exclude_tools[0] == "WebFetch"
     assert settings.redact_patterns == (("ticket", "TCK-[0-9]{6}"),)
+
+
+def test_the_example_settings_have_every_key_with_its_default(tmp_path: Path) -> None:
+    """Lines that are commented out count: their keys have no value by default."""
+    found = re.search(r"```toml\n(.*?)```", document("docs/settings.md"), re.DOTALL)
+    assert found is not None
+    example = tomllib.loads(re.sub(r"^# (\w+ = )", r"\1", found[1], flags=re.MULTILINE))
+    # The loader refuses any other key by this list.
+    known = settings_module._KNOWN_KEYS  # pyright: ignore[reportPrivateUsage]
+    for table, keys in known.items():
+        assert set(keys) == set(example[table] if table else example), table
+    default = load_settings({"HOLDFAST_HOME": str(tmp_path / "none"), "HOME": str(tmp_path)})
+    for table in ("brief", "promote", "providers", "remote", "serve"):
+        for key, value in example[table].items():
+            has = getattr(getattr(default, table), key)
+            assert (list(has) if isinstance(value, list) else has) == value, f"{table}.{key}"
 
 
 def test_every_variable_of_the_environment_is_documented() -> None:

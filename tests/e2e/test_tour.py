@@ -89,7 +89,7 @@ def test_the_story_generates_exactly_the_stored_sessions(tmp_path: Path) -> None
 
 
 def test_the_tour_ingests_every_line_and_redacts_the_secret(tour: str) -> None:
-    assert "1 secret taken out before storing." in _section(tour, "ingest examples/sessions")
+    assert "1 secret redacted before storing." in _section(tour, "ingest examples/sessions")
     status = _section(tour, "status")
     assert "every line is accounted for" in status
     assert " 0 failed" in status

@@ -65,7 +65,7 @@ def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> No
     done = run(settings.home, "doctor")
     assert done.returncode == 1 and "another version: capture.sh" in done.stdout
     done = run(settings.home, "doctor", "--fix")
-    assert done.returncode == 0 and "mended: scripts: capture.sh written again." in done.stdout
+    assert done.returncode == 0 and "fixed: scripts: capture.sh written again." in done.stdout
     assert script.read_bytes() == whole
 
 
@@ -164,7 +164,7 @@ def test_inconsistent_derived_rows_are_rebuilt_if_allowed(settings: Settings) ->
     assert "8 turns that cannot be found" in found.sentence
     assert "1 exchanges of sessions that are not there" in found.sentence
     refused = run(settings.home, "doctor", "--fix")
-    assert refused.returncode == 1 and "not mended without --yes" in refused.stderr
+    assert refused.returncode == 1 and "not fixed without --yes" in refused.stderr
     done = run(settings.home, "doctor", "--fix", "--yes")
     assert done.returncode == 0, done.stdout
     assert failing_checks(settings) == {}

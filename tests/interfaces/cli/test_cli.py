@@ -88,7 +88,7 @@ def test_an_answer_can_be_streamed_followed_and_continued(home: Path) -> None:
     assert "? why did the rows double" in shown and "confidence: " in shown
     attached = holdfast(home, "research", "attach", id, "--json", "--after", "1")
     assert json.loads(attached.stdout.splitlines()[0])["stage"] == "planned"
-    assert "Nobody works on" in holdfast(home, "research", "cancel", id).stdout
+    assert "No process works on" in holdfast(home, "research", "cancel", id).stdout
     assert holdfast(home, "research", "show", "mem-nothing").returncode == 2
     assert holdfast(home, "ask", "why?", "--session", "mem-nothing").returncode == 2
 

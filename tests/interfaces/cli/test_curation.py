@@ -69,9 +69,9 @@ def test_a_record_can_be_forgotten_restored_and_undone(home: Path) -> None:
     assert exchange(home, "yawl") == id
     undone = read_json(home, "undo", "--yes")["undone"]
     assert [entry["action"] for entry in undone] == ["restore"]
-    assert "1 decision taken back" in run_ok(home, "undo", "5", "--yes")
+    assert "1 decision undone" in run_ok(home, "undo", "5", "--yes")
     assert exchange(home, "yawl") == id
-    assert "nothing to take back" in run_ok(home, "undo", "--yes")
+    assert "nothing to undo" in run_ok(home, "undo", "--yes")
 
 
 def test_a_correction_shows_in_recall_ask_and_show(home: Path) -> None:

@@ -66,7 +66,7 @@ def test_names_can_be_merged_split_and_restored(
     assert "auth provider" not in output_of(capsys, "entities", "AuthProvider").split("records")[0]
     assert "Taken back: split" in output_of(capsys, "entity", "undo")
     assert "Taken back: merge" in output_of(capsys, "entity", "undo")
-    assert "nothing to take back" in output_of(capsys, "entity", "undo")
+    assert "nothing to undo" in output_of(capsys, "entity", "undo")
     assert output_of(capsys, "entities", "--json") == before
     assert main(["entity", "merge", "TokenCache"]) == 2
     assert main(["entity", "split", "TokenCache", "Nowhere"]) == 2

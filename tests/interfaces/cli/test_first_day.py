@@ -129,7 +129,7 @@ def test_without_an_action_the_read_only_one_is_run(run: Run) -> None:
 
 
 def test_empty_results_say_why(run: Run) -> None:
-    assert run("undo", "--yes") == (0, "There is nothing to take back.\n")
+    assert run("undo", "--yes") == (0, "There is nothing to undo.\n")
     assert run("review") == (0, "Nothing is to be decided.\n")
     assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
 

@@ -34,10 +34,10 @@ def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Pat
     status, output = run("recall", "cloth of the sails", "--bank", "yawl")
     assert status == 0 and "from claude-mem://observation/1" in output
     status, output = run("import", "list")
-    assert made["import"] in output and "bank ketch" in output and "taken back" not in output
+    assert made["import"] in output and "bank ketch" in output and "undone" not in output
     status, output = run("import", "undo", made["import"].rpartition("/")[2][:6])
     assert status == 0 and output.count("Taken back") == 2
-    assert run("import", "list")[1].count("taken back") == 2
+    assert run("import", "list")[1].count("undone") == 2
 
 
 @pytest.mark.parametrize(

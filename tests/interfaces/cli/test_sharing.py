@@ -146,5 +146,5 @@ def test_a_pull_can_be_shown_listed_and_undone(
     assert not pulled["undone"]
     status, text = run("pull", "--undo", pulled["id"])
     assert status == 0 and "Taken back: 1 from " in text
-    assert "(taken back)" in run("pull", "--list")[1]
+    assert "(undone)" in run("pull", "--list")[1]
     assert read(run, "recall", "what colour is the yawl painted")["abstained"]

@@ -113,7 +113,7 @@ def test_a_cancelled_question_is_not_continued(
     learn(tmp_path / "home", project, "The nightly import fails because the cache is warmed first.")
     ask = CallContext(lambda done, text: ask.cancel() if done == 2 else None)
     told = engine.call("memory", {"question": "Why does the nightly import fail?"}, ask)
-    assert told["isError"] and "taken back" in told["content"][0]["text"]
+    assert told["isError"] and "cancelled" in told["content"][0]["text"]
 
 
 def test_a_memory_of_an_agent_is_stored_as_its_own_text(engine: Engine, project: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -450,3 +451,14 @@ def test_an_empty_memory_has_no_results_and_says_so(tmp_path: Path) -> None:
             assert memory.recall("anything at all", "all", budget=budget).abstained
         ranking = memory.search.rank("what was I working on?", "all")
         assert ranking.candidates == [] and ranking.abstains
+
+
+def test_the_example_of_the_documents_is_a_working_retriever(store: SqliteStore) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "adding-a-retriever.md").read_text("utf-8")
+    scope: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], scope)
+    example = scope["by_title"](None, ["mailer"], ["summaries"], 5)
+    [run] = run_retrievers(store, [example])
+    assert run.report.name == "by_title" and not run.failed
+    assert run.result.passages
+    assert {found.passage.kind for found in run.result.passages} <= {"digest", "concept"}

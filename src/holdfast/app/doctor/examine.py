@@ -86,7 +86,7 @@ def run_fixes(
                 try:
                     results.append(FixResult(check.name, check.fix(), True))
                 except (HoldfastError, OSError) as error:
-                    results.append(FixResult(check.name, f"could not be mended: {error}", False))
+                    results.append(FixResult(check.name, f"could not be fixed: {error}", False))
     return results
 
 

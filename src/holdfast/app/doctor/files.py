@@ -115,7 +115,7 @@ def _journals(context: DoctorContext) -> Check:
         "Every line of the journals is an event.",
         f"{sum(bad_lines.values())} lines of journals are no events: {{}}.",
         _repair_journal,
-        "Lines that are no events were taken out of {}; copies are kept.",
+        "Lines that are no events were removed from {}; copies are kept.",
     )
 
 

@@ -20,8 +20,8 @@ _RESTORE_REMEDY = (
     "holdfast doctor --fix puts back the latest of the backups that is whole, and keeps the file."
 )
 _RESTORE_QUESTION = (
-    "Put the latest whole backup in its place, or begin anew where there is none? The damaged file "
-    "is kept, and what transcripts on disk hold is read again; decisions since the backup are lost."
+    "Restore the latest intact backup, or start with an empty memory if there is none? The damaged "
+    "file is kept, and transcripts on disk are read again; decisions since the backup are lost."
 )
 
 _VECTOR_REMEDY = (
@@ -29,7 +29,7 @@ _VECTOR_REMEDY = (
     "`holdfast doctor --fix`, which tries it again."
 )
 _TRY_AGAIN = (
-    "Is pgvector mended on the server? It is tried once; if it still crashes the server, all "
+    "Is pgvector repaired on the server? It is tried once; if it still crashes the server, all "
     "connections to that are lost, and it starts again."
 )
 
@@ -59,7 +59,7 @@ def _database(context: DoctorContext) -> list[Check]:
         return [whole, ok("derived", "What is derived matches what it is derived from.")]
 
     def rebuild() -> str:
-        return f"{memory.ingestion.rebuild():,} sessions derived anew."
+        return f"{memory.ingestion.rebuild():,} sessions derived again."
 
     sentence = f"Does not match its source: {'; '.join(faults.derived)}."
     question = "Drop everything derived and make it again? Nothing that was read is lost."

@@ -38,7 +38,7 @@ def print_shared_record(screen: Screen, shared: SharedRecord, sign: str, redacte
     if shared.note:
         screen.wrap(f"note: {shared.note}", f"{sign}   ")
     if redacted:
-        screen.line(f"    ({number(redacted, 'secret')} taken out)")
+        screen.line(f"    ({number(redacted, 'secret')} redacted)")
 
 
 def shared_record_json(shared: SharedRecord, *left_out: str) -> dict[str, object]:

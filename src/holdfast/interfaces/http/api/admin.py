@@ -34,7 +34,7 @@ _Pull = extend_model(model_of(ShareImport), "PullRecord", undone=bool)
 
 @router.task("GET /imports", open_model("Imports", imports=list[_Import]), "What was imported")
 def imports(memory: Holdfast, bank: Bank = "all") -> Json:
-    """Every import that brought something, and whether it was taken back."""
+    """Every import with new records, and whether it was undone."""
     return {"imports": _with_undone(memory.imports.list_batches(bank))}
 
 
@@ -55,7 +55,7 @@ def undo_import(memory: Holdfast, id: UnitId) -> Json:
 
 @router.task("GET /pulls", open_model("Pulls", pulls=list[_Pull]), "What was pulled")
 def pulls(memory: Holdfast, bank: str) -> Json:
-    """What others share, each time that it was taken in, and whether it was taken back."""
+    """Every pull of shared records, and whether it was undone."""
     return {"pulls": _with_undone(memory.sharing.pulls(bank))}
 
 

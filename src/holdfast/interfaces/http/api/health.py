@@ -54,7 +54,7 @@ def cost(memory: Holdfast) -> Json:
 
 @router.task("GET /doctor", _Checkup, "Check that everything is in order", MemoryPool.run_long)
 def doctor(memory: Holdfast) -> Json:
-    """Says what is wrong and how to mend it; changes nothing."""
+    """Says what is wrong and how to fix it; changes nothing."""
     return _checkup(memory, ())
 
 
@@ -74,7 +74,7 @@ class FixConfirmation(RequestBody):
     )
 
 
-@router.task("POST /doctor/fix", _Checkup, "Mend what can be mended", MemoryPool.run_long)
+@router.task("POST /doctor/fix", _Checkup, "Fix what can be fixed", MemoryPool.run_long)
 def fix(memory: Holdfast, body: FixConfirmation) -> Json:
     """What takes something away is only done where `confirm` says so."""
     from holdfast.app.doctor.examine import run_fixes

@@ -290,7 +290,7 @@ def commits(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cur
 @router.task(
     "GET /audit",
     open_model("Audit", bank=str, **get_type_hints(AuditReport)),
-    "What speaks of code that is not what it was",
+    "Records about code that has changed since",
     MemoryPool.run,
 )
 def stale(

@@ -97,7 +97,7 @@ class Scrub(RequestBody):
 
 
 class Undo(RequestBody):
-    """How many decisions are taken back, and where."""
+    """How many decisions to undo, and in which bank."""
 
     count: int = Field(1, ge=1, le=100)
     bank: str = Field("all", max_length=200)
@@ -133,7 +133,7 @@ def show(
     return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
 
 
-@router.task("POST /records/{id:path}/correct", _Decision, "Say it anew")
+@router.task("POST /records/{id:path}/correct", _Decision, "Replace the text of a record")
 def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> Json:
     """Its old words are kept as superseded."""
     return {"decision": memory.correct(id, body.text, bank, author())}

@@ -43,7 +43,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     summary="Begin an investigation",
 )
 async def start(request: ApiRequestDep, body: Question) -> Response:
-    """Returns at once; `events` is where its steps are told, and its answer at last."""
+    """Returns at once; `events` streams its steps and then its answer."""
     id = request.research_runs.start(body.ask_options(), body.session)
     return json_response({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
 

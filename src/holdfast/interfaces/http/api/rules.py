@@ -30,7 +30,9 @@ class Lesson(RequestBody):
     scope: Literal["project", "user"] = "project"
     paths: list[str] = Field([], max_length=20)
     bank: OneBank
-    confirm: Literal["write", ""] = Field("", description='Without "write" only the diff is told.')
+    confirm: Literal["write", ""] = Field(
+        "", description='Without "write" only the diff is returned.'
+    )
 
 
 class Approval(RequestBody):

@@ -57,7 +57,7 @@ _RecallHit = open_model(
 )
 _Recall = open_model(
     "Recall",
-    "The records that speak of a query, best first; or an abstention.",
+    "The records that match a query, best first; or an abstention.",
     **{
         **get_type_hints(RecallResult),
         "hits": list[_RecallHit],
@@ -105,7 +105,7 @@ def ask(memory: Holdfast, body: Question) -> Answer:
     return memory.answers.investigate(body.ask_options(), body.session).answer()
 
 
-@router.task("GET /recall", _Recall, "Find the records that speak of a query", MemoryPool.search)
+@router.task("GET /recall", _Recall, "Search the records", MemoryPool.search)
 def recall(
     memory: Holdfast,
     q: QueryText,
@@ -179,7 +179,7 @@ async def timeline(
     before: Annotated[int, Query(ge=0, le=200)] = 5,
     after: Annotated[int, Query(ge=0, le=200)] = 5,
 ) -> Response:
-    """Around a record or a date (`anchor`), or the record that speaks best of `q`; the latest
+    """Around a record or a date (`anchor`), or the best match for `q`; the latest
     without either."""
 
     def load(memory: Holdfast) -> Json:
@@ -226,7 +226,7 @@ class ReflectRequest(RequestBody):
     "POST /reflect", model_of(Reflection), "What a bank makes of it", MemoryPool.run_with_model
 )
 def reflect(memory: Holdfast, body: ReflectRequest) -> Reflection:
-    """Through the disposition of the bank, with what speaks for and against it."""
+    """Weighted by the disposition of the bank, with evidence for and against."""
     return memory.reflect(body.query, body.bank, body.store)
 
 
@@ -254,7 +254,7 @@ def brief(
 @router.task(
     "GET /handoff",
     open_model("HandOff", page=str),
-    "A session or a topic, packed for whoever goes on with it",
+    "A hand-off page for a session or a topic",
     MemoryPool.search,
 )
 def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> Json:

@@ -61,7 +61,7 @@ def hand_in(memory: Holdfast, body: ShareBatch) -> Json:
 @router.task(
     "POST /shares/recall",
     open_model("SharedHits", bank=str, hits=list[SharedHit]),
-    "What was shared and speaks of a question",
+    "Search shared records",
     _RUN,
 )
 def recall(memory: Holdfast, body: SharedQuestion) -> Json:

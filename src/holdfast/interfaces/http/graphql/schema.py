@@ -224,7 +224,7 @@ class Query:
         branch: str = "",
         as_of: str = "",
     ) -> Found:
-        """The records that speak of a query, best first; or an abstention. With `kinds` only
+        """The records that match a query, best first; or an abstention. With `kinds` only
         memories, facts and rules that say something of such a kind, with `networks` only memories
         of these, with `agent` only what its sessions told, with `asOf` what was known on a day."""
         plan = RecallPlan(
@@ -324,7 +324,7 @@ class Mutation:
 
     @strawberry.mutation
     async def correct(self, info: GraphInfo, id: str, text: str) -> Decision:
-        """Say a record anew."""
+        """Replace the text of a record."""
         return await _decide(info, lambda m: m.correct(id, text, who=author()))
 
     @strawberry.mutation

@@ -312,7 +312,7 @@ class Hit:
     misses=list[Hit],
 )
 class Found:
-    """The records that speak of a query, best first; or an abstention."""
+    """The records that match a query, best first; or an abstention."""
 
 
 @node(query.Citation, "number source layer excerpt browse_url time trust bank session", source=str)
@@ -338,7 +338,7 @@ class MemoryAnswer:
 
     @strawberry.field
     def success(self) -> bool:
-        """Whether the search came to its end; what fails is in `errors` instead."""
+        """Whether the search was completed; failures are in `errors`."""
         return True
 
 

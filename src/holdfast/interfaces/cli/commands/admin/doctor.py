@@ -61,15 +61,13 @@ def _settings() -> tuple[Settings, SettingsError | None]:
 
 
 def _asker(yes: bool) -> Callable[[Check], bool]:
-    """Whether a check may be mended: asks at a terminal; without one refuses, naming `--yes`."""
+    """Whether a check may be fixed: asks at a terminal; without one refuses, naming `--yes`."""
 
     def may_mend(check: Check) -> bool:
         if yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            sys.stderr.write(
-                f"holdfast: {check.name}: not mended without --yes: {check.question}\n"
-            )
+            sys.stderr.write(f"holdfast: {check.name}: not fixed without --yes: {check.question}\n")
             return False
         sys.stderr.write(f"{check.sentence}\n{check.question} [y/N] ")
         sys.stderr.flush()
@@ -80,7 +78,7 @@ def _asker(yes: bool) -> Callable[[Check], bool]:
 
 def _print(screen: Screen, mended: list[FixResult], checks: list[Check]) -> None:
     for one in mended:
-        screen.item(f"{'mended' if one.done else 'not mended'}: {one.name}: {one.what}")
+        screen.item(f"{'fixed' if one.done else 'not fixed'}: {one.name}: {one.what}")
     if mended:
         screen.line()
     for check in checks:

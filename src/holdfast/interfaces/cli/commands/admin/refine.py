@@ -199,7 +199,7 @@ def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: 
         screen.line(f"{number(done.sessions, 'session')} brought up to date.")
     report = done.by_model
     if done.asked:
-        failed = f"; {report.failed} came to nothing, and keep what they had"
+        failed = f"; {report.failed} failed and keep their old text"
         screen.line(
             f"Summed up again: {number(report.exchanges, 'exchange')}, "
             f"{number(report.digests, 'digest')}{failed if report.failed else ''}."

@@ -169,7 +169,7 @@ def _print_ledger(screen: Screen, core: CoreStatus) -> None:
     screen.line(total + screen.paint(verdict, "green" if core.is_balanced else "red"))
     if balance.redacted:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in balance.redacted.items())
-        screen.line(f"  secrets taken out: {kinds}")
+        screen.line(f"  secrets redacted: {kinds}")
 
 
 def _print_failures(screen: Screen, status: MemoryStatus) -> None:

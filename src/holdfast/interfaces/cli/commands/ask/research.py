@@ -76,7 +76,7 @@ def run(screen: Screen, arguments: Arguments) -> int | None:
         result = f"{id} is removed."
     else:
         done = sessions.cancel(id)
-        result = f"{id} is told to stop." if done else f"Nobody works on {id}."
+        result = f"{id} will stop." if done else f"No process works on {id}."
     screen.report(arguments.json, {"session_id": id, arguments.action: done}, result)
     return 0
 

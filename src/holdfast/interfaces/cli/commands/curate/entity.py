@@ -48,7 +48,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.json:
         screen.json({"decision": decision, "entity": entity})
     elif decision is None:
-        screen.line("There is nothing to take back.")
+        screen.line("There is nothing to undo.")
     elif entity is None:
         screen.line(f"Taken back: {decision.action.value} {decision.target}.")
     else:

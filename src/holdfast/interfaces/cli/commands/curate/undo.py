@@ -44,10 +44,10 @@ def run(screen: Screen, arguments: Arguments) -> None:
                 text = f": {truncate(entry.text, _MAX_TEXT_CHARACTERS)}" if entry.text else ""
                 head = f"{minute(entry.time)} {entry.who}: {entry.action.value} {entry.target}"
                 screen.wrap(f"{head}{text}")
-        question = f"Take back {number(len(last), 'decision')}?"
+        question = f"Undo {number(len(last), 'decision')}?"
         if last and not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
         undone = memory.undo(arguments.count, arguments.bank) if last else []
-    done = f"{number(len(undone), 'decision')} taken back."
-    sentence = done if undone else "There is nothing to take back."
+    done = f"{number(len(undone), 'decision')} undone."
+    sentence = done if undone else "There is nothing to undo."
     screen.report(arguments.json, {"undone": undone}, sentence)

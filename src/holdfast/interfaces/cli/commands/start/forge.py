@@ -108,7 +108,7 @@ def _print(screen: Screen, report: ForgeReport) -> None:
             f"  {report.erased:,} not taken in again, because they were erased or scrubbed."
         )
     if taken := report.redacted.total():
-        screen.line(f"  {number(taken, 'secret')} taken out before storing.")
+        screen.line(f"  {number(taken, 'secret')} redacted before storing.")
     screen.line(f"  {number(report.requests, 'request')} made.")
     if report.stopped:
         Screen(sys.stderr).line(f"holdfast: stopped: {report.stopped}")

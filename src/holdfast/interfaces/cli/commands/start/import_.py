@@ -96,7 +96,7 @@ def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
         screen.line(f"{head}: {number(tally.read, 'record')}", "bold")
         for title, counts in (
             ("new", tally.added),
-            ("said anew", tally.changed),
+            ("changed", tally.changed),
             ("known already", tally.known),
             ("skipped", tally.skipped),
             ("failed", tally.failed),
@@ -104,7 +104,7 @@ def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
             if counts:
                 screen.line(f"  {title}: {_counted(counts)}")
         if tally.redacted and taken:
-            screen.line(f"  secrets taken out: {tally.redacted.total():,}")
+            screen.line(f"  secrets redacted: {tally.redacted.total():,}")
     if result.is_empty:
         screen.line(f"Nothing new in {result.place}.")
     elif dry_run:
@@ -137,7 +137,7 @@ def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not found:
         screen.line("Nothing was imported yet.")
     for one, in_force in found:
-        state = "" if in_force else " · taken back"
+        state = "" if in_force else " · undone"
         name = screen.paint(uri("importing", one.id), "cyan")
         screen.line(f"{name}  {day(one.time)} · {one.program} · bank {names[one.bank]}{state}")
         screen.line(f"    {_counted(Counter(one.kinds))} from {one.place}")

@@ -301,7 +301,7 @@ def _print(screen: Screen, report: IngestReport) -> None:
         )
         screen.line(f"  {number(report.sessions, 'session')} brought up to date.")
     if report.redacted:
-        screen.line(f"  {number(report.redacted, 'secret')} taken out before storing.")
+        screen.line(f"  {number(report.redacted, 'secret')} redacted before storing.")
     for source in report.gone:
         screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
     if report.unknown:

@@ -74,7 +74,7 @@ def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: b
         (planned.known, "known already"),
         (planned.own, "of your own"),
         (planned.erased, "erased here before"),
-        (planned.redacted, "secrets taken out"),
+        (planned.redacted, "secrets redacted"),
         *((count, f"refused: {why}") for why, count in planned.reasons.items()),
     ]
     for count, what in counts:
@@ -111,5 +111,5 @@ def _list(screen: Screen, memory: Holdfast, bank: str | None, as_json: bool) -> 
     if not found:
         screen.line("Nothing was pulled yet.")
     for one, in_force in found:
-        note = "" if in_force else " (taken back)"
+        note = "" if in_force else " (undone)"
         screen.line(f"{one.id}  {minute(one.time)}  from {one.place}{note}")

@@ -67,7 +67,7 @@ def _run_share(screen: Screen, arguments: Arguments) -> None:
         return server_sharing.share(screen, server, arguments)
     if arguments.scope not in (None, Scope.PROJECT.value):
         raise InputError(
-            "What lies on a branch is read by whoever reads the repository: its scope is project.",
+            "Everybody who can read the repository can read the branch: its scope is project.",
             "Name a server for another scope: --to NAME.",
         )
     place, remote = _destination(arguments)
