@@ -59,7 +59,7 @@ def test_literalism_requires_the_exact_words(tmp_path: Path) -> None:
         loose = asked(memory, "ferry timetables printing", BankChanges(literalism=1))
         exact = asked(memory, "ferry timetables printing", BankChanges(literalism=5))
         assert loose.claims and exact.abstained
-        assert "these very words" in exact.answer
+        assert "these exact words" in exact.answer
         quoted = asked(memory, "ferry timetable printed", BankChanges(literalism=5))
         assert quoted.claims[0].sentence.startswith("“")
         said = {quoted.citations[n - 1].uri for n in quoted.claims[0].cited}
