@@ -1,0 +1,147 @@
+"""Every route of the permission table, on both stores: a key of one bank hears nothing of another.
+
+The requests are made from the table alone, whatever a route describes of itself: each is asked for
+records, banks and words of the other bank at every place where one could be named. A new route must
+be in the table (`tests/interfaces/http/auth/test_serve_keys.py`), so it is swept by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from holdfast.interfaces.http.auth.permissions import PERMISSIONS
+from tests.e2e.access.plain_client import Answer, PlainClient
+from tests.e2e.access.serving import Served, make_keys, served
+from tests.e2e.access.test_bank_keys import others_rows
+from tests.e2e.access.two_banks import OTHER, Named, World, make_world
+from tests.support.postgres_server import Server
+
+# Every name by which any route takes a bank, a record or words, in a query, a form or a body.
+_BANKS = ("bank", "banks")
+_IDS = ("id", "uri", "session", "session_id", "anchor", "into", "record", "commit", "review")
+_WORDS = ("q", "query", "question", "about", "text", "words", "file", "topic", "name", "content")
+_PLACE = re.compile(r"\{(\w+)(?::path)?\}")
+_WORD = f"Why is {OTHER.asked} in {OTHER.asked.lower()}.py slow?"
+# Records of these kinds; the others are swept by what a server describes of itself.
+_KINDS = ("session", "turn", "fact", "memory", "research")
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+_JSON = {"Content-Type": "application/json"}
+
+
+class Question(NamedTuple):
+    """One request, and everything that it says itself."""
+
+    method: str
+    path: str
+    values: dict[str, str]
+
+    def said(self) -> str:
+        return " ".join((self.path, *self.values.values())).lower()
+
+    def ask(self, client: PlainClient) -> Answer:
+        if self.method == "GET":
+            return client.request("GET", self.path, params=self.values)
+        if self.path == "/graphql":
+            words = json.dumps(self.values["q"])
+            query = (
+                f"{{ search(query: {words}, bank: {json.dumps(self.values['bank'])}) {{ text }} }}"
+            )
+            return client.request(self.method, self.path, json.dumps({"query": query}), _JSON)
+        if self.path.startswith("/api/") or self.path == "/mcp":
+            body = json.dumps(self.values)
+            return client.request(
+                self.method, self.path, body, _JSON, {"bank": self.values["bank"]}
+            )
+        return client.request(self.method, self.path, urlencode(self.values), _FORM)
+
+
+def questions(route: str, other: Named) -> Iterator[Question]:
+    """A route, asked for a record of each kind, and for the bank by each of its names."""
+    method, path = route.split(" ", 1)
+    records = [both for both in other.records() if both[1].split("/")[0] in _KINDS]
+    named = [(other.names[0], id, uri) for id, uri in records]
+    named += [(name, *records[0]) for name in (*other.names[1:], other.id)]
+    for bank, id, uri in named:
+        values: dict[str, str] = {name: bank for name in _BANKS}
+        values |= {name: uri for name in _IDS} | {name: _WORD for name in _WORDS}
+        for own in (id, bank) if _PLACE.search(path) else (id,):
+            word = uri.split("/")[0]
+            places: dict[str, str] = {"word": word, "n": "1"}
+            filled = _PLACE.sub(lambda at: quote(places.get(at[1], own), safe=""), path)  # noqa: B023
+            yield Question(method, filled, values)
+
+
+def test_the_table_has_routes_of_every_interface() -> None:
+    paths = {route.split(" ", 1)[1] for route in PERMISSIONS}
+    assert {"/graphql", "/mcp", "/search", "/api/v1/recall", "/api/v1/records/{id:path}"} <= paths
+    names = {name for path in paths for name in _PLACE.findall(path)}
+    assert names <= {"id", "name", "word", "n"}, "say above what a new place of a path stands for"
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def whole(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("sweep")
+    if request.param == "sqlite":
+        world = make_world(folder)
+        with served(world) as url:
+            yield Served(world, make_keys(world), url)
+        return
+    with closing(Server()) as postgres:
+        world = make_world(folder, postgres.database())
+        keys = make_keys(world)
+        env = {**world.env, "HOLDFAST_STORE": postgres.member(world.settings.store)}
+        with served(world._replace(env=env)) as url:
+            yield Served(world, keys, url)
+
+
+@pytest.mark.slow
+def test_no_route_of_the_table_tells_or_changes_another_bank(whole: Served) -> None:
+    world = whole.world
+    before = others_rows(world)
+    wrong: list[Any] = []
+    answered: dict[str, set[int]] = {}
+    with closing(client_of(whole, whole.keys.admin)) as client:
+        for route in PERMISSIONS:
+            for question in questions(route, world.other):
+                answer = question.ask(client)
+                answered.setdefault(route, set()).add(answer.status_code)
+                leaks = leaked(world, question, answer)
+                if leaks or answer.status_code >= 500:
+                    wrong.append((route, question.path, answer.status_code, leaks))
+    assert not wrong, "\n".join(map(str, wrong[:20]))
+    assert answered.keys() == PERMISSIONS.keys()
+    assert others_rows(world) == before
+
+
+@pytest.mark.slow
+def test_the_questions_find_something_for_the_key_of_the_other_bank(whole: Served) -> None:
+    """So that the silence above is not for want of a right question: the same requests, by whoever
+    may see that bank, are answered with its words on a good part of the routes that read."""
+    told: set[str] = set()
+    reading = [route for route in PERMISSIONS if route.startswith("GET ")]
+    with closing(client_of(whole, whole.keys.other)) as client:
+        for route in reading:
+            for question in questions(route, whole.world.other):
+                if leaked(whole.world, question, question.ask(client)):
+                    told.add(route)
+                    break
+    assert len(told) > len(reading) // 3, sorted(told)
+
+
+def client_of(whole: Served, key: str) -> PlainClient:
+    return PlainClient(whole.url, {"Authorization": f"Bearer {key}"}, "127.0.0.1")
+
+
+def leaked(world: World, question: Question, answer: Answer) -> list[str]:
+    """What an answer tells of the other bank that the question did not say."""
+    text, said = f"{answer.headers.get('location', '')} {answer.text}".lower(), question.said()
+    return [one for one in world.secrets() if one in text and one not in said]
