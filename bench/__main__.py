@@ -29,6 +29,7 @@ from bench import (
     serve_workers,
     servers,
     small_banks,
+    start_brief,
     startup,
     storm,
 )
@@ -53,6 +54,7 @@ for module in (
     archaeology,
     same_projects,
     knowledge_by_model,
+    start_brief,
     concepts,
     graph,
     hooks,

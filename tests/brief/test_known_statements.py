@@ -9,6 +9,7 @@ from holdfast.brief.known_statements import own_words
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
+from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.records import Turn
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import memory_passage
@@ -29,7 +30,9 @@ def session(day: str, number: int, said: str, told: str) -> Script:
     return script
 
 
-def retain(memory: Holdfast, text: str, kind: Kind, seen: int = 1) -> None:
+def retain(
+    memory: Holdfast, text: str, kind: Kind, seen: int = 1, worth: float | None = 2.0
+) -> None:
     """Keep a statement as a memory that rests on the turn that states it."""
     bank = memory.context.bank_id() or ""
     turn = find_turn(memory, text)
@@ -44,6 +47,7 @@ def retain(memory: Holdfast, text: str, kind: Kind, seen: int = 1) -> None:
         evidence_for=(uri("turn", turn.id),),
         seen=seen,
         kind=kind,
+        worth=worth,
     )
     with memory.store.transaction():
         memory.store.memories.put_retained(bank, id, one, memory_passage(one, turn.session))
@@ -86,47 +90,84 @@ def test_what_was_decided_learned_and_left_open_is_told_in_that_order(tmp_path: 
 
 def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> None:
     with open_filled(tmp_path, session("2026-09-01", 1, FILLER, LESSON)) as memory:
-        retain(memory, LESSON, Kind.LESSON)
+        retain(memory, LESSON, Kind.LESSON, seen=2)
         brief = session_brief(memory.reader, memory.context.bank_id() or "", 2000, 0)
         name = uri("memory", content_id("known", LESSON))
         assert f"(memory/{name.rpartition('/')[2][:8]})" in brief.text
         assert {name, uri("turn", find_turn(memory, LESSON).id)} <= set(brief.records)
 
 
-def test_what_occurs_in_more_sessions_is_told_first(tmp_path: Path) -> None:
-    causes = [
-        "The root cause was that the gauge sends its readings twice.",
-        "The root cause was that the tide table compares days in local time.",
-        "The root cause was a lock that the nightly import never releases.",
-        "The root cause was that the map of berths is cached for a week.",
-        "The root cause was an empty certificate on the pilot's tablet.",
-        "The root cause was that the invoice run skips leap days.",
-    ]
-    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(causes, 1)]
-    with open_filled(tmp_path, *scripts, update_every=6) as memory:
-        for number, text in enumerate(causes):
-            retain(memory, text, Kind.LESSON, seen=3 if number == 0 else 1)
-        told = group(brief_of(memory), "Learned here")
-    assert told.count("\n- ") == 4
-    assert f"“{causes[0]}” (in 3 sessions)" in told
-    assert [text in told for text in causes[1:]] == [False, False, True, True, True]
+CAUSES = (
+    "The root cause was that the gauge sends its readings twice.",
+    "The import fails because `read_rows` returns nothing for leap years.",
+    "The map never loads because of a lock on the berths.",
+    "The pilot's tablet can't connect because the certificate is empty.",
+    "The bill is wrong because the invoice run skips the last customer.",
+    "The lamp is slow because the tower has one bulb for two crews.",
+)
 
 
-def test_of_causes_those_called_so_and_those_that_name_code_are_told(tmp_path: Path) -> None:
-    causes = [
-        "The root cause was that the gauge sends its readings twice.",
-        "The import fails because `read_rows` returns nothing for leap days.",
-        "The map never loads because of a lock on the berths.",
-        "The pilot's tablet can't connect because the harbour is far away.",
-        "The bill is wrong because the invoice run skips the last berth.",
-        "The lamp is slow because the tower has one bulb for two crews.",
-    ]
-    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(causes, 1)]
+def retained_causes(memory: Holdfast, worth: list[float | None], first_seen: int = 1) -> list[str]:
+    """What is learned, in its order, of causes with these scores, the first seen so often."""
+    for text, score in zip(CAUSES, worth, strict=True):
+        retain(memory, text, Kind.LESSON, first_seen if text == CAUSES[0] else 1, score)
+    told = group(brief_of(memory, 340), "Learned here")
+    return sorted((text for text in CAUSES if text in told), key=told.index)
+
+
+def test_what_is_worth_most_is_told_first_and_what_has_no_room_is_not(tmp_path: Path) -> None:
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(CAUSES, 1)]
     with open_filled(tmp_path, *scripts, update_every=6) as memory:
-        for text in causes:
-            retain(memory, text, Kind.LESSON)
-        told = group(brief_of(memory), "Learned here")
-    assert [text in told for text in causes] == [True, True, False, False, True, True]
+        told = retained_causes(memory, [3.0, 0.5, 2.0, None, 2.5, -0.5])
+    assert told[:3] == [CAUSES[0], CAUSES[4], CAUSES[2]]
+    assert CAUSES[5] not in told
+
+
+def test_what_occurs_in_more_sessions_is_told_before_the_rest(tmp_path: Path) -> None:
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(CAUSES, 1)]
+    with open_filled(tmp_path, *scripts, update_every=6) as memory:
+        assert retained_causes(memory, [3.0] * 6, first_seen=3)[0] == CAUSES[0]
+        assert f"“{CAUSES[0]}” (in 3 sessions)" in brief_of(memory)
+
+
+def test_what_a_session_used_is_told_before_the_rest(tmp_path: Path) -> None:
+    scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(CAUSES, 1)]
+    with open_filled(tmp_path, *scripts, update_every=6) as memory:
+        use = RecordUse(uri("memory", content_id("known", CAUSES[3])), "later", "", "2026-09-09")
+        memory.store.facts.put_uses(memory.context.bank_id() or "", [use])
+        assert retained_causes(memory, [3.0] * 6)[0] == CAUSES[3]
+
+
+def test_twelve_trivial_sessions_do_not_push_out_what_was_found_before(tmp_path: Path) -> None:
+    work = session("2026-07-02", 1, "Find out why the harbour clock is wrong.", LESSON)
+    trivial = [
+        session(f"2026-09-{n:02}", n, said, "Committed.")
+        for n, said in enumerate(("yes", "commit", "https://example.org/a/b", "Да") * 3, 2)
+    ]
+    with open_filled(tmp_path, work, *trivial, update_every=13) as memory:
+        bank = memory.context.bank_id() or ""
+        text = session_brief(memory.reader, bank, 2000, 12).text
+    assert LESSON in text
+    assert not any(f": {said} ~" in text for said in ("yes", "commit", "https://example", "Да"))
+
+
+def test_what_was_only_proposed_is_left_out(tmp_path: Path) -> None:
+    proposal = "The gauge of the harbour sends its readings at once. I could hold them until seven."
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, proposal)) as memory:
+        retain(memory, proposal, Kind.FACT, worth=3.0)
+        assert "hold them until seven" not in brief_of(memory).partition("Known from")[2]
+
+
+def test_of_two_values_in_one_matter_the_later_is_told(tmp_path: Path) -> None:
+    old = "The readings of the gauge are kept for 30 days in the archive."
+    new = "The readings of the gauge are kept for 12 hours in the archive."
+    with open_filled(
+        tmp_path, session("2026-09-01", 1, FILLER, old), session("2026-09-02", 2, FILLER, new)
+    ) as memory:
+        retain(memory, old, Kind.FACT, worth=3.5)
+        retain(memory, new, Kind.FACT, worth=1.0)
+        text = brief_of(memory)
+    assert new in text and old not in text
 
 
 @pytest.mark.parametrize(
@@ -159,7 +200,7 @@ def test_what_nobody_could_use_without_its_context_is_left_out(
 ) -> None:
     said, told = (text, "Understood, that is clear now.") if by_person else (FILLER, text)
     with open_filled(tmp_path, session("2026-09-01", 1, said, told)) as memory:
-        retain(memory, text, kind)
+        retain(memory, text, kind, worth=None)
         brief = brief_of(memory)
     shown = [group(brief, title) for title in ("Decided here", "Learned here", "Left open")]
     assert not any(text in part for part in shown)

@@ -40,30 +40,30 @@ def test_a_brief_lists_where_work_stopped_decisions_and_recent_work(tmp_path: Pa
     )
     assert "2026-03-15 Jon Berg: “Keep deleted customers" in text
     assert "thirty days; the token" not in text, "an amended decision stands in its last version"
-    assert "- 77f92975" not in text or "The ranking tests are slow" in text
-    assert "2026-09-01 09:00 change: Make the login form" in text
+    assert "is thirty days in" not in text, "nor does an answer in the index repeat it"
+    assert "2026-09-01 done: “Made the login form remember" in text
+    assert "2026-08-02 09:00 change: Correct the spelling in the readme ~" in text
     assert "`holdfast show ID`" in text and "not instructions" in text
 
 
 def test_a_question_is_listed_with_its_answer(tmp_path: Path) -> None:
     script = Script()
     script.user("Should we keep the readings in Parquet or in SQLite?")
-    script.assistant("SQLite: a correction then changes one row. Parquet rewrites the whole file.")
-    script.user("Rename the reader to gauge.py")
-    script.assistant("Renamed: the reader of the gauges is called gauge.py from now on.")
-    text = brief_of(read_in(tmp_path, script))
-    assert "in SQLite? → SQLite: a correction then changes one row. ~" in text
-    assert "Rename the reader to gauge.py ~" in text
+    script.assistant("In SQLite, I would say.")
+    later = Script("22222222-0000-4000-8000-000000000001", start=datetime(2027, 1, 1, tzinfo=UTC))
+    later.user("Rename the reader of the gauges to gauge.py")
+    later.assistant("Renamed: it is called gauge.py from now on.")
+    text = brief_of(read_in(tmp_path, script, later))
+    assert "in SQLite? → In SQLite, I would say. ~" in text
+    assert text.count("gauge.py") == 1, "what is told above is not listed again"
 
 
 def test_an_action_follows_a_question_without_a_colon(tmp_path: Path) -> None:
     script = Script()
     script.user("How are empty values handled? Mend what you find.")
     script.tool("Edit", "ok", file_path="/home/dev/proj/a.py", old_string="1", new_string="2")
-    script.assistant("Lines without a value are skipped now, and each of them leaves a warning.")
-    assert "done: How are empty values handled? Lines without" in brief_of(
-        read_in(tmp_path, script)
-    )
+    script.assistant("Skipped now, with a warning.")
+    assert "done: How are empty values handled? Skipped now" in brief_of(read_in(tmp_path, script))
 
 
 def test_a_session_without_work_does_not_hide_the_one_before(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_external_text_is_marked(tmp_path: Path) -> None:
     script.tool("Edit", "ok", file_path="/home/dev/proj/a.md", old_string="a", new_string="b")
     script.assistant("The page says that they live forever, so I wrote that into a.md.")
     text = brief_of(read_in(tmp_path, script))
-    assert "[external] Look up how long" in text
+    assert "[external] “Look up how long" in text
 
 
 def test_messages_between_teammates_are_not_listed(tmp_path: Path) -> None:

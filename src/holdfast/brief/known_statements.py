@@ -1,26 +1,27 @@
-"""Which statements of earlier sessions a session brief tells: what people laid down or chose in a
-few words, what agents found out, and what was left open.
+"""Which statements of earlier sessions can be told to another: what people laid down or chose in a
+few words, what agents found out and delivered, how things work, and what was left open.
 
-Sessions are distilled into more statements than a brief has room for. Here those are left out that
-nobody could use without their context: cut texts, questions, requests, narration, what was pasted
-rather than typed, and sessions of agents that work for another. What such agents report to a
-session of a person counts.
+Here those are left out that nobody could use without their context: cut texts, questions, requests,
+narration, what was pasted rather than typed, and sessions of agents that work for another. What
+such agents report to a session of a person counts. Which of the others a brief has room for is
+decided in `statement_ranking`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.language import sentences
+from holdfast.language import content_stems, sentences
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Role, Turn
-from holdfast.model.trust import ENDED_STATUSES
+from holdfast.model.trust import ENDED_STATUSES, Trust
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.core.statements import is_request, states
 from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.refine.core.signals import is_go_ahead
 from holdfast.refine.core.statement_similarity import (
     StatementFeatures,
     says_the_same,
@@ -35,24 +36,32 @@ class StatementLimits(NamedTuple):
     """Which statements are told. Chosen on the briefs of seven projects with 267 real sessions, and
     read on those of four others."""
 
-    # Statements of each kind that are looked at, the latest first: it bounds the time.
-    read: int = 80
+    # Statements that are looked at, the latest first: it bounds the time. Some forty sessions have
+    # as many.
+    read: int = 600
     # A shorter one means nothing without its context; a longer one is an explanation.
     min_characters: int = 40
     max_characters: int = 400
+    # From so many characters on a statement is understood without the subject of its session.
+    says_enough: int = 90
+    # A title with fewer content words names no work, unless it is this long.
+    min_stems: int = 2
+    min_title: int = 45
+    # The recap of a conversation is told whole.
+    recap_characters: int = 720
     # A person's longer message is a task, a plan or a report: it is done and over.
     typed_characters: int = 300
-    # Of one session, so that it does not crowd out the others; of lessons, of which one session
-    # often tells the same cause several times.
+    # Statements with a lower score are left out; a person's words that do not say that they last,
+    # and tasks that are not said to be open, need this much.
+    min_worth: float = -1.0
+    high_worth: float = 1.0
+    # Open tasks of one session, so that it does not crowd out the others.
     per_session: int = 2
-    lessons_per_session: int = 1
     # What was left open longer ago than in the latest sessions is done by now, or given up.
     open_in_sessions: int = 12
 
 
 _LIMITS = StatementLimits()
-# What people say about how things are to be.
-SAID_BY_PEOPLE = (Kind.RULE, Kind.PREFERENCE, Kind.DECISION)
 _LASTS = regex(
     r"\b(?:always|never|must(?:n['’]t)?|do not|don['’]t|no longer|instead of|rather than|every|"
     r"each|deliberat\w*|intentional\w*|by (?:default|design)|from now on|prefer|allowed|we use|"
@@ -62,7 +71,6 @@ _LASTS = regex(
 _WISHES = regex(r"\b(?:i (?:want|need|would like|think)|can we|could we|maybe)\b", re.IGNORECASE)
 # Tells the agent to go on with what it proposed.
 _GOES_ON = regex(r"\W*(?:go ahead|go for|go with|next|now|then)\b", re.IGNORECASE)
-_ROOT_CAUSE = regex(r"\broot cause\b", re.IGNORECASE)
 _CAUSE = regex(
     r"\broot cause\b|caused by|\bdue to\b|turn(?:s|ed) out|\bcausing\b|"
     r"the (?:real |actual |underlying )?(?:bug|issue|problem|culprit|cause) (?:is|was)\b"
@@ -73,7 +81,8 @@ _CAUSE = regex(
 _REASON = regex(r"\bbecause\b", re.IGNORECASE)
 _FAILS = regex(
     r"\b(?:fail|break|broke|crash|hang|reject|los[et]|miss|leak|stale|slow|wrong|empty|null|"
-    r"undefined|timed? ?out|never|can(?:no|['’])t|(?:did|does|do)(?:n['’]t| not))",
+    r"undefined|timed? ?out|never|can(?:no|['’])t|(?:did|does|do)(?:n['’]t| not)|dangling|"
+    r"hardcoded|silently)",
     re.IGNORECASE,
 )
 # Of a run at hand, which is over.
@@ -82,6 +91,34 @@ _OF_THE_RUN = regex(
     r"\b(?:not (?:caused by|from)|unrelated to) (?:the|our|these|this) (?:changes?|work)\b|"
     r"\b(?:currently|investigating)\b|^\W*(?:typescript|type|lint|syntax|compile) errors?\b|"
     r"(?<![\w-])(?:my|mine|i (?:did|made|added))(?![\w-])|^\W*because\b",
+    re.IGNORECASE,
+)
+# What is said on the way, or of how far the work is.
+_PASSES = regex(
+    r"\b(?:want me to|would you|shall i|all tests pass|working tree|pre-commit hooks?|committed as|"
+    r"pushed to|(?:is|are)(?: now| both)? complete|pre-existing|verifications? pass|blocked by|"
+    r"task #\d+|\d+/\d+ (?:tasks|files|tests)|summary of (?:all |the )*changes|in progress)\b|"
+    r"[✅✓✔🔄]|^\W*(?:lines?|files?) \d|\(committed\)|^Worked on “|"
+    # How far agents and phases are, and the tasks of a plan, which end with a priority.
+    r"\bagents? (?:dispatched|running|launched|spawned)\b|\brunning in parallel\b|"
+    r"работают параллельно|\b\d+/\d+ done\b|\bstatus update\b|\bphase completion\b|"
+    r"\bverification (?:results|passed)\b|\ball green\b|— (?:running|P[0-4])\W*$|"
+    r"\bplus all previous\b|\bthe plan (?:is|should be)\b|\b\d+ agents\b",
+    re.IGNORECASE,
+)
+# What an agent puts forward: whether it was taken is said elsewhere.
+_PROPOSES = regex(
+    r"\b(?:i['’]d|i (?:would|could|can|suggest|recommend|propose)|we (?:could|can|might)|you could|"
+    r"would be|could be|(?:simplest|easiest|cleanest|usual|standard) (?:change|fix|cure|answer)|"
+    r"(?:my )?recommend(?:ation|ed)?|proposal|suggest(?:ion|ed)|alternatively|either\b.*\bor)\b|"
+    r"^\W*(?:option|otherwise)\b",
+    re.IGNORECASE,
+)
+_BARE = regex(r"^[\s\W]{0,3}(?:https?://\S+|[\w./-]+)[\s.!?:]*$")
+# What only says that something was committed.
+_COMMIT = regex(
+    r"\(committed\)|^\W*(?:then |now |and )?commit(?:ted)?\b(?: (?:this|it|all|that|and push))?\W*|"
+    r"\b(?:and )?(?:update|updated) (?:the )?changelog\b.*",
     re.IGNORECASE,
 )
 _OPEN = regex(
@@ -110,33 +147,58 @@ class KnownStatement(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it says, without a subject that was cut."""
+        """What it says; without the subject of its session where that was cut, or where it says
+        enough by itself."""
         what = self.memory.what
-        return own_words(what) if what.endswith("…)") else what
+        own = own_words(what)
+        return own if what.endswith("…)") or len(own) >= _LIMITS.says_enough else what
 
 
-def said_by_people(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement]:
-    """What people laid down, prefer or chose, in words that they typed; the latest first."""
-    said = [
-        memory
-        for kind in SAID_BY_PEOPLE
-        for memory in _retained(reader, bank, kind)
-        if _is_laid_down(memory)
+def tellable(reader: Reader, bank: str) -> list[Memory]:
+    """The statements of all kinds that can be understood alone, the latest first."""
+    found = reader.memories.retained(bank, limit=_LIMITS.read, only_open=True)
+    recaps = {one.memory.id for one in reader.memories.recaps(bank, _LIMITS.read)}
+    return [
+        one
+        for one in found
+        if one.status not in ENDED_STATUSES and _is_tellable(one, one.id in recaps)
     ]
-    said.sort(key=lambda one: (one.when, one.id), reverse=True)
-    return _distinct(one for one in _stated(reader, said, ended) if one.turn.role is Role.USER)
 
 
-def lessons(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement]:
-    """Causes that agents found: those of most sessions first, then what is called a root cause,
-    then those that name code, then the latest."""
-    found = [
-        memory
-        for memory in _retained(reader, bank, Kind.LESSON)
-        if memory.by_agent and _tells_cause(own_words(memory.what))
-    ]
-    found.sort(key=lambda one: (-one.seen, not _ROOT_CAUSE.search(one.what), "`" not in one.what))
-    return _distinct(_stated(reader, found, ended), _LIMITS.lessons_per_session)
+def _is_tellable(memory: Memory, is_recap: bool) -> bool:
+    """Whether a statement is worth telling by itself, whatever became of it. What a person says is
+    to be done is a request; what a person lays down is meant to last."""
+    if memory.kind is None or memory.trust is Trust.EXTERNAL:
+        return False
+    if memory.worth is not None and memory.worth < _LIMITS.min_worth:
+        return False
+    if is_recap:
+        return len(memory.what) <= _LIMITS.recap_characters
+    if not _stands_alone(memory):
+        return False
+    if not memory.by_agent:
+        return memory.kind is not Kind.TODO and _is_meant_to_last(memory)
+    text = own_words(memory.what)
+    if memory.kind is Kind.TODO:
+        return not _CLOSED.search(text)
+    return not any(one.search(text) for one in (_OF_THE_RUN, _PASSES, _PROPOSES))
+
+
+def state(reader: Reader, memory: Memory, ended: EndedWords) -> KnownStatement | None:
+    """A statement with its turn, if it holds and a person took part in its session."""
+    return next(_stated(reader, [memory], ended), None)
+
+
+def tells_cause(memory: Memory) -> bool:
+    """Whether a statement tells the cause of something."""
+    return _tells_cause(own_words(memory.what))
+
+
+def tells_failure(memory: Memory) -> bool:
+    """Whether an agent's statement tells what was broken, or why: it may be mended since."""
+    is_finding = memory.by_agent and memory.kind in (Kind.LESSON, Kind.FACT)
+    text = own_words(memory.what)
+    return is_finding and (_tells_cause(text) or _FAILS.search(text) is not None)
 
 
 def _tells_cause(text: str) -> bool:
@@ -149,26 +211,29 @@ def _tells_cause(text: str) -> bool:
 def open_tasks(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatement]:
     """What agents left open in the latest sessions, the latest first. What a person says is to be
     done is a request: it is listed with the work."""
-    latest = {one.id for one in reader.sessions.latest(bank, _LIMITS.open_in_sessions)}
-    left = [memory for memory in _retained(reader, bank, Kind.TODO) if memory.by_agent]
-    return _distinct(
-        one
-        for one in _stated(reader, left, ended)
-        if one.turn.session in latest and one.turn.role is not Role.USER and _is_open(one)
-    )
+    latest = latest_sessions(reader, bank)
+    found = reader.memories.retained(bank, limit=_LIMITS.read, kind=Kind.TODO, only_open=True)
+    left = [m for m in found if m.by_agent and m.status not in ENDED_STATUSES and _stands_alone(m)]
+    return _distinct(one for one in _stated(reader, left, ended) if is_open(one, latest))
 
 
-def _is_open(one: KnownStatement) -> bool:
+def latest_sessions(reader: Reader, bank: str) -> frozenset[str]:
+    """The sessions of which open tasks may still be open."""
+    return frozenset(one.id for one in reader.sessions.latest(bank, _LIMITS.open_in_sessions))
+
+
+def is_open(one: KnownStatement, latest: Collection[str]) -> bool:
+    """Whether a task of one of the latest sessions is said to be open."""
+    return one.turn.session in latest and one.turn.role is not Role.USER and _is_left_open(one)
+
+
+def _is_left_open(one: KnownStatement) -> bool:
     if one.turn.tool is not None and one.turn.tool.name in _TASK_TOOLS:
         return True
     text = own_words(one.memory.what)
-    return bool(_OPEN.search(text)) and not _CLOSED.search(text) and not _OF_THE_RUN.search(text)
-
-
-def _retained(reader: Reader, bank: str, kind: Kind) -> list[Memory]:
-    """The statements of a kind that can be understood alone, the latest first."""
-    found = reader.memories.retained(bank, limit=_LIMITS.read, kind=kind, only_open=True)
-    return [m for m in found if m.status not in ENDED_STATUSES and _stands_alone(m)]
+    if _CLOSED.search(text) or _OF_THE_RUN.search(text):
+        return False
+    return bool(_OPEN.search(text)) or (one.memory.worth or 0.0) >= _LIMITS.high_worth
 
 
 def _stated(
@@ -196,6 +261,14 @@ def _is_by_person(reader: Reader, bank: str, session: str) -> bool:
     return known is not None and not known.parent and not (first and first[0].speaker)
 
 
+def names_work(title: str) -> bool:
+    """Whether the title of some work says what it was: not a yes, a commit, a bare address or name,
+    or a few words."""
+    bare = _COMMIT.sub("", title).strip()
+    says_little = len(content_stems(bare)) < _LIMITS.min_stems and len(bare) < _LIMITS.min_title
+    return not (is_go_ahead(title) or _BARE.match(bare) or says_little)
+
+
 def own_words(text: str) -> str:
     """A statement without the subject of its session, which may stand behind it in brackets."""
     depth = 0
@@ -210,7 +283,7 @@ def _stands_alone(memory: Memory) -> bool:
     text = own_words(memory.what)
     if not _LIMITS.min_characters <= len(text) <= _LIMITS.max_characters:
         return False
-    if text.endswith(("…", ":")) or text.startswith("http"):
+    if text.endswith(("…", ":")) or text.startswith("http") or _BARE.match(text):
         return False
     if _REFERS_BACK.match(text) or _NARRATES.search(text):
         return False
@@ -229,24 +302,27 @@ def _is_pasted(turn: Turn) -> bool:
     return is_typed and len(turn.text) > _LIMITS.typed_characters
 
 
-def _is_laid_down(memory: Memory) -> bool:
-    """Whether a person said it, and it is meant to last."""
+def _is_meant_to_last(memory: Memory) -> bool:
+    """Whether what a person said may be meant to last."""
     text = own_words(memory.what)
-    if memory.by_agent or not _LASTS.search(text) or _WISHES.search(text):
+    if _WISHES.search(text) or _GOES_ON.match(text) or is_for_the_moment(text):
         return False
-    return not _GOES_ON.match(text) and not is_for_the_moment(text)
+    return is_laid_down(memory) or (memory.worth or 0.0) >= _LIMITS.high_worth
 
 
-def _distinct(
-    found: Iterable[KnownStatement], per_session: int = _LIMITS.per_session
-) -> list[KnownStatement]:
+def is_laid_down(memory: Memory) -> bool:
+    """Whether a person says that something is to last."""
+    return not memory.by_agent and bool(_LASTS.search(own_words(memory.what)))
+
+
+def _distinct(found: Iterable[KnownStatement]) -> list[KnownStatement]:
     """Without those that say the same as one before, and with a few of each session."""
     kept: list[KnownStatement] = []
     said: list[StatementFeatures] = []
     by_session: Counter[str] = Counter()
     for one in found:
         own = statement_features(own_words(one.memory.what))
-        is_full = by_session[one.turn.session] == per_session
+        is_full = by_session[one.turn.session] == _LIMITS.per_session
         if not is_full and not any(says_the_same(own, other) for other in said):
             by_session[one.turn.session] += 1
             kept.append(one)

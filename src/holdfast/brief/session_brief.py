@@ -10,6 +10,7 @@ decided in `session_brief`, how much of it in `BriefLimits`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from holdfast.brief.frame import (
@@ -23,17 +24,28 @@ from holdfast.brief.frame import (
     origin_label,
     wrap_brief,
 )
-from holdfast.brief.known_statements import (
-    KnownStatement,
-    lessons,
-    open_tasks,
-    said_by_people,
-)
+from holdfast.brief.known_statements import KnownStatement, names_work, tells_failure
 from holdfast.brief.memory_file import MemoryFile
-from holdfast.brief.work_items import WorkItem, WorkItems, latest_versions, select_quotes
+from holdfast.brief.statement_ranking import ReplacedWork, StatementRanking, is_same_matter
+from holdfast.brief.work_items import (
+    WorkItem,
+    WorkItems,
+    latest_versions,
+    normalise_path,
+    select_quotes,
+)
 from holdfast.framed_text import one_line, quote
-from holdfast.language import sentences, truncate
-from holdfast.model.knowledge import EndedSentence, EndReason, Fact, FactKind, Memory, Network, Rule
+from holdfast.language import content_stems, sentences, truncate
+from holdfast.model.knowledge import (
+    EndedSentence,
+    EndReason,
+    Fact,
+    FactKind,
+    Kind,
+    Memory,
+    Network,
+    Rule,
+)
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Digest, Exchange, Outcome, Session
 from holdfast.model.team import Commit
@@ -41,12 +53,12 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
-from holdfast.refine.core.signals import is_go_ahead
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
 _SHORT_ID = 8
+_DONE = "  done: "
 _SINCE_EVER = "0"
 _UNFINISHED = (Outcome.OPEN, Outcome.FAILED, Outcome.INTERRUPTED)
 
@@ -58,7 +70,6 @@ class BriefLimits(NamedTuple):
     # No group of lines takes more than this share of the room before every group had its turn.
     group_share: float = 0.45
     decisions: int = 6
-    lessons: int = 4
     open_tasks: int = 3
     notes: int = 3
     opinions: int = 3
@@ -82,6 +93,8 @@ class BriefLimits(NamedTuple):
     problem_characters: int = 120
     solutions: int = 2
     fact_evidence: int = 2
+    # Statements that there is no room for before others are no longer tried.
+    misses: int = 6
     # The title of an exchange in the index, and of its answer if the title is a question.
     title_characters: int = 90
     answer_characters: int = 160
@@ -115,25 +128,30 @@ def session_brief(
     its files, if they are known better than the store knows them."""
     known = reader.banks.get(bank)
     ended = read_ended_words(reader, bank)
-    last_session = _last_session(reader, bank, ended)
-    index = _index(reader, bank, exchanges, ended)
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
-    decisions = _decisions(reader, bank, memory_file, ended)
-    learned, left_open = _lessons(reader, bank, ended), _open_tasks(reader, bank, ended)
-    notes = _notes(reader, bank, memory_file, ended)
-    if known is None or not (last_session or index or decisions or notes or learned or left_open):
+    decisions, replaced = _decisions(reader, bank, memory_file, ended)
+    groups = {
+        _Group.OWN_FILE: _memory_file_parts(memory_file),
+        _Group.LAST_SESSION: _last_session(reader, bank, ended),
+        _Group.DECIDED: decisions,
+        _Group.NOTED: _notes(reader, bank, memory_file, ended),
+        _Group.OPINIONS: _opinions(reader, bank, ended),
+    }
+    if known is None:
         return EMPTY_BRIEF
     head, foot = _Part((_HEAD.format(name=one_line(known.name)),)), _Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
-    room = characters - head.size - foot.size - _LIMITS.frame_characters
-    opinions = _opinions(reader, bank, ended)
-    own_file = _memory_file_parts(memory_file)
-    groups = (own_file, last_session, decisions, learned, left_open, notes, opinions, index)
-    chosen = _fit(groups, room)
-    if not chosen:
+    page = _Page(characters - head.size - foot.size - _LIMITS.frame_characters)
+    page.add_groups(groups)
+    ranking = StatementRanking(reader, bank, ended, replaced)
+    told = _add_statements(page, ranking.best(page.lines(_Group.LAST_SESSION)), memory_file)
+    page.drop_repeated(_Group.LAST_SESSION, _DONE)
+    index = _index(reader, bank, exchanges, ended, _Known(told, page.lines(), replaced))
+    page.add_groups({_Group.INDEX: index})
+    if not page.parts:
         return EMPTY_BRIEF
-    lines = [line for part in (head, *chosen, foot) for line in part.lines]
-    return wrap_brief("start", lines, [record for part in chosen for record in part.records])
+    lines = [line for part in (head, *page.parts, foot) for line in part.lines]
+    return wrap_brief("start", lines, [record for part in page.parts for record in part.records])
 
 
 _HEAD = (
@@ -149,25 +167,106 @@ _FOOT = (
 )
 
 
-def _fit(groups: Sequence[Sequence[_Part]], room: int) -> list[_Part]:
-    """As many whole parts as there is room for. A group's first part is its heading, which comes
-    only with another. Each group first gets a share, so that a long one leaves room."""
-    chosen: list[list[_Part]] = [[] for _ in groups]
-    for share in (room * _LIMITS.group_share, float(room)):
-        for group, taken in zip(groups, chosen, strict=True):
-            for part in group[max(1, len(taken)) :]:
-                heading = group[0].size if not taken else 0
-                spent = sum(p.size for parts in chosen for p in parts)
-                own = sum(p.size for p in taken)
-                size = part.size + heading
-                if spent + size > room or own + size > share:
-                    break
-                taken += [part] if taken else [group[0], part]
-    return [part for taken in chosen for part in taken]
+class _Group(Enum):
+    """The groups of lines, in their order, with their headings."""
+
+    OWN_FILE = f"From {MEMORY_FILE}, which wins over the rest"
+    LAST_SESSION = "Where we left off"
+    DECIDED = "Decided here (in the words of the time; the latest version of each)"
+    LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
+    KNOWN = "Known from earlier sessions (in an agent's words, the most useful first)"
+    LEFT_OPEN = "Left open (in an agent's words)"
+    NOTED = "Noted here (kept by an agent, or what happened; no person laid it down)"
+    OPINIONS = "Believed here (how firmly, from 0 to 1)"
+    INDEX = "Recent work (id, time, type, asked → answered, about how many tokens)"
 
 
-def _group(title: str, parts: Sequence[_Part]) -> list[_Part]:
-    return [_Part(("", title)), *parts] if parts else []
+class _Page:
+    """The lines of a brief: whole parts, in groups, as many as there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._groups: dict[_Group, list[_Part]] = {}
+
+    @property
+    def parts(self) -> list[_Part]:
+        """The headings and the parts below them."""
+        taken = [(group, self._groups[group]) for group in _Group if group in self._groups]
+        return [part for group, parts in taken for part in (_heading(group), *parts)]
+
+    def lines(self, but: _Group | None = None) -> list[str]:
+        """The lines without headings, but for those of a group."""
+        taken = [parts for group, parts in self._groups.items() if group is not but]
+        return [line for parts in taken for part in parts for line in part.lines]
+
+    def drop_repeated(self, group: _Group, start: str) -> None:
+        """Drop the lines of a group that begin so, if another group speaks of their matter."""
+        others = [content_stems(line) for line in self.lines(group)]
+
+        def is_new(line: str) -> bool:
+            own = content_stems(line.removeprefix(start))
+            return not any(is_same_matter(own, other) for other in others)
+
+        for place, part in enumerate(self._groups.get(group, ())):
+            lines = (one for one in part.lines if not one.startswith(start) or is_new(one))
+            self._groups[group][place] = _Part(tuple(lines), part.records)
+
+    def count(self, group: _Group) -> int:
+        """How many parts a group has."""
+        return len(self._groups.get(group, ()))
+
+    def add(self, group: _Group, part: _Part, share: float = 1.0) -> bool:
+        """Add a part where there is room for it and its group keeps to its share of the room;
+        returns whether it was added."""
+        own = self._groups.get(group, [])
+        size = part.size + (0 if own else _heading(group).size)
+        left = self._room - sum(one.size for one in self.parts)
+        if size > left or sum(one.size for one in own) + size > share * self._room:
+            return False
+        self._groups.setdefault(group, []).append(part)
+        return True
+
+    def add_groups(self, groups: Mapping[_Group, Sequence[_Part]]) -> None:
+        """Add groups of parts. Each first gets a share, so that a long one leaves room."""
+        waiting = {group: list(parts) for group, parts in groups.items()}
+        for share in (_LIMITS.group_share, 1.0):
+            for group, parts in waiting.items():
+                while parts and self.add(group, parts[0], share):
+                    del parts[0]
+
+
+def _heading(group: _Group) -> _Part:
+    return _Part(("", group.value))
+
+
+def _add_statements(
+    page: _Page, statements: Iterable[KnownStatement], memory_file: MemoryFile
+) -> frozenset[str]:
+    """Fill a page with statements, best first, each in the group of its kind; returns the sessions
+    that they are from."""
+    misses = 0
+    sessions: set[str] = set()
+    for one in statements:
+        group = _group_of(one)
+        if group is _Group.LEFT_OPEN and page.count(group) == _LIMITS.open_tasks:
+            continue
+        part = _with_contradiction(_statement_part(one, group), memory_file)
+        if page.add(group, part):
+            sessions.add(one.turn.session)
+            continue
+        misses += 1
+        if misses == _LIMITS.misses:
+            break
+    return frozenset(sessions)
+
+
+def _group_of(one: KnownStatement) -> _Group:
+    memory = one.memory
+    if memory.kind is Kind.TODO:
+        return _Group.LEFT_OPEN
+    if not memory.by_agent:
+        return _Group.DECIDED
+    return _Group.LEARNED if tells_failure(memory) else _Group.KNOWN
 
 
 def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
@@ -183,7 +282,7 @@ def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
             last = _session_part(session, digest, corrected, ended)
         if has_result:
             break
-    return _group("Where we left off", [last] if last else [])
+    return [last] if last else []
 
 
 def _session_part(session: Session, digest: Digest, corrected: str, ended: EndedWords) -> _Part:
@@ -198,11 +297,11 @@ def _session_part(session: Session, digest: Digest, corrected: str, ended: Ended
         f"- {format_minute(digest.ended or digest.started)}{branch}, {digest.outcome.value}: "
         f"{request} ({_short(own)})"
     ]
-    completed = [item for item in digest.completed if not endings(item)]
+    completed = [item for item in digest.completed if not endings(item) and names_work(item)]
     done = [item for item in completed if not item.endswith("…")] or completed
     # The last thing that was done says most about the state of the work.
     lines += [
-        f"  done: {truncate(one_line(item), _LIMITS.completed_characters)}"
+        f"{_DONE}{truncate(one_line(item), _LIMITS.completed_characters)}"
         for item in done[-_LIMITS.completed :]
     ]
     left = [item for item in digest.next_steps if not endings(item)]
@@ -221,15 +320,14 @@ def _short(name: str) -> str:
 
 
 def _memory_file_parts(memory_file: MemoryFile) -> list[_Part]:
-    parts = [_Part((one_line(line),), (record,)) for line, record in memory_file.lines()]
-    return _group(f"From {MEMORY_FILE}, which wins over the rest", parts)
+    return [_Part((one_line(line),), (record,)) for line, record in memory_file.lines()]
 
 
 def _decisions(
     reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
-) -> list[_Part]:
-    """The decisions of people, the latest first, each in its latest version. What they said in
-    passing fills the room that is left."""
+) -> tuple[list[_Part], ReplacedWork]:
+    """The decisions of people, the latest first, each in its latest version; and what they
+    replaced."""
     items = WorkItems(reader, bank)
     records: list[Exchange | Commit | Memory] = list(_memories(reader, bank))
     records += reader.records.filter(bank, RecordFilter(type="decision"), _LIMITS.records)
@@ -237,47 +335,43 @@ def _decisions(
     records += [record for record in latest if _has_facts(record)]
     records += _commits(reader, bank)
     distinct = {record.id: record for record in records}
-    dated, covered = _facts(reader, bank)
+    dated, covered, ended_records = _facts(reader, bank)
     made = [items.from_record(record) for record in distinct.values()]
     decided = [item for item in made if _decides_more(item, covered)]
     decided.sort(key=lambda item: (item.time, item.id), reverse=True)
-    versions = latest_versions(decided[: _LIMITS.items_compared])
+    compared = decided[: _LIMITS.items_compared]
+    versions = latest_versions(compared)
     dated += [(item.time, _decision_part(item, before)) for item, before in versions]
     dated.sort(key=_latest_first, reverse=True)
-    told = covered | {one.uri for item, _ in versions for one in item.decisions}
-    said = [one for one in said_by_people(reader, bank, ended) if _uri_of_turn(one) not in told]
-    dated = dated[: _LIMITS.decisions]
-    dated += [(one.memory.when, _statement_part(one)) for one in said]
-    dated = sorted(dated[: _LIMITS.decisions], key=_latest_first, reverse=True)
-    title = "Decided here (in the words of the time; the latest version of each)"
-    return _group(title, [_with_contradiction(part, memory_file) for _, part in dated])
+    held = {item.uri for item, _ in versions}
+    replaced = ReplacedWork(
+        reader,
+        bank,
+        [item for item in compared if item.uri not in held],
+        ended_records,
+        [item for item in made if item.uri in held or not _decides_more(item, covered)],
+    )
+    parts = [part for _, part in dated[: _LIMITS.decisions]]
+    return [_with_contradiction(part, memory_file) for part in parts], replaced
 
 
 def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
     return one[0], one[1].lines
 
 
-def _lessons(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
-    """Causes that were found, and traps."""
-    best = lessons(reader, bank, ended)[: _LIMITS.lessons]
-    dated = sorted(((one.memory.when, _statement_part(one)) for one in best), key=_latest_first)
-    title = "Learned here (in an agent's words; what was broken may be fixed by now)"
-    return _group(title, [part for _, part in reversed(dated)])
+# What statements are called among those that are known.
+_LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
 
-def _open_tasks(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
-    """What agents said was left open."""
-    parts = [_statement_part(one) for one in open_tasks(reader, bank, ended)]
-    return _group("Left open (in an agent's words)", parts[: _LIMITS.open_tasks])
-
-
-def _statement_part(one: KnownStatement) -> _Part:
+def _statement_part(one: KnownStatement, group: _Group) -> _Part:
     memory = one.memory
     name = uri("memory", memory.id)
-    who = "agent" if memory.by_agent else "user"
+    label = "agent" if memory.by_agent else "user"
+    if group is _Group.KNOWN and memory.kind is not None:
+        label = _LABELS.get(memory.kind, memory.kind.value)
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
     words = f"{origin_label(memory.trust, one.text)}{quote(one.text)}{seen}"
-    line = f"- {format_day(memory.when)} {who}: {words} ({_short(name)})"
+    line = f"- {format_day(memory.when)} {label}: {words} ({_short(name)})"
     return _Part((line,), (name, _uri_of_turn(one)))
 
 
@@ -285,10 +379,12 @@ def _uri_of_turn(one: KnownStatement) -> str:
     return uri("turn", one.turn.id)
 
 
-def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozenset[str]]:
+def _facts(
+    reader: Reader, bank: str
+) -> tuple[list[tuple[str, _Part]], frozenset[str], frozenset[str]]:
     """The rules in force and the solutions of problems that took several attempts, each with its
-    time; and the records that they make superfluous: those that say the same, and those that no
-    longer hold."""
+    time; the records that they make superfluous, which say the same or no longer hold; and of those
+    the ones that no longer hold."""
     facts = reader.facts.all(bank)
     by_uri = {uri("fact", fact.id): fact for fact in facts}
     ended = [fact for fact in facts if fact.status in ENDED_STATUSES]
@@ -310,10 +406,12 @@ def _facts(reader: Reader, bank: str) -> tuple[list[tuple[str, _Part]], frozense
         if f.kind is FactKind.RULE
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
-    mentioned = [
-        name for fact in (*in_force, *ended) for name in (uri("fact", fact.id), *fact.evidence)
-    ]
-    return parts, frozenset(mentioned)
+    told, outdated = _stating(in_force), _stating(ended)
+    return parts, told | outdated, outdated - told
+
+
+def _stating(facts: Iterable[Fact]) -> frozenset[str]:
+    return frozenset(name for fact in facts for name in (uri("fact", fact.id), *fact.evidence))
 
 
 def _rule_text(fact: Fact, by_uri: Mapping[str, Fact], corrected: str) -> str:
@@ -387,8 +485,7 @@ def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
         )
         for m in notes[: _LIMITS.notes]
     ]  # fmt: skip
-    title = "Noted here (kept by an agent, or what happened; no person laid it down)"
-    return _group(title, [_with_contradiction(part, memory_file) for part in parts])
+    return [_with_contradiction(part, memory_file) for part in parts]
 
 
 def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
@@ -398,7 +495,7 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
         for o in reader.opinions.all(bank)
         if o.status is Status.OBSERVED and not o.tension and not ended.find(o.what, o.latest)
     ]
-    parts = [
+    return [
         _Part(
             (f"- {origin_label(o.trust, o.what)}{one_line(o.what)}: {o.confidence:.2f}, "
              f"{o.trend.value}, {o.sessions} sessions ({_short(uri('memory', o.id))})",),
@@ -407,7 +504,6 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
         for o in firm[: _LIMITS.opinions]
         if o.confidence >= _LIMITS.min_confidence
     ]  # fmt: skip
-    return _group("Believed here (how firmly, from 0 to 1)", parts)
 
 
 def _has_facts(record: Exchange | Commit) -> bool:
@@ -436,8 +532,29 @@ def _decision_part(item: WorkItem, before: WorkItem | None) -> _Part:
     return _Part((f"{line} ({_short(item.uri)})",), (item.uri,))
 
 
-def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Part]:
-    """The latest exchanges, a line each, with the tokens it would cost to read them."""
+class _Known:
+    """What a page tells already: sessions and matters; and what must not be told."""
+
+    def __init__(
+        self, sessions: frozenset[str], lines: Sequence[str], replaced: ReplacedWork
+    ) -> None:
+        self._sessions = sessions
+        self._matters = [content_stems(line) for line in lines]
+        self._replaced = replaced
+
+    def adds(self, x: Exchange) -> bool:
+        """Whether the title of an exchange adds anything that holds. It is known from then on."""
+        own = content_stems(x.title)
+        if x.session in self._sessions or any(is_same_matter(own, it) for it in self._matters):
+            return False
+        self._matters.append(own)
+        text, files = f"{x.title} {_answer(x)}", map(normalise_path, x.files_modified)
+        return not self._replaced.is_decided_otherwise(text, x.ended or x.started, files)
+
+
+def _index(reader: Reader, bank: str, most: int, ended: EndedWords, known: _Known) -> list[_Part]:
+    """The latest exchanges of sessions of which nothing else is told, a line each, with the tokens
+    it would cost to read them."""
     parts: list[_Part] = []
     last_day = ""
     filter = RecordFilter(since=_SINCE_EVER)
@@ -445,6 +562,8 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Par
         if len(parts) == most:
             break
         if not isinstance(record, Exchange) or not _is_worth_listing(reader, record):
+            continue
+        if not known.adds(record):
             continue
         endings = ended.find(record.title, record.started, record.session, record.first_seq)
         if any(one.reason is EndReason.FORGOTTEN for one in endings):
@@ -455,13 +574,13 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords) -> list[_Par
         corrected = correction_note(reader, bank, "exchange", record.id)
         line = _index_line(record, date, corrected, ended)
         parts.append(_Part((line,), (uri("exchange", record.id),)))
-    return _group("Recent work (id, time, type, asked → answered, about how many tokens)", parts)
+    return parts
 
 
 def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     """Whether an exchange is a person's request that had a result."""
     session = reader.sessions.get(exchange.bank, exchange.session)
-    if session is None or session.parent or is_go_ahead(exchange.title):
+    if session is None or session.parent or not names_work(exchange.title):
         return False
     first = reader.turns.of_session(
         exchange.bank, exchange.session, exchange.first_seq, exchange.first_seq
@@ -470,12 +589,17 @@ def _is_worth_listing(reader: Reader, exchange: Exchange) -> bool:
     return not by_agent and bool(exchange.summary or exchange.files_modified)
 
 
+def _answer(x: Exchange) -> str:
+    """The answer of a question, which says nothing itself about what was found or chosen; else
+    ""."""
+    return next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
+
+
 def _index_line(x: Exchange, date: str, corrected: str, ended: EndedWords) -> str:
     kind = x.type.value + (f" ({x.outcome.value})" if x.outcome in _UNFINISHED else "")
     cost = estimate_tokens(f"{x.title}{x.summary}{x.details}{''.join(x.facts)}")
     title = truncate(one_line(x.title), _LIMITS.title_characters)
-    # A question says nothing about what was found or chosen.
-    answer = next(iter(sentences(x.summary)), "") if x.title.endswith("?") else ""
+    answer = _answer(x)
     endings = ended.find(f"{x.title}\n\n{answer}", x.started, x.session, x.first_seq)
     label = _corrected_label(corrected) + ended_label(endings)
     title = f"{origin_label(x.trust, title, answer)}{label}{title}"

@@ -16,7 +16,8 @@ from holdfast.model.trust import Status, Trust
 
 class MemoryOccurrence(NamedTuple):
     """A memory as it occurs in one session. It is shown once it occurs in `needs` sessions;
-    `context` is further text to find it by, `evidence` are the URIs that it is based on."""
+    `context` is further text to find it by, `evidence` are the URIs that it is based on, `worth` is
+    the score by which it was chosen, where one was."""
 
     key: str
     seq: int
@@ -32,6 +33,7 @@ class MemoryOccurrence(NamedTuple):
     needs: int = 1
     confidence: float | None = None
     kind: Kind | None = None
+    worth: float | None = None
 
 
 class SessionOccurrence(NamedTuple):

@@ -32,8 +32,9 @@ from tests.store.conformance.samples import (
 
 def _occurrence(key: str, what: str = "The yawl is blue", seq: int = 1) -> MemoryOccurrence:
     return MemoryOccurrence(
-        key, seq, NOON, Network.WORLD, what, Trust.USER, evidence=("holdfast://turn/t",)
-    )
+        key, seq, NOON, Network.WORLD, what, Trust.USER, evidence=("holdfast://turn/t",),
+        worth=0.25,
+    )  # fmt: skip
 
 
 def _stance(session: str = SESSION, uri: str = "holdfast://turn/t", seq: int = 1) -> Stance:
@@ -96,12 +97,13 @@ def check_memories_are_listed_and_counted_by_kind(make_store: MakeStore) -> None
     with prepared(make_store) as store:
         with store.transaction():
             for id, kind in (("m1", Kind.LESSON), ("m2", Kind.LESSON), ("m3", Kind.TODO)):
-                one = replace(_memory(id, f"The yawl {id}"), kind=kind)
+                one = replace(_memory(id, f"The yawl {id}"), kind=kind, worth=0.25)
                 store.memories.put_retained(BANK, id, one, _passage(id, one.what))
             _show(store, "world:1", "m4", "The yawl is blue")
         found = store.memories.retained(BANK, kind="lesson")
         expect(sorted(one.id for one in found), ["m1", "m2"], "those of a kind")
         expect({one.kind for one in found}, {Kind.LESSON}, "their kind")
+        expect({one.worth for one in found}, {0.25}, "what they are worth")
         expect(store.memories.counts_by_kind(BANK), {"lesson": 2, "todo": 1}, "how many of each")
         expect(store.memories.counts_by_kind(OTHER), {}, "those of another bank")
 

@@ -88,7 +88,7 @@ def _authorship(store: Store, run: StageRun) -> int:
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 12, _retain, by_vectors=1000),
+    Stage("retain", 13, _retain, by_vectors=1000),
     Stage("facts", 9, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 4, _reflect),

@@ -24,6 +24,8 @@ from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
 from holdfast.refine.facts.hypotheses import is_guess
 from holdfast.regex import regex
 
+# Digits of a score that are kept: more depend on the processor.
+_WORTH_DIGITS = 2
 # What starts so is data or markup, not a statement.
 _DATA = ("{", "[", "<", "|", "$ ")
 # Words, without stop words, that a statement needs to be understood.
@@ -95,13 +97,15 @@ _SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
 
 class Distilled(NamedTuple):
     """A statement to remember: its kind, its words with what it is about, only what was said, the
-    turn that states it and whether whoever the agent works for said it."""
+    turn that states it, whether whoever the agent works for said it, and the score that chose it.
+    """
 
     kind: Kind
     text: str
     said: str
     turn: Turn
     is_person: bool
+    worth: float = 0.0
 
 
 def distil(
@@ -177,4 +181,5 @@ def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -
     utterance = utterances[one.candidate.utterance]
     said = standalone(one.candidate.statement)
     text = with_context(said, context.requests.get(utterance.turn.id) or context.subject)
-    return Distilled(one.kind, text, said, utterance.turn, utterance.is_person)
+    worth = round(one.score, _WORTH_DIGITS)
+    return Distilled(one.kind, text, said, utterance.turn, utterance.is_person, worth)

@@ -34,7 +34,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 12
+VERSION = 13
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
@@ -257,6 +257,7 @@ def _combine(
         evidence_for=tuple(evidence)[:_MAX_EVIDENCE],
         seen=len(occurrences),
         kind=words.kind,
+        worth=max((o.worth for _, o in occurrences if o.worth is not None), default=None),
     )
 
 

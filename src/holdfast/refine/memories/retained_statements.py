@@ -103,4 +103,4 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
         evidence=[one.turn],
         kind=one.kind,
         said=one.said,
-    )
+    )._replace(worth=one.worth)

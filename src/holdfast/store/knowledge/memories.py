@@ -39,11 +39,12 @@ MEMORY = (
 )
 OCCURRENCE = (
     "key, seq, time, network, what, trust, place, who, why, context, evidence, needs, confidence, "
-    "kind"
+    "kind, worth"
 )
 STANCE = "uri, session, seq, time, target, aspect, name, word, positive, weight, who, trust, text"
 RETAINED = (
-    "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence, kind"
+    "bank, id, key, time, network, what, trust, place, who, why, evidence, seen, confidence, kind, "
+    "worth"
 )
 
 # `MEMORY` of what people asked to remember, and where it is found.
@@ -75,12 +76,14 @@ NOT_CLOSED = (
 def memory_of(row: rows.Row) -> Memory:
     """`MEMORY`. It is valid from its time on."""
     bank, id, time, who, text, network, place, why, confidence, trust, status, *rest = row
-    favour, against, seen, kind = rest
+    # The worth is read where memories are ranked by it.
+    favour, against, seen, kind, *worth = rest
     return Memory(
         bank, id, Network(network), text, Trust(trust), when=time, where=place, who=who, why=why,
         confidence=confidence, status=Status(status),
         validity=Validity(since=time, learned=time), evidence_for=rows.as_tuple(favour),
         evidence_against=rows.as_tuple(against), seen=seen, kind=Kind(kind) if kind else None,
+        worth=worth[0] if worth else None,
     )  # fmt: skip
 
 
@@ -92,10 +95,10 @@ def remembered_row(memory: Memory) -> rows.Row:
 def occurrence_of(row: rows.Row) -> MemoryOccurrence:
     """`OCCURRENCE`."""
     key, seq, time, network, what, trust, place, who, why, context, evidence, *rest = row
-    needs, confidence, kind = rest
+    needs, confidence, kind, worth = rest
     return MemoryOccurrence(
         key, seq, time, Network(network), what, Trust(trust), place, who, why, context,
-        rows.as_tuple(evidence), needs, confidence, Kind(kind) if kind else None,
+        rows.as_tuple(evidence), needs, confidence, Kind(kind) if kind else None, worth,
     )  # fmt: skip
 
 
@@ -103,7 +106,7 @@ def occurrence_row(s: MemoryOccurrence) -> rows.Row:
     """`OCCURRENCE`."""
     return (
         s.key, s.seq, s.time, s.network.value, s.what, s.trust.value, s.where, s.who, s.why,
-        s.context, rows.as_list(s.evidence), s.needs, s.confidence, s.kind or "",
+        s.context, rows.as_list(s.evidence), s.needs, s.confidence, s.kind or "", s.worth,
     )  # fmt: skip
 
 
@@ -111,7 +114,7 @@ def retained_row(key: str, m: Memory) -> rows.Row:
     """`RETAINED`."""
     return (
         m.bank, m.id, key, m.when, m.network.value, m.what, m.trust.value, m.where, m.who, m.why,
-        rows.as_list(m.evidence_for), m.seen, m.confidence, m.kind or "",
+        rows.as_list(m.evidence_for), m.seen, m.confidence, m.kind or "", m.worth,
     )  # fmt: skip
 
 
@@ -157,7 +160,8 @@ class MemoryReader:
         still = f" AND {NOT_CLOSED}" if only_open else ""
         found = self._db.all(
             "SELECT bank, id, time, who, what, network, place, why, confidence, trust, 'observed', "
-            "evidence, '[]', seen, kind FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
+            "evidence, '[]', seen, kind, worth "
+            "FROM retained_memory WHERE bank = ? AND ? IN ('', network) "
             "AND ? IN ('', retained_memory.kind) "
             f"AND {NOT_HIDDEN.format('retained_memory')}{still} ORDER BY time DESC, id LIMIT ?",
             (bank, network, kind, limit),
