@@ -117,17 +117,17 @@ def next_step(overview: Overview, agent_present: bool, open_reviews: int = 0) ->
             "holdfast ingest", f"Reads the {overview.unread:,} transcripts on this machine."
         )
     if empty and verdict.state == "off":
-        return Step("holdfast setup", "No agent was found here yet; it is made ready for one.")
+        return Step("holdfast setup", "No agent was found yet; this prepares Holdfast for one.")
     if empty and not host.find_program():
         return Step(
-            "holdfast ingest FOLDER", "No `claude` is on the path; name transcripts to read."
+            "holdfast ingest FOLDER", "No `claude` is on the PATH; give the transcripts to read."
         )
     if empty:
-        return Step("claude", "Work as ever; what is said is remembered from the next session on.")
+        return Step("claude", "Work as usual; sessions are recorded from the next one on.")
     if overview.failure is not None and overview.failure.open:
-        return Step("holdfast doctor", "Something failed that is still to be done.")
+        return Step("holdfast doctor", "A task failed and has not been repeated.")
     if open_reviews:
-        return Step("holdfast review", f"{open_reviews:,} facts have something against them.")
+        return Step("holdfast review", f"{open_reviews:,} facts have evidence against them.")
     if not overview.bank:
         named = shlex.quote(only) if (only := overview.only_bank) else ALL_BANKS
         return Step(
