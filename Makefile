@@ -39,6 +39,9 @@ DIST ?= loadfile
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo $(or $(NUMBER_OF_PROCESSORS),2))
 PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST) --no-loadscope-reorder
 
+# Otherwise each worker would read and compile Hypothesis, whose assertions pytest rewrites, anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The files of the tests are kept in memory where there is room: a disk makes them wait.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print "TMPDIR=/dev/shm"}')
 

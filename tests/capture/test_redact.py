@@ -344,14 +344,12 @@ PREFIXES = [(row, prefix) for row in FORMATS for prefix in row.prefixes.split()]
 @pytest.mark.parametrize(
     ("row", "prefix"), [pytest.param(*pair, id=f"{pair[0].kind}-{pair[1]}") for pair in PREFIXES]
 )
-@pytest.mark.parametrize("before", ["", "see ", "a-", "\\n", "(", "é"])
-def test_every_prefix_of_every_format_is_searched_for(
-    row: SecretFormat, prefix: str, before: str
-) -> None:
+def test_every_prefix_of_every_format_is_searched_for(row: SecretFormat, prefix: str) -> None:
     shown = next(known for known in row.prefixes.split() if row.example.startswith(known))
     key = prefix + example_key(row.example).removeprefix(shown)
 
-    assert key not in clean(f"{before}{key} ")
+    places = ("", "see ", "a-", "\\n", "(", "é")
+    assert [before for before in places if key in clean(f"{before}{key} ")] == []
 
 
 @pytest.mark.parametrize(

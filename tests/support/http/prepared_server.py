@@ -1,5 +1,6 @@
-"""Importing this makes all that the servers of a process have in common: modules, routes, the
-description of the API, the GraphQL schema and compiled templates. It starts no thread."""
+"""Importing this makes all that the servers of a process have in common: modules, also those that a
+search or a page of a server would import when it is first asked for, routes, the description of the
+API, the GraphQL schema and compiled templates. It starts no thread of ours."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from importlib import import_module
 
 from holdfast.interfaces.http.app import openapi, prepared_routes
 from holdfast.interfaces.ui.render import templates
+from tests.support.warm_interpreter import import_all
 
 _MODULES = (
     "holdfast.interfaces.cli.main",
@@ -17,6 +19,7 @@ _MODULES = (
     "holdfast.interfaces.http.graphql.schema",
 )
 
+import_all([])
 for _module in _MODULES:
     import_module(_module)
 for _for_team in (False, True):
