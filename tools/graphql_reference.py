@@ -68,7 +68,7 @@ def _operations(type: GraphQLObjectType | None) -> Iterator[str]:
         if told.get(name):
             yield told[name]
             yield ""
-        yield f"```graphql\n{_call(name, field)}\n```"
+        yield f"```\n{_call(name, field)}\n```"
         yield ""
 
 
