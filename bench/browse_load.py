@@ -59,7 +59,9 @@ def _serving(folder: Path) -> Generator[tuple[int, str, int, float]]:
     """A server over the samples: its port, its token, its process, how long it took to start."""
     env = {**os.environ, "HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
     main = [sys.executable, "-m", "holdfast"]
-    subprocess.run([*main, "ingest", str(_SAMPLES)], env=env, check=True, capture_output=True)
+    # Every question is one for words.
+    ingest = [*main, "ingest", str(_SAMPLES), "--embed", "none"]
+    subprocess.run(ingest, env=env, check=True, capture_output=True)
     began = time.perf_counter()
     command = [*main, "browse", "--no-open", "--port", "0", "--json"]
     with subprocess.Popen(command, env=env, cwd=folder, stdout=subprocess.PIPE) as server:
