@@ -9,15 +9,11 @@ import pytest
 from playwright.sync_api import expect
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.injection_outcomes import settle_injections
-from holdfast.model.ledgers.injections import Injection, InjectionKind
 from holdfast.settings import load_settings
 from tests.support.http.browser import BrowserSession, accessibility_problems_in_every_layout
 from tests.support.http.server import Server, make_home, serving
-from tests.support.transcripts import Script
+from tests.support.http.told_session import TOLD_SESSION, tell_a_brief
 
-LATER = "22222222-0000-4000-8000-000000000002"
-TIDEWATCH = "/home/ada/tidewatch"
 EVIL = "<script>window.owned = 1</script>"
 
 
@@ -27,24 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder: Path = tmp_path_factory.mktemp("brief-page")
     env = make_home(folder)
     with Holdfast(load_settings(env), create=False) as memory:
-        bank = memory.reader.banks.all()[0].id
-        brief = memory.briefs.session_brief(bank)
-        rule = next(f for f in memory.browse.facts(bank) if "UTC everywhere" in f.content)
-        text = brief.text.replace("\n\nDecided", f"\n- {EVIL} (fact/00000000)\n\nDecided")
-        script = Script(LATER, cwd=TIDEWATCH)
-        attachment = {"type": "hook_additional_context", "content": [text]}
-        script.add({"type": "attachment", "sessionId": LATER, "attachment": attachment})
-        script.user("Print the tide table.")
-        script.assistant(f"In UTC, by fact/{rule.id[:8]}, and local time only for people.")
-        script.write(folder / "more")
-        memory.ingest(memory.ingestion.find([folder / "more"]))
-        told = Injection(
-            f"{brief.id}.{LATER}.1", bank, LATER, "2026-09-01T08:00:00Z", InjectionKind.START,
-            len(text), brief.records,
-        )  # fmt: skip
-        with memory.store.transaction():
-            memory.store.injections.add(told)
-        settle_injections(memory.store, "2026-11-17T00:00:00.000Z")
+        tell_a_brief(memory, folder, f"{EVIL} (fact/00000000)")
     with serving(env, folder) as made:
         yield made
 
@@ -88,7 +67,7 @@ def test_the_text_can_be_copied_as_the_session_gets_it(browser_session: BrowserS
 
 
 def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: BrowserSession) -> None:
-    page = browser_session.open_page(f"/sessions/{LATER}")
+    page = browser_session.open_page(f"/sessions/{TOLD_SESSION}")
     page.get_by_role("heading", name="Context injected 1 time").click()
     page.get_by_role("link", name="Read it line by line").click()
     used = page.locator(".brief li", has_text="UTC everywhere")
@@ -104,7 +83,7 @@ def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: Brow
 
 
 def test_the_pages_of_briefs_are_accessible(browser_session: BrowserSession) -> None:
-    for path in ("/brief", f"/sessions/{LATER}/told"):
+    for path in ("/brief", f"/sessions/{TOLD_SESSION}/told"):
         assert accessibility_problems_in_every_layout(browser_session, path) == []
 
 

@@ -2,7 +2,7 @@
 // After a decision the keyboard is where it was, at the next record.
 const cards = [...document.querySelectorAll("[data-list] > li")].filter((card) => card.querySelector("[data-decide]"));
 const several = document.getElementById("several");
-const place = `review:${new URLSearchParams(location.search).get("tab") ?? ""}`;
+const place = "review-place";
 const ticks = () => cards.map((card) => card.querySelector(".pick")).filter(Boolean);
 
 for (const hint of document.querySelectorAll(".by-keys, .several .all")) hint.hidden = false;
