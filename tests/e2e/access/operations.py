@@ -192,6 +192,8 @@ def own_calls(operation: Operation, named: Named, side: Side) -> Iterator[Call]:
     every = [name for both in named.records() for name in both]
     for id in every if takes_id else [""]:
         yield _filled(operation, operation.parameters, named, side, id)
+    if len(needed) == len(operation.parameters):
+        return  # with no more than must be said, it would say the same again
     for id in every if any(place.meaning == ID for place in needed) else [""]:
         yield _filled(operation, needed, named, side, id)
 
