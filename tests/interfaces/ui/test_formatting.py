@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.interfaces.ui.formatting import age, age_at, split_heading
+from holdfast.interfaces.ui.formatting import age, age_at, span, split_heading
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 
@@ -43,3 +43,7 @@ def test_a_long_first_line_is_cut_and_stands_whole_below() -> None:
     text = "word " * 80
     heading, rest = split_heading(text)
     assert len(heading) <= 160 and heading.endswith("…") and rest == text.strip()
+
+
+def test_durations_are_told_in_a_unit_that_suits_them() -> None:
+    assert [span(n) for n in (40, 720, 12_600, 200_000)] == ["40 s", "12 min", "3.5 h", "2 days"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from holdfast.model.curation import CurationState
+from holdfast.model.team import FileChange
 from holdfast.store.across_tables.overview import (
     BankContentSize,
     CommitAuthor,
+    CommitDay,
     CommitFilter,
     PeriodCount,
 )
+from holdfast.store.records.git_history import Patch
 from tests.store.conformance.samples import (
     BANK,
     OTHER,
@@ -44,6 +47,24 @@ def check_records_are_counted_by_kind_and_period(make_store: MakeStore) -> None:
         )
         days = store.overview.counts_by_period(BANK, ["commit"], 10, "2026-01-06", "2026-02")
         expect(days, [PeriodCount("commit", "2026-01-31", 1)], "that of a span, by day")
+
+
+def check_commits_are_counted_by_day_with_their_lines(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        commit, passage = a_commit("c" * 40, "Mend")
+        made = replace(commit, time="2026-03-02T10:00:00.000Z")
+        patch = Patch(BANK, commit.id, (FileChange("a.py", "M", "", 7, 2),), "")
+        with store.transaction():
+            store.git.put_commits([(made, passage)])
+            store.git.put_patches([patch])
+            store.git.index_touches(BANK, [commit.id])
+        expect(
+            store.overview.commits_by_day(BANK, "2026-03-01"),
+            [CommitDay("2026-03-02", 1, 0, 7, 2)],
+            "the commits of a day",
+        )
+        expect(store.overview.commits_by_day(BANK, "2026-03-03"), [], "those from a later day on")
+        expect(store.overview.commits_by_day(OTHER, ""), [], "those of another bank")
 
 
 def check_commits_are_read_page_by_page(make_store: MakeStore) -> None:

@@ -27,6 +27,13 @@ class Activity(NamedTuple):
     sessions: int
 
 
+class TurnsByDay(NamedTuple):
+    """How many turns there were, by day and the name of their bank, up to the day `until`."""
+
+    amounts: dict[tuple[str, str], int]
+    until: str
+
+
 class HomeView(NamedTuple):
     """The first page. `since` is when its reader was last here, "" if never, and `new` how many
     sessions ended after that. `activity` counts sessions by day and bank, in the weeks up to the
@@ -73,6 +80,31 @@ def activity(
         name = names.get(one.bank, one.bank)
         found[one.day, name if name in named else OTHER_BANKS] += one.sessions
     return tuple(Activity(day, name, count) for (day, name), count in found.items())
+
+
+def turns_by_day(memory: Holdfast, bank: str | None, days: int, now: str) -> TurnsByDay:
+    """How many turns were captured in the last days, or in those up to the last session if the
+    memory was quiet for longer."""
+    reader = memory.reader
+    last = reader.sessions.last_end(bank)
+    today = datetime.fromisoformat(now).date()
+    first = today - timedelta(days=days - 1)
+    if last and last < f"{first}":
+        today = datetime.fromisoformat(last).date()
+        first = today - timedelta(days=days - 1)
+    until = f"{today + timedelta(days=1)}"
+    counts = {
+        one.name: reader.overview.counts_by_period(one.id, ("turn",), 10, f"{first}", until)
+        for one in reader.banks.all()
+        if bank in (None, one.id)
+    }
+    totals = Counter({name: sum(one.records for one in of) for name, of in counts.items()})
+    named = {name for name, _ in totals.most_common(_MAX_BANKS if len(+totals) > 6 else 6)}
+    amounts: Counter[tuple[str, str]] = Counter()
+    for name, found in counts.items():
+        for one in found:
+            amounts[one.period, name if name in named else OTHER_BANKS] += one.records
+    return TurnsByDay(dict(amounts), f"{today}")
 
 
 def _first_day(until: str) -> str:

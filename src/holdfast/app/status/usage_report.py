@@ -6,9 +6,10 @@ Only what the records show is counted; `CANNOT_CLAIM` says what they do not show
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from holdfast.app.core.context import utc_now
@@ -95,6 +96,8 @@ class UsageReport(NamedTuple):
     hours_since_failure: float | None
     latest: tuple[Injection, ...]
     own: Any = None
+    # What became of what was injected in each week, by its Monday.
+    weeks: Mapping[str, OutcomeCounts] = MappingProxyType({})
     cannot_claim: tuple[str, ...] = CANNOT_CLAIM
 
 
@@ -128,7 +131,16 @@ def gather_usage(
         hours_since_failure=_hours_between(last.time, until) if last else None,
         latest=tuple(known[:_MAX_LISTED]),
         own=_evaluate_own(memory, id) if measure else None,
+        weeks=_by_week(known),
     )
+
+
+def _by_week(injections: Iterable[Injection]) -> dict[str, OutcomeCounts]:
+    weeks: defaultdict[str, list[Injection]] = defaultdict(list)
+    for one in injections:
+        day = datetime.fromisoformat(one.time).date()
+        weeks[f"{day - timedelta(days=day.weekday())}"].append(one)
+    return {week: count_outcomes(some) for week, some in sorted(weeks.items())}
 
 
 def _tokens(injections: Iterable[Injection]) -> int:

@@ -79,6 +79,17 @@ def age_at(then: datetime, now: datetime) -> str:
     return "just now" if passed_s > -_CLOCK_SLACK_S else f"{then.day} {then:%b %Y}"
 
 
+def span(seconds: float) -> str:
+    """A duration in words: 40 s, 12 min, 3.5 h, 2 days."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    if minutes < 100:
+        return f"{minutes:.0f} min"
+    hours = minutes / 60
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.0f} days"
+
+
 def lasted(started: str, ended: str) -> str:
     """The time between two moments."""
     first, last = _parsed(started), _parsed(ended)

@@ -11,6 +11,10 @@ from holdfast.language import counted
 
 # The size of a plot in SVG units: the whole, and the margins for the labels of its axes.
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 640.0, 180.0, 62.0, 14.0, 24.0
+# Half the label of a narrow last bar, which would be cut at the edge.
+_RIGHT = 14.0
+# So many labels of days fit below a plot.
+_MAX_LABELS = 13
 # The style sheet has so many colours for bars; further names repeat them.
 COLOURS = 6
 
@@ -42,6 +46,13 @@ class Column(NamedTuple):
     tooltip: str
 
 
+class Row(NamedTuple):
+    """A period in numbers: what there is under each name, in the order of the names."""
+
+    period: str
+    amounts: tuple[str, ...]
+
+
 class Plot(NamedTuple):
     """Bars by period, in pieces by name. `cap` is the height of the line for the daily limit, below
     0 if it is far above all bars and not drawn."""
@@ -55,6 +66,7 @@ class Plot(NamedTuple):
     names: tuple[str, ...]
     cap: float
     columns: tuple[Column, ...] = ()
+    rows: tuple[Row, ...] = ()
 
 
 def by_day(
@@ -72,7 +84,13 @@ def by_day(
     return bars(amounts, list(zip(days, labels, strict=True)), spell, cap)
 
 
-def by_week(amounts: Mapping[tuple[str, str], int], last: str, count: int, noun: str) -> Plot:
+def by_week(
+    amounts: Mapping[tuple[str, str], int],
+    last: str,
+    count: int,
+    noun: str,
+    order: Sequence[str] = (),
+) -> Plot:
     """A plot of how many of something there were in the `count` weeks up to that of the day `last`;
     `amounts` are by day and name."""
     end = monday(last)
@@ -80,16 +98,23 @@ def by_week(amounts: Mapping[tuple[str, str], int], last: str, count: int, noun:
     summed: defaultdict[tuple[str, str], int] = defaultdict(int)
     for (day, name), amount in amounts.items():
         summed[monday(day), name] += amount
-    return count_bars(summed, [(week, short_day(week)) for week in weeks], noun)
+    every = -(-count // _MAX_LABELS)
+    labels = [short_day(week) if n % every == 0 else "" for n, week in enumerate(weeks)]
+    return count_bars(summed, list(zip(weeks, labels, strict=True)), noun, order)
 
 
 def count_bars(
-    amounts: Mapping[tuple[str, str], int], periods: Sequence[tuple[str, str]], noun: str
+    amounts: Mapping[tuple[str, str], int],
+    periods: Sequence[tuple[str, str]],
+    noun: str,
+    order: Sequence[str] = (),
 ) -> Plot:
     """A plot of how many of something there were in some periods; its axis has whole numbers."""
     whole = [sum(n for (period, _), n in amounts.items() if period == one) for one, _ in periods]
     top = max(whole)
-    made = bars(amounts, periods, lambda n: counted(round(n), noun), at_least=top + top % 2)
+    made = bars(
+        amounts, periods, lambda n: counted(round(n), noun), at_least=top + top % 2, order=order
+    )
     axis = [tick._replace(text=tick.text.partition(" ")[0]) for tick in made.amounts]
     return made._replace(amounts=tuple(axis))
 
@@ -111,14 +136,16 @@ def bars(
     spell: Callable[[float], str],
     cap: float = 0.0,
     at_least: float = 1e-9,
+    order: Sequence[str] = (),
 ) -> Plot:
     """A plot of some periods, each with its label; `amounts` are by period and name. The axis goes
-    up to `at_least` or farther."""
+    up to `at_least` or farther. Names are in `order`, else by their letters."""
     shown = {period for period, _ in periods}
-    names = sorted({name for period, name in amounts if period in shown})
+    present = {name for period, name in amounts if period in shown}
+    names = [name for name in order if name in present] or sorted(present)
     whole = [sum(amounts.get((period, name), 0.0) for name in names) for period, _ in periods]
     top = max(*whole, cap if cap <= 3 * max(whole) else 0.0, at_least)
-    base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT) / len(periods)
+    base, step = _HEIGHT - _BOTTOM, (_WIDTH - _LEFT - _RIGHT) / len(periods)
     room, gap = base - _TOP, min(6.0, step * 0.1)
     pieces: list[Piece] = []
     for number, (period, _) in enumerate(periods):
@@ -152,6 +179,11 @@ def bars(
         tuple(names),
         cap_at,
         tuple(columns),
+        tuple(
+            Row(period, tuple(spell(amounts.get((period, name), 0.0)) for name in names))
+            for (period, _), amount in zip(periods, whole, strict=True)
+            if amount
+        ),
     )
 
 
@@ -165,6 +197,7 @@ class Sparkline(NamedTuple):
 
 
 # The width of one bar of a sparkline with its gap, the gap, and the height of all, in SVG units.
+_MAX_DURATIONS = 60
 _SPARK_STEP, _SPARK_GAP, _SPARK_HEIGHT = 8.0, 2.0, 28.0
 
 
@@ -182,6 +215,25 @@ def sparkline(amounts: Sequence[tuple[str, int]], noun: str) -> Sparkline:
     if whole:
         text += f", at most {most[1]} a week, in that of {short_day(most[0])}"
     return Sparkline(len(amounts) * _SPARK_STEP, _SPARK_HEIGHT, tuple(bars), text)
+
+
+def duration_bars(durations_ms: Sequence[float]) -> Sparkline:
+    """The latest durations, the oldest first."""
+    latest = list(durations_ms)[-_MAX_DURATIONS:]
+    top = max(latest, default=0.0) or 1.0
+    bars = tuple(
+        Piece(
+            n * _SPARK_STEP / 2,
+            _SPARK_HEIGHT - (high := max(1.0, round(_SPARK_HEIGHT * one / top, 1))),
+            _SPARK_STEP / 2 - 1,
+            high,
+            1,
+            f"{one:.1f} ms",
+        )
+        for n, one in enumerate(latest)
+    )
+    text = f"the latest {len(latest)}, up to {top:.0f} ms"
+    return Sparkline(len(latest) * _SPARK_STEP / 2, _SPARK_HEIGHT, bars, text)
 
 
 class Share(NamedTuple):

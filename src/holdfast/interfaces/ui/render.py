@@ -53,6 +53,7 @@ _FILTERS: dict[str, Any] = {
     "raw": prose.raw,
     "seconds": formatting.seconds,
     "session_link": formatting.session_link,
+    "span": formatting.span,
     "weekday": formatting.weekday,
     "without": formatting.without,
 }

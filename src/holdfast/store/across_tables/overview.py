@@ -28,6 +28,17 @@ class CommitAuthor(NamedTuple):
     commits: int
 
 
+class CommitDay(NamedTuple):
+    """The commits of a day: how many, how many of them sessions made, and the lines that they added
+    and removed."""
+
+    day: str
+    commits: int
+    made_by_session: int
+    added: int
+    removed: int
+
+
 class TableSize(NamedTuple):
     """A table or an index and its size in bytes."""
 
@@ -158,6 +169,37 @@ class OverviewReader:
             (*values, limit),
         )
         return [CommitAuthor(*row) for row in found]
+
+    def commits_by_day(self, bank: str | None, since: str) -> list[CommitDay]:
+        """The commits of each day from one on, with what they changed."""
+        where, values = self._db.in_bank(bank)
+        commits = self._db.all(
+            "SELECT substr(time, 1, 10), count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM "
+            "commit_session AS s WHERE s.bank = c.bank AND s.id = c.id) THEN 1 ELSE 0 END) "
+            f"FROM visible_commit AS c WHERE {where} AND time >= ? GROUP BY substr(time, 1, 10)",
+            (*values, since),
+        )
+        changes = self._db.all(
+            "SELECT substr(time, 1, 10), sum(added), sum(removed) FROM file_change "
+            f"WHERE {where} AND time >= ? AND change <> 'W' GROUP BY substr(time, 1, 10)",
+            (*values, since),
+        )
+        lines = {day: (int(added), int(removed)) for day, added, removed in changes}
+        return [
+            CommitDay(day, int(count), int(made), *lines.get(day, (0, 0)))
+            for day, count, made in sorted(commits)
+        ]
+
+    def exchange_characters(self, bank: str, session: str) -> dict[str, int]:
+        """How many characters the turns of each exchange of a session have, by its id."""
+        found = self._db.all(
+            "SELECT e.id, sum(length(t.text) + coalesce(length(t.action), 0) + "
+            "coalesce(length(t.result), 0)) FROM exchange AS e JOIN visible_turn AS t ON "
+            "t.bank = e.bank AND t.session = e.session AND t.seq BETWEEN e.first_seq AND "
+            "e.last_seq WHERE e.bank = ? AND e.session = ? GROUP BY e.id",
+            (bank, session),
+        )
+        return {id: int(characters) for id, characters in found}
 
     def session_titles(self, bank: str, sessions: Sequence[str]) -> dict[str, str]:
         """What sessions are called, by their ids: their titles, or else what was asked first."""

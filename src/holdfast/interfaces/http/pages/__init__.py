@@ -29,6 +29,7 @@ from holdfast.interfaces.http.pages import (
     repos,
     review,
     search,
+    session_time,
     sessions,
     status,
     timeline,
@@ -37,7 +38,7 @@ from holdfast.interfaces.http.pages import (
 )
 
 _PAGES = (
-    ask, sessions, search, record, memory, curation, review, banks, brief, graph, timeline, repos,
-    status, week, worth,
+    ask, session_time, sessions, search, record, memory, curation, review, banks, brief, graph,
+    timeline, repos, status, week, worth,
 )  # fmt: skip
 ROUTERS = tuple(page.router for page in _PAGES)

@@ -9,12 +9,16 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import DEFAULT_DAYS, USED_OUTCOMES, UsageReport, gather_usage
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.interfaces.ui.plots import shares
+from holdfast.interfaces.ui.plots import Plot, by_week, shares
 from holdfast.model.bank import Bank
 
 router = APIRouter(prefix="/worth")
 
 _DAY_CHOICES = (7, 30, 90, 365)
+
+
+# Parts of a bar, from below; a text that waits for judgement is in none.
+_OUTCOMES = ("used", "ignored", "wrong")
 
 
 @router.get("")
@@ -42,7 +46,21 @@ async def worth(
         choices=_DAY_CHOICES,
         measured=measure,
         shares=shares(parts),
+        plot=_by_week(seen),
         judged=total.used + total.ignored + total.wrong,
         used=[use.value for use in USED_OUTCOMES],
         ago=ago,
     )
+
+
+def _by_week(seen: UsageReport) -> Plot | None:
+    """What became of what was put in, by week; None if nothing was judged."""
+    amounts = {
+        (week, name): getattr(counts, name)
+        for week, counts in seen.weeks.items()
+        for name in _OUTCOMES
+        if getattr(counts, name)
+    }
+    if not amounts:
+        return None
+    return by_week(amounts, seen.until[:10], seen.days // 7 + 1, "text", _OUTCOMES)
