@@ -5,16 +5,19 @@ VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2]
 VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(VERSION))
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help setup try quick test browser coverage check fix bench docs pictures clean
+.PHONY: help setup try quick test browser coverage check fix bench docs pictures lock release clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# With LOCKED=1, as in CI, exactly the packages of requirements/dev.txt, held against their hashes.
 $(VENV)/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Holdfast needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Setting up $(VENV) (once; about a minute) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(if $(LOCKED),$(PIP) --require-hashes -r requirements/dev.txt && $(PIP) --no-deps --no-build-isolation -e .,$(PIP) -e '.[dev]')
 	@touch $@
 
 setup: $(VENV)/ready ## make the virtual environment
@@ -89,6 +92,17 @@ docs: setup      ## regenerate the generated parts of docs/, and build the site 
 
 pictures: setup browser ## take the pictures of the pages anew, with the sample sessions; look at them afterwards
 	@$(BIN)/python tools/screenshots.py
+
+.venv-release/ready: requirements/release.txt
+	@$(PYTHON) -m venv .venv-release
+	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
+	@touch $@
+
+lock: .venv-release/ready ## write requirements/ anew: all packages with their hashes
+	@PATH="$(CURDIR)/.venv-release/bin:$$PATH" python tools/lock.py
+
+release: .venv-release/ready ## wheel, SBOM and licences in dist/: make release BASE_IMAGE=NAME@sha256:...
+	@PATH="$(CURDIR)/.venv-release/bin:$$PATH" python tools/release.py "$(BASE_IMAGE)"
 
 bench: setup     ## measure; see bench/README.md
 	@$(BIN)/python -m bench

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tools.release import modules_of_tests
 
 from holdfast.version import __version__
 
@@ -50,6 +51,11 @@ def test_every_package_file_is_in_the_wheel(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts:
             assert f"holdfast/{path.relative_to(package).as_posix()}" in held
     assert any(name.endswith(".data/data/share/man/man1/holdfast.1") for name in held)
+
+
+def test_nothing_of_the_tests_is_in_the_wheel(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        assert modules_of_tests(archive.namelist()) == []
 
 
 def test_a_wheel_knows_the_commit_that_it_was_built_from(wheel: Path, installed: Path) -> None:
