@@ -69,8 +69,8 @@ def questions(route: str, other: Named) -> Iterator[Question]:
     named = [(other.names[0], id, uri) for id, uri in records]
     named += [(name, *records[0]) for name in (*other.names[1:], other.id)]
     for bank, id, uri in named:
-        values: dict[str, str] = {name: bank for name in _BANKS}
-        values |= {name: uri for name in _IDS} | {name: _WORD for name in _WORDS}
+        values: dict[str, str] = dict.fromkeys(_BANKS, bank)
+        values |= dict.fromkeys(_IDS, uri) | dict.fromkeys(_WORDS, _WORD)
         for own in (id, bank) if _PLACE.search(path) else (id,):
             word = uri.split("/")[0]
             places: dict[str, str] = {"word": word, "n": "1"}
