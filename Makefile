@@ -40,7 +40,7 @@ browser:
 # A worker takes a file at a time, the longest files first (tests/support/run_order.py).
 DIST ?= loadfile
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo $(or $(NUMBER_OF_PROCESSORS),2))
-PYTEST := $(BIN)/python -m pytest --maxprocesses 4 --dist $(DIST) --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist $(DIST) --no-loadscope-reorder
 
 # Otherwise each worker would read and compile Hypothesis, whose assertions pytest rewrites, anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,11 +51,13 @@ IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000
 QUICK := -m "not (process or model or browser or postgres or claude or slow)"
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
-	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $(CORES) $(QUICK)
+	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) --maxprocesses 4 -n $(CORES) $(QUICK)
 
-# All tests have two workers more than there are cores, because some wait for a process most of their time.
+# All tests have two workers more than there are cores, because some wait for a process most of their time, but four at most.
+WORKERS ?= $(shell n=$$(($(CORES) + 2)); [ $$n -lt 4 ] && echo $$n || echo 4)
+
 test: setup browser ## run all tests, and name the ten slowest
-	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $$(($(CORES) + 2)) --durations 10 --durations-min 1
+	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $(WORKERS) --durations 10 --durations-min 1
 
 # Tests take about twice as long when they are traced, so that only the quick ones fit into CI. The floor is a little below what they
 # reach (CONTRIBUTING.md). A failed test is left to `make test`: Python 3.11 now and then ends a thread that starts while it is traced
