@@ -127,6 +127,22 @@ def test_statements_that_nobody_amends_are_no_facts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "earlier",
+    [
+        "Rule for uploads: at most 10 MB per file, images only. Please implement it in src/up.py.",
+        "The upload limit is 10 MB, only images. Please change src/upload.py accordingly.",
+        "Users may upload files up to 10 MB; only images are accepted.",
+    ],
+)
+def test_a_limit_is_changed_by_a_reference_to_it(tmp_path: Path, earlier: str) -> None:
+    later = "about the upload limit we agreed on: it is 20 MB now, PDFs too"
+    facts = facts_of(tmp_path, pair_of(earlier, later, "The limit is 20 MB now."))
+    (linked,) = (fact for fact in facts if fact.superseded_by)
+    assert "10 MB" in linked.content and "Please" not in linked.content
+    assert any(later == fact.content for fact in facts)
+
+
+@pytest.mark.parametrize(
     ("earlier", "later", "status"),
     [
         ("product images are jpeg", "switch the product images over to webp", Status.SUPERSEDED),

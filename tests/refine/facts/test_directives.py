@@ -9,6 +9,9 @@ from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 
 LAID_DOWN = """\
+Rule for uploads: at most 10 MB per file, images only.
+Convention about branch names: the ticket first.
+Regel für Uploads: höchstens 10 MB.
 Remember that we deploy on Tuesdays.
 Always run the linter before you commit.
 From now on use pnpm.

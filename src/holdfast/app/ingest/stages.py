@@ -89,7 +89,7 @@ def _authorship(store: Store, run: StageRun) -> int:
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 13, _retain, by_vectors=1000),
-    Stage("facts", 9, _facts),
+    Stage("facts", 10, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 4, _reflect),
     Stage("concepts", 3, _concepts),

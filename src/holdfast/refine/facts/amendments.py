@@ -102,6 +102,8 @@ _NUMBERS: dict[str, str] = dict(
         strict=True,
     )
 )
+# Other words for a limit, by which people refer to it later ("the upload limit").
+_LIMIT = regex(r"\b(?:at most|no more than|up to(?= \d)|capped at|höchstens)\b", re.IGNORECASE)
 # Places of which a statement about one says nothing about another.
 _PLACES = (
     frozenset("staging production prod dev development local preview qa".split()),
@@ -125,7 +127,8 @@ class StatementWords(NamedTuple):
 @lru_cache(maxsize=5000)
 def statement_words(text: str) -> StatementWords:
     """The words of a statement. Cached, because a statement is compared with many others."""
-    split = (_NUMBERS.get(word, word) for word in words(plain(text).translate(_SPLIT)))
+    named = _LIMIT.sub(" limit ", plain(text))
+    split = (_NUMBERS.get(word, word) for word in words(named.translate(_SPLIT)))
     found = [(word, _stem(word)) for word in split]
     content = [s for word, s in found if _is_content(word, s)]
     pairs = {

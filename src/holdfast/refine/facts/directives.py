@@ -33,9 +33,10 @@ _EXPLICIT_BY_LANGUAGE = {
     r"\bin (?:the )?future,? (?:always|never|please|use|do|don['’]t)\b|"
     r"\bas of (?:today|now),? (?:we|use|all|every|the)\b|"
     r"\bmake it a (?:rule|habit)\b|\b(?:new|the|our|house|project|team) (?:rule|convention|policy)"
-    r"(?: here| now)?(?: is\b|:)|^(?:rule|convention|policy)\s*:|"
+    r"(?: here| now)?(?: is\b|:)|"
+    r"^(?:rule|convention|policy|decision)(?: (?:for|about|on) [^:.?!\n]{2,40})?\s*:|"
     r"\bwe(?:['’]ve| have|['’]d| had)? (?:just )?(?:decided|agreed|settled on|ruled)\b|"
-    r"\bit (?:was|has been|is) (?:decided|agreed|settled)\b|\bthe decision is\b|^decision\s*:|"
+    r"\bit (?:was|has been|is) (?:decided|agreed|settled)\b|\bthe decision is\b|"
     r"\b(?:we(?:['’]ve| have)?|i(?:['’]ve| have)?) changed (?:our|my) minds?\b|"
     r"^(?:scrap|forget|drop|ignore|revoke) (?:that|the|this|our|my) (?:\S+ )?(?:rule|convention|"
     r"policy|decision)\b|\bwe (?:no longer|don['’]t .{2,40} any ?more)\b|"
@@ -45,7 +46,7 @@ _EXPLICIT_BY_LANGUAGE = {
     "de": r"\bab (?:jetzt|sofort|heute)\b|\bvon (?:nun|jetzt) an\b|\bkünftig\b|\bin zukunft\b|"
     r"\b(?:wir haben|haben wir|wurde|ist) (?:uns |das |es )?.{0,60}"
     r"\b(?:entschieden|beschlossen|geeinigt|vereinbart|festgelegt)\b|\bdie regel (?:ist|lautet)\b|"
-    r"^regel\s*:",
+    r"^regel(?: (?:für|zu) [^:.?!\n]{2,40})?\s*:",
     "fr": r"\bdésormais\b|\bdorénavant\b|\bà partir (?:de maintenant|d['’]aujourd['’]hui)\b|"
     r"\b(?:nous avons|on a|c['’]est|il a été) (?:décidé|convenu|acté)\b|\bla règle est\b|"
     r"^règle\s*:",

@@ -77,6 +77,13 @@ _TASK = regex(
     r"that|it|a|an|all|my|our|me|your|and|to)\b)",
     re.IGNORECASE,
 )
+# The order to carry out what was just laid down: "Please implement that in src/upload.py."
+_CARRY_OUT = regex(
+    r"^(?:(?:please|pls|then|now|so|and|bitte|dann|por favor)[, ]+)+(?:implement|change|adapt|"
+    r"adjust|apply|update|fix|add|write|create|make|do|edit|use|set|run|ändere|passe)\b|"
+    r"^(?:implement|apply|adapt|adjust)\b|\b(?:accordingly|entsprechend)\b",
+    re.IGNORECASE,
+)
 # What is said to hold: a verb of state or an order of habit, a share, a limit or a default.
 _NORM = regex(
     r"\b(?:is|are|be|go|goes|stays?|needs?|gets?|must|has to|have to|may|can|should|shall|will|"
@@ -170,6 +177,8 @@ def find_plain_statements(message: str) -> list[str]:
     if len(typed) > _LIMITS.max_message_chars or "\n\n" in typed.strip():
         return []
     stated = [s for s in sentences(typed) if not _QUESTION.search(plain(s))]
+    while len(stated) > 1 and _CARRY_OUT.search(plain(stated[-1])):
+        stated.pop()
     whole = collapse_spaces(" ".join(stated))
     found = [whole] if len(whole) <= _LIMITS.max_whole_chars else stated
     kept = [text for text in found if _is_statement(plain(text))]

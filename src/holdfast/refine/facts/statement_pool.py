@@ -82,7 +82,10 @@ class StatementPool:
         self, claims: Iterable[Claim], context_of: Callable[[Claim], ExchangeContext]
     ) -> None:
         """`claims` are all that will be added; `context_of` reads what was said around one."""
-        self._weights = WordWeights(claim.text for claim in claims)
+        said: dict[str, list[str]] = {}
+        for claim in claims:  # a message may be several claims in the same words
+            said.setdefault(claim.turn or claim.id, []).append(claim.text)
+        self._weights = WordWeights(map(" ".join, said.values()))
         self._context_of = context_of
         self._by_word: dict[str, list[Claim]] = {}
 
