@@ -20,7 +20,12 @@ from holdfast.model.forge import Issue, Pull, Remark, RemarkKind, ThreadState
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.model.query import Passage
 from holdfast.model.trust import Trust
-from holdfast.recall.lookup.histogram import Histogram, adjacent_spans, read_span
+from holdfast.recall.lookup.histogram import (
+    BankCount,
+    Histogram,
+    adjacent_spans,
+    read_span,
+)
 from holdfast.settings import load_settings
 from holdfast.store.across_tables.overview import PeriodCount
 from tests.support.command_line import run_command
@@ -262,6 +267,43 @@ def test_bars_of_the_timeline_are_drawn_under_their_periods() -> None:
     (bar,) = lanes.bars
     assert lanes.columns[1].x <= bar.x < lanes.mark < bar.x + bar.width <= lanes.width
     assert lanes.columns[1].tooltip == "Feb 2026: 4 commits"
+
+
+def test_bars_are_days_in_pieces_by_bank_on_the_scale_of_their_lane() -> None:
+    detail = (
+        BankCount("a", "commit", "2026-02-01", 3),
+        BankCount("b", "commit", "2026-02-01", 1),
+        BankCount("a", "commit", "2026-02-15", 2),
+    )
+    spread = Histogram(
+        "2026", ("2026-01", "2026-02"), (PeriodCount("commit", "2026-02", 6),), detail
+    )
+    lanes = draw(spread, ("commit",), names={"a": "quay", "b": "harbour"})
+    assert [(lane.records, lane.most) for lane in lanes.lanes] == [(6, 4)] and lanes.unit == "day"
+    assert lanes.names == (("quay", "sort-0"), ("harbour", "sort-1"))
+    first, above, later = lanes.bars
+    assert first.tooltip == "quay, 3 commits, 1 Feb 2026" and above.colour == "sort-1"
+    assert first.height == pytest.approx(3 * above.height, rel=0.02)
+    assert above.y + above.height == pytest.approx(first.y, abs=0.1)
+    assert lanes.columns[1].x <= first.x < later.x < lanes.columns[1].x + lanes.columns[1].width
+
+
+def test_the_timeline_names_banks_and_has_its_numbers(server: Server) -> None:
+    page = server.ask("/timeline").text
+    legend = page.partition('aria-label="Banks"')[2].partition("</ul>")[0]
+    assert "tidewatch" in legend and "harbour" in legend
+    assert "Each bar is a day" in page and ">In numbers<" in page
+    assert re.search(r" · <bdi>harbour</bdi>", page.partition("<h2>The latest")[2])
+    one = server.ask("/timeline?bank=harbour").text
+    assert 'aria-label="Banks"' not in one
+
+
+def test_commits_and_changed_lines_are_drawn_by_week(server: Server) -> None:
+    page = server.ask("/repos?bank=harbour").text
+    assert "<title>2026-03-02: made otherwise, 4" in page
+    assert re.search(r"<title>2026-03-02: added, \d+ lines</title>", page)
+    assert '<caption class="sr">Commits by author</caption>' in page
+    assert "Commits by week" not in server.ask("/repos?bank=harbour&path=lost.txt").text
 
 
 def test_plots_are_drawn_to_scale() -> None:

@@ -15,6 +15,7 @@ from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.time_bars import KINDS, draw, period_name
 from holdfast.model.query import TimelinePosition
 from holdfast.recall.lookup.histogram import adjacent_spans, count_by_period, events_in, read_span
+from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.lookup.timeline import Event
 
 router = APIRouter(prefix="/timeline")
@@ -67,7 +68,7 @@ async def timeline(
             )
         ],
         latest_first=latest_first,
-        lanes=draw(spread, kinds, seen["anchor_time"]),
+        lanes=draw(spread, kinds, seen["anchor_time"], seen["names"]),
         bank=bank,
         query=query,
         kinds=kinds if len(kinds) < len(KINDS) else (),
@@ -105,6 +106,10 @@ def _load(memory: Holdfast, query: TimelineQuery) -> Shown:
     return {
         "banks": reader.banks.all(),
         "spread": count_by_period(reader, id, span, query.kinds),
+        "names": {one.id: one.name for one in reader.banks.all()},
+        "origins": origins(
+            reader, [Named(event.bank, event.uri, event.session) for event in events]
+        ),
         "events": [(event, page_url(reader, event.bank, event.uri)) for event in events],
         "anchor_time": anchor_time,
         "earlier": _format_position(ends[0]) if ends else "",
