@@ -237,7 +237,8 @@ def test_the_health_page_shows_the_same_as_status(
     assert "every line is accounted for" in words and told["capture"]["sentence"] in words
     for count in (told["ledger"]["captured"], told["ledger"]["lines"], told["turns"]):
         assert f"{count:,}" in words
-    assert "1,500" in (page.locator("svg.plot title").first.text_content() or "")
+    costs = page.locator("section", has=page.get_by_role("heading", name="Costs"))
+    assert "1,500" in (costs.locator("svg.plot title").first.text_content() or "")
     assert accessibility_problems(page) == []
     page.get_by_role("link", name="Run checks").click()
     page.wait_for_url("**look=doctor*")
