@@ -13,7 +13,6 @@ below the thresholds of `GoalBriefLimits` are not quoted; how they are ranked is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast.brief.first_prompt import PromptSimilarity, goal_of
@@ -103,21 +102,20 @@ LIMITS = GoalBriefLimits()
 PassageSearch = Callable[[str, Terms], Sequence[tuple[Passage, float]]]
 
 
-@dataclass(slots=True)
 class _ScoredItem:
     """A work item, and how similar it is to the prompt."""
 
-    item: WorkItem
-    share: float = 0.0
-    rare_words: int = 0
-    cosine: float = 0.0
-    # The similarity by a file of the area, and whether the prompt names a file of the item.
-    by_file: float = 0.0
-    named: bool = False
-
-    # What it has at least, because it replaces an item that has it.
-    inherited_share: float = 0.0
-    inherited_words: int = 0
+    def __init__(self, item: WorkItem) -> None:
+        self.item = item
+        self.share = 0.0
+        self.rare_words = 0
+        self.cosine = 0.0
+        # The similarity by a file of the area, and whether the prompt names a file of the item.
+        self.by_file = 0.0
+        self.named = False
+        # What it has at least, because it replaces an item that has it.
+        self.inherited_share = 0.0
+        self.inherited_words = 0
 
     def inherit(self, earlier: _ScoredItem) -> None:
         """Take over how similar an item is that this one replaces: it is about the same."""

@@ -4,7 +4,6 @@ these decisions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -70,9 +69,8 @@ class DecisionQuote(NamedTuple):
         return self.by_person and self.explicit and enough
 
 
-@dataclass(frozen=True)
-class WorkItem:
-    """One exchange, commit or memory. `read` finds its decisions when they are first needed."""
+class _WorkItemFields(NamedTuple):
+    """What a work item is made of."""
 
     kind: str
     id: str
@@ -94,6 +92,11 @@ class WorkItem:
     shared_by: str = ""
     # A remembered text that lays nothing down: an agent kept it, or it says what happened.
     is_note: bool = False
+
+
+class WorkItem(_WorkItemFields):
+    """One exchange, commit or memory. `read` finds its decisions when they are first needed. No
+    dataclass: to import their module takes a hook ten milliseconds."""
 
     @cached_property
     def uri(self) -> str:
@@ -210,7 +213,7 @@ class WorkItems:
                 continue
             if not later.has_decision:
                 # It amends a decision, so it is one, though it does not say so.
-                later = replace(later, read=partial(_fact_quotes, holds))
+                later = later._replace(read=partial(_fact_quotes, holds))
             found.append(Superseded(fact, earlier, later))
         return found
 

@@ -7,9 +7,7 @@ has all the text. Whatever goes wrong, it exits 0 and prints nothing.
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
 from importlib import import_module
 
@@ -46,9 +44,9 @@ def main(event: str, agent: str = "") -> None:
     answer: Any = import_module("answer")
     home = answer.HookHome()
     data = sys.stdin.buffer.read(answer.MAX_PAYLOAD_BYTES)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, answer.TOTAL_TIMEOUT_S)
-    payload = json.loads(data)
+    answer.signal.signal(answer.signal.SIGALRM, answer.signal.SIG_DFL)
+    answer.signal.setitimer(answer.signal.ITIMER_REAL, answer.TOTAL_TIMEOUT_S)
+    payload = answer.read_json(data)
     if not answer.is_object(payload):
         return
     payload = renamed(payload, agent)
@@ -61,7 +59,7 @@ def main(event: str, agent: str = "") -> None:
         answer.answer_start(home, session, payload)
         return
     fields = {**{name: payload.get(name) for name in KEPT_FIELDS}, "reason": "other"}
-    answer.write_event(home, "SessionEnd", session, json.dumps(fields).encode())
+    answer.write_event(home, "SessionEnd", session, answer.write_json(fields).encode())
     answer.start_worker(home, NO_OWN_EVENT)
 
 
