@@ -136,11 +136,12 @@ def test_no_payload_leaves_a_brief(attacked: Attacked) -> None:
     for number, payload in numbered():
         bank = bank_of(attacked, number)
         briefs = attacked.memory.briefs
-        for brief in (briefs.session_brief(bank), briefs.goal_brief(QUESTION, bank)):
+        both = (briefs.session_brief(bank), briefs.goal_brief(QUESTION, bank))
+        for brief in both:
             assert brief.text, f"{bank} has no brief"
             frames.check_brief(brief.text, payload)
-            told += "[shared by mallory" in brief.text
-    assert told == 2 * len(PAYLOADS), "what another person wrote is told, and marked"
+        told += any("[shared by mallory" in brief.text for brief in both)
+    assert told == len(PAYLOADS), "what another person wrote is told, and marked"
 
 
 @pytest.mark.slow
@@ -157,7 +158,7 @@ def test_no_payload_leaves_what_hooks_print(attacked: Attacked) -> None:
         for brief in [one for found in triggers["files"].values() for one in found]:
             frames.check_brief(brief["text"], payload)
             checked += 1
-    assert checked >= len(PAYLOADS)
+    assert checked, "no file has a brief of its own"
 
 
 def call(engine: MainEngine, name: str, **given: str) -> tuple[str, Any]:
@@ -175,7 +176,7 @@ def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
         engine = MainEngine(memory, WriteTools(memory, bank), bank)
         text, data = call(engine, "memory_recall", query=f"crane gate wait {bank}")
         # A heading of ours begins with the day; it has no words of a record.
-        frames.check_text(text, payload, ("| ", "Does not hold any more: “"))
+        frames.check_text(text, payload, ("| ", "Does not hold any more: "))
         frames.check_data(data)
         for hit in [hit for hit in data["hits"] if "outside" in hit]:
             shared += "shared" in hit
@@ -243,11 +244,12 @@ def test_no_payload_leaves_what_commands_print(attacked: Attacked) -> None:
         printed = run_command(["recall", *words], env)
         assert printed.returncode == 0, printed.stderr
         check_group(printed.stdout, group, ("      ",))
-    for number in range(0, len(PAYLOADS), 10):
-        printed = run_command(["ask", QUESTION, "--bank", bank_of(attacked, number)], env)
-        assert printed.returncode == 0 and "shared by mallory" in printed.stdout
-        # A long line of an answer goes on in the next, indented.
-        frames.check_text(printed.stdout, PAYLOADS[number], (*"0123456789", "  "))
+        question = f"What does the lantern{group} of the pier have?"
+        printed = run_command(["ask", question, "--bank", QUAY], env)
+        assert printed.returncode == 0 and "shared by Mallory" in printed.stdout
+        for payload in PAYLOADS[group::GROUPS]:
+            # A long line of an answer goes on in the next, indented.
+            frames.check_text(printed.stdout, payload, (*"0123456789[", "  "))
 
 
 @pytest.mark.slow
@@ -273,7 +275,7 @@ def environment(attacked: Attacked) -> dict[str, str]:
 def test_what_others_share_is_at_most_of_medium_confidence(attacked: Attacked) -> None:
     for number in range(0, len(PAYLOADS), 5):
         bank = attacked.memory.context.bank_id(bank_of(attacked, number)) or ""
-        found = attacked.memory.recall(QUESTION, bank_of(attacked, number))
+        found = attacked.memory.recall(f"crane gate {bank_of(attacked, number)}", bank)
         shared = [hit for hit in found.hits if hit.shared]
         assert shared and all(hit.is_from_outside for hit in shared)
         sure = confidence_in(attacked.memory.reader, bank, QUESTION, shared)

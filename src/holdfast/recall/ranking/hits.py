@@ -116,11 +116,11 @@ def _own_correction(reader: Reader, bank: str, kind: str, id: str) -> str:
 
 
 def _origin_notes(reader: Reader, record: Record | None) -> tuple[str, str]:
-    """Who shared a record and when, and its name in the program it was imported from. A fact of
-    which all evidence was shared is shared itself."""
-    if isinstance(record, Fact) and record.evidence:
-        notes = [_shared_memory(reader, record.bank, name) for name in record.evidence]
-        return (notes[-1] if all(notes) else ""), ""
+    """Who shared a record and when, and its name in the program it was imported from. A fact
+    may be in the words of whoever shared some of its evidence."""
+    if isinstance(record, Fact):
+        notes = (_shared_memory(reader, record.bank, name) for name in record.evidence)
+        return next(filter(None, notes), ""), ""
     if isinstance(record, SharedRecord):
         return f"by {record.author} on {record.shared[:10]}", ""
     if isinstance(record, Memory):
