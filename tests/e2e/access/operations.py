@@ -20,17 +20,17 @@ BANK, ID, TEXT, PLAIN = "bank", "id", "text", "plain"
 # What places are called that name something. One that is called otherwise, and takes text, must
 # be listed here before anything passes.
 _NAMES_BY_MEANING = {
-    BANK: "bank aliases",
+    BANK: "bank aliases with",
     ID: "id session session_id anchor uri into focus commit pull issue thread record anchor_id "
     "proposal review entry last",
     TEXT: "q question query about prompt what words text pattern file path concept name alias "
     "content domain who where why background author near seen branch agent type topic other "
-    "paths at from speaker",
+    "paths at from speaker find",
     PLAIN: "cursor as_of asOf since until day kind kinds knowledge layer layers budget network "
     "networks expansion fusion limit count confirm scope action outcome tab note shelf status "
     "view lane span sort preset last-event-id show every word confidence rules domain_of before "
     "after page offset days dropped key to look month year depth hops backups back n seq sure "
-    "retention of",
+    "retention of act none",
 }
 _BANK_PARAMETERS = {("{name}", "name"), ("{id}", "id"), ("graph bank", "name")}
 _KNOWN = {name: meaning for meaning, names in _NAMES_BY_MEANING.items() for name in names.split()}

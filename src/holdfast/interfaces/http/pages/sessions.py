@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import injected_texts
 from holdfast.app.views.session_search import (
+    DECISION,
     KINDS,
     MAX_FOUND,
     FoundMessages,
@@ -97,7 +98,7 @@ async def at_message(name: str, n: int) -> RedirectResponse:
 
 @router.get("/{name}/next")
 async def next_place(
-    request: PageRequestDep, name: str, kind: str = "", after: Place = 0
+    request: PageRequestDep, name: str, kind: str = DECISION, after: Place = 0
 ) -> RedirectResponse:
     """Redirect to the next decision, error or edit of a session."""
     if kind not in KINDS:
