@@ -101,8 +101,8 @@ def test_filters_among_the_words_count_and_can_be_taken_away(
         "Since: 2026-11",
     ]
     page.get_by_role("link", name="Remove the filter Since").click()
-    assert page.locator(".chosen li").count() == 1
-    assert page.locator(".found > div > ol h2").count() == min(every, 20)
+    expect(page.locator(".chosen li")).to_have_count(1)
+    expect(page.locator(".found > div > ol h2")).to_have_count(min(every, 20))
 
 
 def test_results_are_counted_paged_and_sorted(server: Server) -> None:
