@@ -17,7 +17,8 @@ statements, for the second look, are kept beside it (`.npz`).
 recall of items of weight 2 and 3, precision of statements, statements a session; by words alone and
 with the second look. Projects are never split. `--write` trains on everything and writes
 src/holdfast/refine/distil/selector.npz.
-Nothing but numpy is needed; the seed is fixed, and a run takes some minutes on a CPU.
+Nothing but numpy and the encoder is needed; the seed is fixed. Processor time for 193 sessions:
+cosines and vectors for the first time eight minutes, `--write` two more, `--check` seventeen.
 """
 
 from __future__ import annotations

@@ -206,6 +206,19 @@ def test_the_selector_knows_where_something_was_said(place: Place) -> None:
     assert of_place.tolist() != of_reply.tolist()
 
 
+def test_a_plan_that_a_session_starts_with_is_no_persons_words() -> None:
+    plan = "# Plan: Read every row once\n\nNever read a row of the ledger twice.\n\n- Verify the "
+    plan += "totals of the ledger of each tenant by hand."
+    prompt = said(Role.USER, f"Implement the following plan:\n\n{plan}")
+    found = find_utterances([prompt])
+    assert [(u.place, u.is_person) for u in found] == [(Place.PLAN, False)] * 2
+    limits = SelectionLimits(threshold=-100.0)
+    kept = distil([prompt], Context(), packaged_selector(), limits)
+    assert {one.is_person for one in kept} == {False}
+    assert any("Never read a row" in one.said for one in kept)
+    assert not any("Verify" in one.said for one in kept)
+
+
 def test_answers_plans_and_refusals_are_said_too() -> None:
     answered = ToolCall("AskUserQuestion", result='"Which store is used?"="PostgreSQL"')
     planned = ToolCall("ExitPlanMode", action="# Plan\nMove the store to PostgreSQL.")
@@ -231,6 +244,9 @@ def test_text_from_outside_is_not_said() -> None:
         ("Done. The cache is keyed by tenant.", "", "", "The cache is keyed by tenant."),
         ("the key lacks the tenant", "Root cause", "", "Root cause: The key lacks the tenant"),
         ("The key has the tenant", "Summary", "", "The key has the tenant"),
+        ("Add the tenant", "✅ 2. Cache keys", "", "Cache keys: Add the tenant"),
+        ("Add the tenant", "Step 3: Cache keys", "", "Cache keys: Add the tenant"),
+        ("Add the tenant", "2 keys per tenant", "", "2 keys per tenant: Add the tenant"),
         (
             "It is read twice at start-up.",
             "",
@@ -283,6 +299,9 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
         "The new flow of the ledger is internally consistent with existing patterns.",
         "I did not find any high-confidence bugs in the ledger or in its importer.",
         "The importer agent is handling the casts of the ledger that were left over.",
+        "Fixed, committed as `cda00efd` on `main` and pushed, pre-commit hooks all passed.",
+        "**Lines 95-110**: the flag of the ledger and its queue are already defined there",
+        "## Verification\n\nImport a ledger with two tenants and compare both totals by hand.",
     ],
 )
 def test_verdicts_parts_of_findings_and_what_agents_are_at_are_not_distilled(reply: str) -> None:

@@ -20,7 +20,7 @@ class StandaloneLimits(NamedTuple):
     """When a subject is added, and how long the result may get."""
 
     max_chars: int = 400
-    max_subject_chars: int = 80
+    max_subject_chars: int = 120
     # A statement that shares so many words with the subject names it itself.
     shared_words: int = 3
     # A first sentence of fewer words ("Done.", "All fixed.") is left out before another.
@@ -39,6 +39,12 @@ _OPENER = regex(
     r"^(?:(?:so|ok(?:ay)?|yes|no|yep|yeah|right|sure|done|great|perfect|good|nice|excellent|thanks|"
     r"got it|all (?:done|set)|now|also|and|but|well|then|finally|in short|to be clear|"
     r"as expected|confirmed|verified|note|fyi)\b[\s,.!:;—–-]+)+",
+    re.IGNORECASE,
+)
+# The number of a step or a finding: its neighbours are not beside it.
+_NUMBER = regex(
+    r"^[^\w`(\[]*(?:(?:step|part|problem|fix|issue|finding|change|optimi[sz]ation)\s+)?"
+    r"#?\d{1,2}[a-z]?(?:\s*[.):]|\s+[—–-])\s*(?=\S)",
     re.IGNORECASE,
 )
 _SYMBOLS = regex(r"^(?:[^\w\s`'\"({\[<@#$/.*-]+\s+)+")
@@ -66,7 +72,7 @@ def standalone(statement: Statement) -> str:
         text = rest
     bare = _OPENER.sub("", text)
     text = capitalize(bare if len(bare) > len(text) // 2 else text)
-    lead = statement.lead
+    lead = _NUMBER.sub("", _SYMBOLS.sub("", statement.lead))
     repeats = text.lower().startswith(lead.lower()[: _LIMITS.same_letters])
     if lead and not repeats and not _GENERIC.match(lead):
         text = f"{lead}: {text}"

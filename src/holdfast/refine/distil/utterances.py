@@ -7,6 +7,7 @@ that closes an exchange sums up, what comes before it narrates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -49,6 +50,8 @@ class Utterance(NamedTuple):
 
 
 _PLAN_TOOLS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+# How Claude Code begins a session that carries out a plan of the one before: an agent wrote it.
+_ACCEPTED_PLAN = regex(r"\s*Implement the following plan:\s+(#.*)", re.DOTALL)
 _ANSWERED = regex(r"\"([^\"]{5,}?)\"=\"([^\"]+)\"")
 _REFUSED = "rejected by the user: "
 _MIN_CHARS = 8
@@ -83,20 +86,28 @@ def _of_turn(turn: Turn) -> Iterator[Utterance]:
                 place = Place.FIX if section is Section.FIXES else Place.SUMMARY
                 yield Utterance(turn, text, place, False)
     elif tool is None:
-        if len(turn.text) >= _MIN_CHARS and not signals.is_interruption(turn):
-            is_person = turn.role is Role.USER
+        is_person = turn.role is Role.USER
+        if is_person and (plan := _ACCEPTED_PLAN.match(turn.text)):
+            yield from (Utterance(turn, text, Place.PLAN, False) for text in _of_plan(plan[1]))
+        elif len(turn.text) >= _MIN_CHARS and not signals.is_interruption(turn):
             yield Utterance(turn, turn.text, Place.PROMPT if is_person else Place.REPLY, is_person)
     else:
         for text, place, is_person in _of_call(tool):
             yield Utterance(turn, text, place, is_person)
 
 
+def _of_plan(plan: str) -> Iterator[str]:
+    """A plan that was accepted, and its title as what is planned."""
+    yield plan
+    title = next(iter(headings(plan)), "").removeprefix("Plan: ")
+    if len(title.split()) >= _MIN_TITLE_WORDS:
+        yield f"{PLANNED}:\n\n{title}"
+
+
 def _of_call(tool: ToolCall) -> Iterator[tuple[str, Place, bool]]:
     if tool.name in _PLAN_TOOLS:
-        yield tool.action, Place.PLAN, False
-        title = next(iter(headings(tool.action)), "").removeprefix("Plan: ")
-        if len(title.split()) >= _MIN_TITLE_WORDS and tool.ok is not False:
-            yield f"{PLANNED}:\n\n{title}", Place.PLAN, False
+        for text in [tool.action] if tool.ok is False else _of_plan(tool.action):
+            yield text, Place.PLAN, False
     elif tool.name == "AskUserQuestion":
         for question, answer in _ANSWERED.findall(tool.result):
             yield f"{question} {answer}", Place.ANSWER, True

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, describes_failure, sentences
@@ -166,6 +167,10 @@ class Recap(NamedTuple):
         )
 
 
+# The messages around a recap are compared with each of its parts.
+_words_of = lru_cache(maxsize=256)(recap_words)
+
+
 class _Message(NamedTuple):
     """A message of a person or an agent. `calls` are the tools that the agent has called since a
     person spoke last, `calls_so_far` those of the session, `worked` whether it changed files since
@@ -174,10 +179,14 @@ class _Message(NamedTuple):
     turn: Turn
     text: str
     is_person: bool
-    stems: frozenset[str]
     calls: int
     calls_so_far: int
     worked: bool
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """What the message is about: found only for messages around one that may be a recap."""
+        return _words_of(self.text)
 
 
 class _Candidate(NamedTuple):
@@ -258,7 +267,7 @@ def _messages(turns: Sequence[Turn]) -> Iterator[_Message]:
             continue
         calls, worked = (0, False) if is_person else (calls, worked)
         text = _CODE_BLOCK.sub("\n", turn.text[: LIMITS.max_message])
-        yield _Message(turn, text, is_person, recap_words(text), calls, so_far, worked)
+        yield _Message(turn, text, is_person, calls, so_far, worked)
 
 
 def _candidates(

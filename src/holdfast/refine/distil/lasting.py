@@ -1,0 +1,148 @@
+"""Which statements say something that may last: most of what is said in a session does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.language import is_chatter, sentences
+from holdfast.refine.distil.features import Candidate, content_words
+from holdfast.refine.distil.kinds import is_left_open
+from holdfast.refine.distil.standalone import POINTS_BACK
+from holdfast.refine.distil.statements import Statement
+from holdfast.refine.distil.utterances import Place, Utterance
+from holdfast.refine.facts.hypotheses import is_guess
+from holdfast.regex import regex
+
+# What starts so is data or markup, not a statement.
+_DATA = ("{", "[", "<", "|", "$ ")
+# Words, without stop words, that a statement needs to be understood.
+_MIN_WORDS = 4
+# What an agent says of itself while it works, and what it takes for likely then.
+_NARRATES = regex(
+    r"\b(?:I['’](?:ll|m)|I (?:still |also |just |first |now )?(?:will|am|need|should|see|found)|"
+    r"let me|let['’]s|likely|probably|perhaps|might|may (?:be|have|rely|need))\b|"
+    r"^(?:wait|before I|before (?:\w+ing))\b",
+    re.I,
+)
+# What an agent is about to do, at any time.
+_ANNOUNCES = regex(r"\bI['’](?:ll|m (?:now |also )?\w+ing)\b|\bagent will\b", re.I)
+# What an agent read, looked at or left out: the result is said beside it.
+_READS = regex(
+    r"^\W*I(?:['’]ve| have)?(?: also| now| just| then)? (?:reviewed|read|checked|looked|examined|"
+    r"inspected|searched|explored|tried|attempted|ran|compared|went|did(?: not|n['’]t) (?:run|test|"
+    r"check|verify|touch|change))\b",
+    re.I,
+)
+# A part of a finding that is named by its label: how it would show, what could be done about it.
+_PART_OF_FINDING = regex(
+    r"^\W*(?:action(?:able fix)?|(?:suggested|proposed|recommended|possible) (?:fix|change|action)|"
+    r"suggestions?|recommendation|(?:failure |example |realistic )*(?:scenario|failure case)|"
+    r"impact|severity|evidence|repro(?:duction)?|why (?:this|it) (?:matters|is an? \w+))\W*:",
+    re.I,
+)
+# How matters stand among agents at the moment.
+_AT_WORK = regex(
+    r"\b(?:is|are) (?:already |still |now )?(?:handling|working on|online|standing by|waiting|"
+    r"in[_ ]progress|running|idle)\b|\bunblocked\b|\bstill working\b",
+    re.I,
+)
+# The prompt of a program or an agent, which says what the reader is.
+_ROLE = regex(r"^\W*(?:you are|your (?:job|task|role|name) is)\b", re.I)
+# A question as an order: what comes of it says more.
+_ASKS_TO_FIND_OUT = regex(
+    r"^\W*(?:(?:ok(?:ay)?|now|then|next|so|and|also|please|pls|hi|hey|let['’]?s|can you|could you|"
+    r"i (?:want|need) you to)[,.:! ]+)*(?:find out|figure out|look into|investigate|check|see|"
+    r"tell me|explain(?: to me)?|show me|analy[sz]e|determine)\s+"
+    r"(?:why|what|how|whether|if|where|who|when|which)\b",
+    re.I,
+)
+# Arguments for a plan, under their heading.
+_PRAISE_LEAD = regex(r"^\W*(?:benefits?|advantages|pros|why this works)\b", re.I)
+# Code and its description that was pasted into a prompt.
+_DIFF = regex(r"^(?:diff --git|@@ |[+]{3} |-{3} )|^(?:args|returns|raises|params?):", re.I)
+# A verdict that names nothing: "the tests cover it", "looks consistent with existing patterns".
+_VERDICT = regex(
+    r"\b(?:no (?:\w+[- ]){0,3}(?:bugs?|issues?|problems?|regressions?|concerns)\b.{0,20}\b(?:found|"
+    r"identified|stood out)|did(?:n['’]t| not) find any|(?:is|are|looks?) (?:internally )?"
+    r"(?:consistent|coherent|correct|solid|good|fine)\b|(?:correctly|properly) handles)",
+    re.I,
+)
+# How to try out what is to be done, below its heading or as a step of a plan.
+_TRIAL_LEAD = regex(
+    r"^\W*(?:\d+[.)]\s*)?(?:verif\w*|validation|test(?:s|ing)?(?: plan| steps)?|"
+    r"how to (?:test|verify)|manual (?:test|check)\w*|(?:post-)?checks?)\W*$",
+    re.I,
+)
+_TRIES = regex(
+    r"^\W*(?:optionally,? |then |finally,? |also )?(?:verify|check|confirm|re-?run|run|test|open|"
+    r"start|click|navigate|go to)\b",
+    re.I,
+)
+# Places in a file, without a word on what is there.
+_LINES = regex(r"^\W*lines? \d+", re.I)
+# What only names a commit: the words around its hash.
+_HASH = regex(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|\]\([^)\s]*\)", re.I)
+_ABOUT_COMMITS = content_words(
+    "fixed done committed commit amended pushed push branch main master origin remote successfully "
+    "pre-commit hooks hook tests lint typecheck clean pass passed checks green ran everything"
+)
+_SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
+# Written in the middle of a session: what they call open may be done at its end.
+_SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
+
+
+def may_last(candidate: Candidate, utterances: Sequence[Utterance]) -> bool:
+    """Whether a statement says something: a question does not, nor does an order to find something
+    out, a guess at a cause, an announcement, a verdict, a line that only leads to the next, one
+    that begins with what the sentence before it names, a part of a finding, a step to try a change
+    out, the name of a commit, or a few words."""
+    utterance, statement = utterances[candidate.utterance], candidate.statement
+    if utterance.place is Place.ANSWER:
+        # The question without its answer says nothing, nor does the answer without it.
+        return statement.is_whole
+    if not _is_full(statement.text) or _is_step(statement, utterance.place):
+        return False
+    if utterance.is_person:
+        text = statement.text
+        return not _ROLE.match(utterance.text) and not _asks(text) and not _DIFF.search(text)
+    return _tells(statement, utterance.place)
+
+
+def _is_full(text: str) -> bool:
+    """Whether a text is a statement of enough words."""
+    if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
+        return False
+    return len(content_words(text)) >= _MIN_WORDS and not _only_names_commit(text)
+
+
+def _is_step(statement: Statement, place: Place) -> bool:
+    """Whether a statement is a task of the moment, a step to try something out, or an argument."""
+    if place in _SNAPSHOTS and is_left_open(statement):
+        return True
+    if _PRAISE_LEAD.match(statement.lead) or _TRIAL_LEAD.match(statement.lead):
+        return True
+    return place is Place.PLAN and _TRIES.match(statement.text) is not None
+
+
+def _tells(statement: Statement, place: Place) -> bool:
+    """Whether what an agent said is more than talk about its work."""
+    text = statement.text
+    if statement.before and POINTS_BACK.match(text):
+        return False
+    if place is Place.REPLY and _NARRATES.search(text):
+        return False
+    if any(pattern.search(text) for pattern in _SAYS_NOTHING):
+        return False
+    return not any(is_guess(s) or is_chatter(s) for s in sentences(text))
+
+
+def _only_names_commit(text: str) -> bool:
+    return _HASH.search(text) is not None and not (
+        content_words(_HASH.sub(" ", text)) - _ABOUT_COMMITS
+    )
+
+
+def _asks(text: str) -> bool:
+    """Whether a person asks something, or only orders to find it out."""
+    return "?" in text or (_ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1)
