@@ -414,8 +414,9 @@ class _FencedPart:
             )
         self._part.update(bank)
 
-    def _progress_banks_behind(self, stage: str, version: int) -> list[str]:
-        return [b for b in self._part.banks_behind(stage, version) if self._principal.sees(b)]
+    def _progress_banks_behind(self, stage: str, version: int, vectors: bool = False) -> list[str]:
+        behind = self._part.banks_behind(stage, version, vectors)
+        return [bank for bank in behind if self._principal.sees(bank)]
 
     def _sessions_named(self, name: str) -> Any:
         return [one for one in self._part.named(name) if self._principal.sees(one.bank)]

@@ -8,15 +8,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.background.step_runner import LONGEST_RETRY_S, Step, WorkerPass
-from holdfast.app.background.steps import STEPS, needs_embedding
+from holdfast.app.background.steps import STEPS, group_concepts, needs_embedding
 from holdfast.app.background.transcript_queue import TranscriptQueue
 from holdfast.app.background.worker import WorkerOptions, WorkerOutcome, event_session, run_worker
 from holdfast.app.background.worker_log import MAX_LOG_BYTES, WorkerLog
+from holdfast.app.ingest.stages import stages_behind
 from holdfast.app.memory import Holdfast
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import ModelError, NewerSchemaError
@@ -264,6 +266,26 @@ def test_every_step_says_in_words_what_it_did(settings: Settings, tmp_path: Path
     assert {"ingest", "know", "brief"} <= set(lines)
     assert lines["know"].startswith("brought up to date: memories, facts, patterns")
     assert not [text for text in lines.values() if set(text) & set("[]{}'")]
+
+
+def test_concepts_of_a_large_bank_are_built_once_an_hour(settings: Settings) -> None:
+    folder, mark = settings.claude_dir / "projects", HomePaths(settings.home).last_grouping
+    large = Step("group", partial(group_concepts, large=1))
+    steps = [large if step.name == "group" else step for step in STEPS]
+
+    def behind_after(number: int) -> list[str]:
+        script = Script(f"22222222-0000-4000-8000-00000000000{number}")
+        script.user(f"Harbour {number} closes at night.")
+        script.write(folder)
+        HomePaths(settings.home).last_scan.unlink(missing_ok=True)
+        run_worker(settings, QUICK, steps)
+        with Holdfast(settings) as memory:
+            return stages_behind(memory.store, settings)
+
+    assert behind_after(1) == []
+    assert behind_after(2) == ["concepts"], "within the hour only concepts wait"
+    make_old(mark, 4000)
+    assert behind_after(3) == []
 
 
 def test_an_event_that_cannot_be_processed_does_not_keep_the_worker_running(

@@ -85,7 +85,7 @@ def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> No
     break_stages(settings)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
-    assert outcome.failed == ("know",)
+    assert outcome.failed == ("know", "group")
     with Holdfast(settings, lambda: at(2)) as memory:
         assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
 

@@ -43,6 +43,23 @@ def check_the_revision_of_a_bank_grows_with_every_change(make_store: MakeStore) 
         expect(store.progress.revision("nobody"), 0, "the revision of a bank without changes")
 
 
+def check_changed_vectors_are_seen_by_stages_that_read_them(make_store: MakeStore) -> None:
+    with prepared(make_store) as store, store.transaction():
+        store.derived.put(BANK, SESSION, [an_exchange()])
+        _see(store)
+        before = store.progress.revision(BANK)
+        store.progress.mark_vectors_changed(BANK)
+        expect(_unseen(store), [], "what a stage without vectors has not seen")
+        expect(store.progress.banks_behind("facts", 1), [], "the banks it is behind in")
+        behind = store.progress.banks_behind("facts", 1, vectors=True)
+        expect(behind, [BANK], "the banks that a stage with vectors is behind in")
+        unseen = store.progress.unseen_changes(BANK, "facts", 1, vectors=True)
+        expect(len(unseen), 1, "changes that a stage with vectors has not seen")
+        store.progress.mark_seen(BANK, "facts", 1, unseen[-1].number)
+        expect(store.progress.banks_behind("facts", 1, vectors=True), [], "the banks after it")
+        expect(store.progress.revision(BANK) > before, True, "a new revision")
+
+
 def check_a_stage_sees_each_change_once(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():

@@ -47,6 +47,10 @@ _LEFTOVERS_KEPT_S = _DAY_S
 # events are not held up.
 _EMBED_TURNS_S = 20.0
 _EMBED_ALL_S = 60.0
+# Building the concepts of a bank takes a second or more from about so many passages
+# on; then it is done once in so many seconds.
+_LARGE_BANK = 3000
+_GROUPING_INTERVAL_S = 3600.0
 # What a stage makes. Its own count is of banks, sessions or records, which is of no use to people.
 _STAGE_RESULTS = {
     "facts": "facts",
@@ -219,8 +223,10 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
     for line in retention:
         worker_pass.log.write(line)
     on_progress = worker_pass.reporter("knowing")
-    done = stages.update_stages(store, worker_pass.settings, worker_pass.now, on_progress)
-    proposed = worker_pass.memory.rules.sync_all(on_progress)
+    settings, now = worker_pass.settings, worker_pass.now
+    among = [stage for stage in stages.STAGES if stage is not stages.CONCEPTS]
+    done = stages.update_stages(store, settings, now, on_progress, among)
+    proposed = worker_pass.memory.rules.sync_all(on_progress, among)
     updated = ", ".join(_STAGE_RESULTS[name] for name, count in done.items() if count)
     return join_counts(
         *((True, line) for line in retention),
@@ -276,11 +282,39 @@ def embed(worker_pass: WorkerPass) -> str:
             raise TimeUpError
 
     try:
-        left = worker_pass.memory.ingestion.embed(_EMBED_TURNS_S, on_progress, threads=1)
+        left = worker_pass.memory.ingestion.embed(
+            _EMBED_TURNS_S, on_progress, threads=1, then_group=False
+        )
     except TimeUpError:
         left = 1
     worker_pass.run_again = worker_pass.run_again or bool(left and reached)
     return f"{reached} passages got vectors{'; more wait' if left else ''}"
+
+
+def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
+    """Build the concepts of the banks that changed, now that there are vectors. All of a bank are
+    built anew: those of banks with `large` passages once an hour, not after every turn."""
+    store, settings = worker_pass.memory.store, worker_pass.settings
+    behind = stages.CONCEPTS.banks_behind(store, settings)
+    mark = worker_pass.paths.last_grouping
+    is_large = any(store.passages.count(bank, large) >= large for bank in behind)
+    if not behind or (is_large and not _is_old(mark, _GROUPING_INTERVAL_S)):
+        return ""
+    report = worker_pass.reporter("grouping")
+    done = stages.update_stages(store, settings, worker_pass.now, report, [stages.CONCEPTS])
+    mark.touch()
+    changed = done.get(stages.CONCEPTS.name, 0)
+    # The texts of concepts get vectors, too.
+    worker_pass.run_again = worker_pass.run_again or bool(changed)
+    return f"brought up to date: {counted(changed, 'concept')}" if changed else ""
+
+
+def _is_old(mark: Path, seconds: float) -> bool:
+    """Whether a mark is as old as this or missing, or its time is in the future."""
+    try:
+        return not 0 <= time() - mark.stat().st_mtime < seconds
+    except OSError:
+        return True
 
 
 def needs_embedding(reader: Reader, settings: Settings) -> bool:
@@ -355,5 +389,6 @@ STEPS = (
     Step("brief", write_briefs),
     Step("push", push_outbox),
     Step("embed", embed),
+    Step("group", group_concepts),
     Step("tidy", remove_leftovers, runs_without_memory=True),
 )

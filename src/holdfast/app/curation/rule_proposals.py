@@ -7,7 +7,7 @@ or if the settings allow it without asking. Teaching a rule directly is in `rule
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from holdfast.app.core.context import Context
 from holdfast.app.curation.records import refresh_derived
 from holdfast.app.curation.rule_files import RuleFiles
-from holdfast.app.ingest.stages import update_stages
+from holdfast.app.ingest.stages import STAGES, Stage, update_stages
 from holdfast.errors import HoldfastError, InputError, NotFoundError
 from holdfast.learn.agent_lessons import USER_PREFIX
 from holdfast.learn.existing_rules import find_matching_rule
@@ -159,14 +159,16 @@ class RuleProposals:
         self._propose(id, root)
         return self.candidates(bank)
 
-    def sync_all(self, on_progress: Callable[[], None] = lambda: None) -> int:
-        """Read the rule files of all banks again and derive what depends on them; returns how many
-        proposals are new."""
+    def sync_all(
+        self, on_progress: Callable[[], None] = lambda: None, among: Sequence[Stage] = STAGES
+    ) -> int:
+        """Read the rule files of all banks again and run these stages, because they depend on the
+        files; returns how many proposals are new."""
         current, folder = self._context.current_project()
         for bank in self._store.banks.all():
             self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
-        update_stages(self._store, self._context.settings, self._context.now, on_progress)
+        update_stages(self._store, self._context.settings, self._context.now, on_progress, among)
         return self.propose_all()
 
     def propose_all(self) -> int:

@@ -131,15 +131,17 @@ class Ingestion:
         on_progress: Callable[[int, int], None] = lambda done, total: None,
         threads: int | None = None,
         executor: Executor | None = None,
+        then_group: bool = True,
     ) -> int:
         """Compute the vectors that are missing; those of commits and of turns for at most
-        `turns_for` seconds each. Returns how many are still missing."""
+        `turns_for` seconds each. Returns how many are still missing. Unless `then_group` is false,
+        concepts are built from them."""
         from holdfast.app.ingest import embedding
 
         store, settings = self._context.store, self._context.settings
         embedder = embedding.open_embedder(settings, threads)
         left = embedding.embed(store, settings, embedder, turns_for, on_progress, executor)
-        if any(self.update().values()):  # concepts use vectors
+        if then_group and any(self.update().values()):
             left = embedding.embed(store, settings, embedder, 0.0, on_progress)
         self._search.reload_model()
         return left

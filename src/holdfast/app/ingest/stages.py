@@ -5,7 +5,7 @@ A stage's module is imported only when that stage has work.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from holdfast.inference import packaged
@@ -25,12 +25,19 @@ class StageRun(NamedTuple):
 
 class Stage(NamedTuple):
     """A stage: its name, the version of its rules, the function that brings every bank up to date,
-    which returns how many records changed, and what is added to the version with vectors."""
+    which returns how many records changed, what is added to the version with vectors, and whether
+    it reads the vectors of the store."""
 
     name: str
     version: int
     run: Callable[[Store, StageRun], int]
     by_vectors: int = 0
+    reads_vectors: bool = False
+
+    def banks_behind(self, store: Store, settings: Settings) -> list[str]:
+        """The banks with changes that the stage has not seen with its present rules."""
+        version = self.version_with(settings)
+        return store.progress.banks_behind(self.name, version, self.reads_vectors)
 
     def version_with(self, settings: Settings) -> int:
         """The version of what the stage makes with these settings."""
@@ -85,14 +92,17 @@ def _authorship(store: Store, run: StageRun) -> int:
     return link_all_commits(store, run.on_progress)
 
 
+# Builds all concepts of a bank anew, from the vectors too.
+CONCEPTS = Stage("concepts", 3, _concepts, reads_vectors=True)
+
 # In order: a stage reads what those before it wrote. A stage's module is imported only when it has
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
-    Stage("retain", 13, _retain, by_vectors=1000),
+    Stage("retain", 14, _retain, by_vectors=1000),
     Stage("facts", 10, _facts),
     Stage("patterns", 3, _patterns),
     Stage("reflect", 4, _reflect),
-    Stage("concepts", 3, _concepts),
+    CONCEPTS,
     Stage("entities", 5, _entities),
     Stage("authorship", 2, _authorship),
 )
@@ -100,11 +110,7 @@ STAGES = (
 
 def stages_behind(store: Store, settings: Settings) -> list[str]:
     """The names of the stages that have not processed every change with their present rules."""
-    return [
-        stage.name
-        for stage in STAGES
-        if store.progress.banks_behind(stage.name, stage.version_with(settings))
-    ]
+    return [stage.name for stage in STAGES if stage.banks_behind(store, settings)]
 
 
 def update_stages(
@@ -112,17 +118,18 @@ def update_stages(
     settings: Settings,
     now: Callable[[], str],
     on_progress: OnProgress = lambda: None,
+    among: Sequence[Stage] = STAGES,
 ) -> dict[str, int]:
-    """Run the stages that are behind; returns how many records each has changed. Sessions are
-    derived first, because one that is not derived yet looks empty to the stages."""
+    """Run those of some stages that are behind; returns how many records each has changed. Sessions
+    are derived first, because one that is not derived yet looks empty to the stages."""
     if store.sessions.stale(1):
         from holdfast.refine.sessions import derive
 
         derive.derive_stale(store, on_progress)
     add_missing_parts(store, on_progress)
     done: dict[str, int] = {}
-    for stage in STAGES:
-        if store.progress.banks_behind(stage.name, stage.version_with(settings)):
+    for stage in among:
+        if stage.banks_behind(store, settings):
             run = StageRun(on_progress, now(), uses_vectors(settings))
             done[stage.name] = stage.run(store, run)
     return done

@@ -33,7 +33,7 @@ _TRIES_WITHOUT_LOCK = 2
 def update_concepts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
     """Update the concepts of every bank with changes; returns how many were written or removed."""
     changed = 0
-    for bank in writer.progress.banks_behind(NAME, VERSION):
+    for bank in writer.progress.banks_behind(NAME, VERSION, vectors=True):
         changed += update_bank_concepts(writer, bank)
         on_progress()
     return changed
@@ -72,7 +72,7 @@ def _rule_name(made: DerivedConcept) -> str:
 
 def _latest_change(writer: Writer, bank: str) -> int:
     """The number of the latest change that this stage has not seen; 0 if there is none."""
-    unseen = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT)
+    unseen = writer.progress.unseen_changes(bank, NAME, VERSION, _NO_LIMIT, vectors=True)
     return unseen[-1].number if unseen else 0
 
 

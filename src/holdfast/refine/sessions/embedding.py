@@ -143,7 +143,7 @@ def _store_vectors(
         for bank, own in rows.items():
             writer.vectors.put(bank, embedder.name, own)
         for bank in {passage.bank for passage in passages if passage.kind in _GROUPED_KINDS}:
-            writer.progress.mark_changed(bank, "")
+            writer.progress.mark_vectors_changed(bank)
 
 
 def _units(passage: Passage) -> Iterator[_EmbeddingUnit]:

@@ -29,6 +29,9 @@ _UNSEEN = (
     "AND stage = ? AND version = ?), 0)"
 )
 
+# In place of a session: only vectors of the bank have changed.
+_VECTORS = ":vectors"
+
 _OLDER = (
     "FROM session AS s LEFT JOIN session_derivation ON session_derivation.bank = s.bank AND "
     "session_derivation.session = s.id "
@@ -47,6 +50,11 @@ _HAS_CURRENT_SUMMARY = _HAS_SUMMARY.format(which="last_seq >= {last} AND m.versi
 _LAST_SEQ = "(SELECT max(last_seq) FROM exchange WHERE bank = r.bank AND session = r.session)"
 
 
+def _left_out(vectors: bool) -> str:
+    """The name in place of a session whose changes are left out; one that nothing has for none."""
+    return ":none" if vectors else _VECTORS
+
+
 class StageProgress:
     """The work lists of stages."""
 
@@ -54,21 +62,24 @@ class StageProgress:
         self._db = db
 
     def unseen_changes(
-        self, bank: str, stage: str, version: int, limit: int = 1000
+        self, bank: str, stage: str, version: int, limit: int = 1000, vectors: bool = False
     ) -> list[SessionChange]:
-        """The changes of a bank that this version of a stage has not seen, oldest first."""
+        """The changes of a bank that this version of a stage has not seen, oldest first; with
+        `vectors` also that vectors have changed."""
         found = self._db.all(
             f"SELECT number, session FROM session_change WHERE {_UNSEEN} AND bank = ? "
-            "ORDER BY number LIMIT ?",
-            (stage, version, bank, limit),
+            "AND session <> ? ORDER BY number LIMIT ?",
+            (stage, version, bank, _left_out(vectors), limit),
         )
         return [SessionChange(*row) for row in found]
 
-    def banks_behind(self, stage: str, version: int) -> list[str]:
-        """The banks with changes that this version of a stage has not seen."""
+    def banks_behind(self, stage: str, version: int, vectors: bool = False) -> list[str]:
+        """The banks with changes that this version of a stage has not seen; with `vectors` also
+        those of which only vectors have changed."""
         found = self._db.all(
-            f"SELECT DISTINCT bank FROM session_change WHERE {_UNSEEN} ORDER BY bank",
-            (stage, version),
+            f"SELECT DISTINCT bank FROM session_change WHERE {_UNSEEN} AND session <> ? "
+            "ORDER BY bank",
+            (stage, version, _left_out(vectors)),
         )
         return [bank for (bank,) in found]
 
@@ -97,6 +108,10 @@ class StageProgress:
         # As a new row, which has a higher number than every other.
         self._db.run("DELETE FROM session_change WHERE bank = ? AND session = ?", (bank, session))
         self._db.run(insert("session_change", "bank, session"), (bank, session))
+
+    def mark_vectors_changed(self, bank: str) -> None:
+        """Vectors of a bank have changed, and nothing else."""
+        self.mark_changed(bank, _VECTORS)
 
 
 class DerivationVersions:
