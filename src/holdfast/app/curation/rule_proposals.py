@@ -160,15 +160,17 @@ class RuleProposals:
         return self.candidates(bank)
 
     def sync_all(
-        self, on_progress: Callable[[], None] = lambda: None, among: Sequence[Stage] = STAGES
+        self, on_progress: Callable[[], None] = lambda: None, among: Sequence[Stage] | None = None
     ) -> int:
-        """Read the rule files of all banks again and run these stages, because they depend on the
-        files; returns how many proposals are new."""
+        """Read the rule files of all banks again and run these stages (default: all), which depend
+        on the files; returns how many proposals are new."""
         current, folder = self._context.current_project()
         for bank in self._store.banks.all():
             self._files.sync(bank.id, folder if bank.id == current else "")
             on_progress()
-        update_stages(self._store, self._context.settings, self._context.now, on_progress, among)
+        update_stages(
+            self._store, self._context.settings, self._context.now, on_progress, among or STAGES
+        )
         return self.propose_all()
 
     def propose_all(self) -> int:
