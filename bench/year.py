@@ -152,7 +152,8 @@ def simulate_month(place: Path, first: int, last: int) -> None:
             number = day * A_DAY + n
             write_session(place, sources[number % len(sources)], number, day, n)
         before = time.process_time()
-        paths.last_scan.unlink(missing_ok=True)
+        for mark in (paths.last_scan, paths.last_grouping):  # a day has passed
+            mark.unlink(missing_ok=True)
         run_worker(settings, days, now=lambda day=day: day_time(day))
         by_day.append(time.process_time() - before)
     backup_began = time.process_time()

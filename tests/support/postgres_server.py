@@ -48,7 +48,6 @@ _TEMPLATE, _CUT = "whole", "cut"
 _QUICK = {
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "listen_addresses": "",
     "shared_buffers": "32MB",
     "max_connections": "40",
@@ -88,8 +87,6 @@ class Server:
         self._numbers = count()
         self._has_cut = False
         self._process: subprocess.Popen[Any] | None = None
-        if vector in (CRASHING, AS_IT_IS):
-            self._settings["synchronous_commit"] = "on"  # a crash loses what is not on disk
         if vector == CRASHING:
             self._install_crashing_extension()
         elif vector and vector != AS_IT_IS:

@@ -302,7 +302,7 @@ def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
         return ""
     report = worker_pass.reporter("grouping")
     done = stages.update_stages(store, settings, worker_pass.now, report, [stages.CONCEPTS])
-    mark.touch()
+    mark.touch(0o600)
     changed = done.get(stages.CONCEPTS.name, 0)
     # The texts of concepts get vectors, too.
     worker_pass.run_again = worker_pass.run_again or bool(changed)

@@ -15,7 +15,7 @@ from holdfast.locks import lock_file
 
 _HOOK_FOLDERS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA_NAMES = (
-    "events research backups vectors looked worker.lock asking.lock worker.log browse.sock "
+    "events research backups vectors looked grouped worker.lock asking.lock worker.log browse.sock "
     "visits.json config.toml".split()
 )
 
