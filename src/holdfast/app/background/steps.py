@@ -288,7 +288,7 @@ def embed(worker_pass: WorkerPass) -> str:
     except TimeUpError:
         left = 1
     worker_pass.run_again = worker_pass.run_again or bool(left and reached)
-    return f"{reached} passages got vectors{'; more wait' if left else ''}"
+    return f"{counted(reached, 'passage')} got vectors{'; more wait' if left else ''}"
 
 
 def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:

@@ -35,7 +35,12 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.interfaces.http import api, pages
-from holdfast.interfaces.http.api.requests import KEY_HEADER, CrossSiteError, NotJsonError
+from holdfast.interfaces.http.api.requests import (
+    KEY_HEADER,
+    NOT_BLANK,
+    CrossSiteError,
+    NotJsonError,
+)
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
@@ -188,6 +193,7 @@ class WebApp:
 
 
 # Of a request with wrong parameters: enough to correct it, bounded because names can be long.
+_BLANK = "Input should have words"
 _MAX_PROBLEMS = 5
 _MAX_PROBLEM_CHARS = 1000
 _STORE_UNAVAILABLE = "The memory cannot be used right now."
@@ -282,12 +288,11 @@ def _describe_error(error: Exception) -> Refusal:
 def _validation_errors(error: RequestValidationError, in_words: bool = False) -> str:
     """Which parameters are wrong and why, without the values that were sent; `in_words` for a
     page."""
-    problems = [
-        f"{one['loc'][-1]} {str(one['msg']).removeprefix('Input ')}"
-        if in_words
-        else f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-        for one in error.errors()[:_MAX_PROBLEMS]
-    ]
+    problems: list[str] = []
+    for one in error.errors()[:_MAX_PROBLEMS]:
+        said = _BLANK if one.get("ctx", {}).get("pattern") == NOT_BLANK else str(one["msg"])
+        where = one["loc"][-1] if in_words else f"{'.'.join(map(str, one['loc']))}:"
+        problems.append(f"{where} {said.removeprefix('Input ') if in_words else said}")
     return "; ".join(problems)[:_MAX_PROBLEM_CHARS]
 
 

@@ -153,10 +153,13 @@ def test_every_error_has_one_form(server: Server, path: str, status: int, code: 
 
 
 @pytest.mark.parametrize("path", ["/ask", "/research", "/reflect", "/shares/recall"])
-def test_a_blank_question_is_refused(server: Server, path: str) -> None:
+@pytest.mark.parametrize("blank", [" \n\t", "\u200b\u2060", "\ufeff"])
+def test_a_blank_question_is_refused(server: Server, path: str, blank: str) -> None:
     field = "query" if path == "/reflect" else "question"
-    got = send(server, path, {field: " \n\t", "bank": "all"})
-    assert got.status == 422 and json.loads(got.text)["error"]["code"] == "bad_form"
+    got = send(server, path, {field: blank, "bank": "all"})
+    error = json.loads(got.text)["error"]
+    assert got.status == 422 and error["code"] == "bad_form"
+    assert error["message"].endswith("Input should have words")
 
 
 def test_a_body_must_be_json_that_fits_the_schema(server: Server) -> None:

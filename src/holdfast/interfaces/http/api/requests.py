@@ -43,9 +43,10 @@ Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many at mo
 Cursor = Annotated[
     str, Query(max_length=2000, description="Where to go on: the `cursor` of the page before.")
 ]
-# A question or a topic, in the address or in a body: not only blanks.
-QueryText = Annotated[str, Query(min_length=1, max_length=4000, pattern=r"\S")]
-SentText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
+# A question or a topic, in the address or in a body: not only blanks and invisible characters.
+NOT_BLANK = r"[^\s\u200b-\u200f\u2060\ufeff]"
+QueryText = Annotated[str, Query(min_length=1, max_length=4000, pattern=NOT_BLANK)]
+SentText = Annotated[str, Field(min_length=1, max_length=4000, pattern=NOT_BLANK)]
 Id = Annotated[
     str, Path(max_length=300, description="A record: its id, the start of it, or `word/id`.")
 ]
