@@ -10,7 +10,8 @@ from holdfast.model.uris import uri
 from holdfast.recall.lookup.origins import Named, Origin, origins
 from holdfast.store.records.git_history import CommitAuthorship
 from tests.store.conformance.samples import a_commit
-from tests.support.sample_memory import memory_with_session, turn_saying
+from tests.support.sample_memory import SESSION, memory_with_session, turn_saying
+from tests.support.transcripts import Script
 
 
 @pytest.fixture
@@ -34,6 +35,20 @@ def test_a_fact_comes_from_the_session_of_its_evidence(memory: Holdfast) -> None
     facts = memory.reader.facts.stated_in(turn.bank, uri("turn", turn.id))
     assert facts, "the decision is a fact"
     assert _origin(memory, turn.bank, uri("fact", facts[0].id)).session == turn.session
+
+
+def test_a_session_whose_title_ended_is_called_by_its_day(tmp_path: Path) -> None:
+    script = Script(SESSION)
+    script.user("We decided to always paint the yawl blue in the harbour.")
+    script.assistant("Understood, the yawl is blue from now on.")
+    with memory_with_session(tmp_path, script) as memory:
+        turn = turn_saying(memory, "always paint the yawl blue")
+        name = uri("turn", turn.id)
+        assert "paint the yawl blue" in _origin(memory, turn.bank, name).title
+        (fact,) = memory.reader.facts.stated_in(turn.bank, name)
+        memory.correct(f"fact/{fact.id}", "We decided to paint the yawl red.", who="ada")
+        called = f"session of {turn.time[:10]}"
+        assert _origin(memory, turn.bank, name) == Origin(turn.session, called)
 
 
 def test_a_commit_comes_from_the_session_that_made_it(memory: Holdfast) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.model.records import Digest, Exchange, Session, Turn
 from holdfast.model.team import Commit
+from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.lookup.by_uri import find_by_uri
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ _MAX_STEPS = 2
 
 
 class Origin(NamedTuple):
-    """The session that a record comes from, and its title; both "" if it comes from none."""
+    """The session that a record comes from, and what it is called: its title, or its day if the
+    title says what does not hold any more. Both are "" if it comes from none."""
 
     session: str = ""
     title: str = ""
@@ -43,11 +45,18 @@ def origins(reader: Reader, records: Iterable[Named]) -> Mapping[str, Origin]:
     by_bank: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for bank, session in sessions.values():
         by_bank[bank][session] = None
-    titles = {
-        bank: reader.overview.session_titles(bank, [id for id in ids if id])
-        for bank, ids in by_bank.items()
-    }
+    titles = {bank: _titles(reader, bank, list(filter(None, ids))) for bank, ids in by_bank.items()}
     return {uri: Origin(id, titles[bank].get(id, "")) for uri, (bank, id) in sessions.items()}
+
+
+def _titles(reader: Reader, bank: str, sessions: list[str]) -> Mapping[str, str]:
+    """What sessions are called beside records that may hold still: no title with ended words."""
+    found = reader.overview.session_titles(bank, sessions)
+    ended = read_ended_words(reader, bank, found)
+    return {
+        id: f"session of {started[:10]}" if ended.find(title, started, id, WHOLE_SESSION) else title
+        for id, (title, started) in found.items()
+    }
 
 
 def _session_of(reader: Reader, bank: str, name: str) -> str:

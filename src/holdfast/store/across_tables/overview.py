@@ -20,6 +20,13 @@ class PeriodCount(NamedTuple):
     records: int
 
 
+class SessionTitle(NamedTuple):
+    """What a session is called, and when it started."""
+
+    title: str
+    started: str
+
+
 class CommitAuthor(NamedTuple):
     """An author of commits, and how many they wrote."""
 
@@ -201,19 +208,18 @@ class OverviewReader:
         )
         return {id: int(characters) for id, characters in found}
 
-    def session_titles(self, bank: str, sessions: Sequence[str]) -> dict[str, str]:
+    def session_titles(self, bank: str, sessions: Sequence[str]) -> dict[str, SessionTitle]:
         """What sessions are called, by their ids: their titles, or else what was asked first."""
-        titles: dict[str, str] = {}
+        titles: dict[str, SessionTitle] = {}
         for some in batches(sessions):
-            titles |= dict(
-                self._db.all(
-                    "SELECT s.id, CASE WHEN s.title <> '' THEN s.title "
-                    "ELSE coalesce(digest.request, '') END FROM visible_session AS s "
-                    "LEFT JOIN digest ON digest.bank = s.bank AND digest.session = s.id "
-                    f"WHERE s.bank = ? AND s.id IN ({placeholders_for(some)})",
-                    (bank, *some),
-                )
+            found = self._db.all(
+                "SELECT s.id, CASE WHEN s.title <> '' THEN s.title "
+                "ELSE coalesce(digest.request, '') END, s.started FROM visible_session AS s "
+                "LEFT JOIN digest ON digest.bank = s.bank AND digest.session = s.id "
+                f"WHERE s.bank = ? AND s.id IN ({placeholders_for(some)})",
+                (bank, *some),
             )
+            titles |= {id: SessionTitle(title, started) for id, title, started in found}
         return titles
 
     def bank_content_sizes(self) -> list[BankContentSize]:

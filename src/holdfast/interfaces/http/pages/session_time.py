@@ -28,7 +28,7 @@ async def session_time(request: PageRequestDep, name: str) -> HTMLResponse:
         whole = session_waterfall(memory.reader, session)
         most = sorted(whole.rows, key=lambda row: row.tokens, reverse=True)[:_MAX_ROWS]
         return {
-            "title": titles.get(session.id, "") or "A session",
+            "title": next((one.title for one in titles.values() if one.title), "A session"),
             "session": session,
             "bank": memory.context.bank_name(session.bank),
             "whole": whole,
