@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 from fastapi.routing import APIRoute
@@ -273,6 +275,31 @@ def test_a_browser_signs_in_with_its_key(team: Team, keys: IssuedKeys) -> None:
     out = team.ask("/logout", "", b"", Cookie=cookie, **form)
     assert out.status == 303
     assert team.ask("/memory", Cookie=cookie, **page).status == 303
+
+
+def test_several_records_are_decided_by_a_writer_but_rules_only_by_an_admin(
+    team: Team, keys: IssuedKeys
+) -> None:
+    page = {"Accept": "text/html"}
+
+    def decide(key: str, act: str, kind: str, id: str) -> int:
+        shown = team.ask("/memory?tab=memories", key, **page)
+        found = re.search(r'name="form_key" value="(\w+)"', shown.text)
+        form_key = found[1] if found else ""
+        form = {"form_key": form_key, "act": act, f"pick:{kind}::{id}": "-"}
+        sent = {"Content_Type": "application/x-www-form-urlencoded", "Origin": team.url, **page}
+        return team.ask("/review/several", key, urlencode(form).encode(), **sent).status
+
+    made = team.ask("/api/v1/memories", keys.writes, {"text": "A tern.", "bank": OURS})
+    name = json.loads(made.text)["uri"].removeprefix("holdfast://")
+    assert decide(keys.reads, "reject", "memory", name.rpartition("/")[2]) == 403
+    assert team.ask(f"/api/v1/records/{name}", keys.writes).status == 200
+    assert decide(keys.writes, "reject", "memory", name.rpartition("/")[2]) == 303
+    assert team.ask(f"/api/v1/records/{name}", keys.writes).status == 404
+    assert decide(keys.writes, "reject", "rule", "00ff") == 303
+    for key in (keys.writes, keys.owns):
+        assert decide(key, "approve", "rule", "00ff") == 403
+    assert decide(keys.admin, "approve", "rule", "00ff") == 303
 
 
 def test_every_route_declares_the_permission_it_needs() -> None:

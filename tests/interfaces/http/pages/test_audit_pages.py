@@ -47,7 +47,8 @@ def _pages(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]]:
 
     def bank() -> None:
         path = f"/banks/{place.bank}"
-        visit(path, {"seen": _seen(place, path), "skepticism": "2", "literalism": "2"})
+        seen = _seen(place, f"{path}?tab=settings")
+        visit(path, {"seen": seen, "skepticism": "2", "literalism": "2"})
 
     def restore() -> None:
         name = place.remember("A gull.")
@@ -114,9 +115,15 @@ def _waiting(place: LoggedServer) -> dict[str, tuple[Action, Callable[[], None]]
 
         return done
 
+    def several() -> None:
+        id = place.remember("A rail.").rpartition("/")[2]
+        picked = {f"pick:memory:{place.bank}:{id}": "-"}
+        place.submit_form("/review/several", {"act": "reject", **picked})
+
     return {
         "/review/approve": (Action.APPROVE, rule("/review/approve", "Name every fixture")),
         "/review/reject": (Action.REJECT, rule("/review/reject", "Tag a release", why="no")),
+        "/review/several": (Action.FORGET, several),
         "/review/keep": (Action.APPROVE, fact("/review/keep", "storefront")),
         "/review/retire": (Action.REJECT, fact("/review/retire", "invoices")),
         "/review/reword": (

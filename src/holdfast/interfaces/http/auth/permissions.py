@@ -78,7 +78,7 @@ _PAGES: dict[Permission, str] = {
         GET / /search /sessions /sessions/{name} /sessions/{name}/msg /sessions/{name}/msg/{n}
         GET /record/{word}/{id:path} /record/{word}/{id:path}/place
         GET /memory /open /graph /timeline /repos /review /banks /banks/{id} /brief
-        GET /sessions/{name}/told /sessions/{name}/time /week
+        GET /sessions/{name}/told /sessions/{name}/time /sessions/{name}/next /week
         GET /research/{id}
         POST /research/{id}/cancel /research/{id}/remove /review/preview
     """,
@@ -86,7 +86,7 @@ _PAGES: dict[Permission, str] = {
         POST /memory/remember /memory/correct /memory/forget /memory/restore /memory/merge
         POST /memory/holds /memory/undo
         POST /review/reject /review/keep /review/retire /review/reword /review/confirm
-        POST /review/drop /research/{id}/useful
+        POST /review/drop /review/several /research/{id}/useful
     """,
     _ADMIN: """
         GET /memory/purge

@@ -23,6 +23,8 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
+from holdfast.interfaces.http.auth.permissions import PERMISSIONS, check
+from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.pages.curation import (
     decide,
     redirect_with_note,
@@ -253,6 +255,9 @@ async def several(request: PageRequestDep, form: FormDep) -> Response:
     picks, yes = _picks(form), form["act"] == "approve"
     if not picks or form["act"] not in ("approve", "reject"):
         raise InputError("Nothing was selected.", "Tick what is to be decided.")
+    if yes and any(pick.kind == "rule" for pick in picks):
+        # It writes into the files of a project, as approving a single rule does.
+        check(PERMISSIONS["POST /review/approve"], principal())
 
     def decide_all(memory: Holdfast) -> int:
         left = 0
