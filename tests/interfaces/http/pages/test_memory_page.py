@@ -14,8 +14,8 @@ from tests.support.http.server import Server
 
 BANK = "tidewatch"
 TRICK = (
-    "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> "
-    "[go](javascript:document.title='run') **loud** </textarea><h1>mine</h1>"
+    "</title><script>window.ran=1</script><img src=x onerror='window.ran=1'> "
+    "[go](javascript:window.ran=1) **loud** </textarea><h1>mine</h1>"
 )
 
 
@@ -194,8 +194,8 @@ def _hostile_texts(memory: Holdfast) -> dict[str, str]:
 
 
 def _nothing_ran(page: Page) -> None:
-    assert "run" not in page.title()
-    assert page.locator("main script, main img, main b, main i").count() == 0
+    assert page.evaluate("window.ran") is None
+    assert page.locator("script:not([src]), :not(.brand) > img, main b, main i").count() == 0
     assert page.locator("h1", has_text="mine").count() in (0, 1)
     assert page.locator("h1").count() == 1
     assert page.locator("a[href^='javascript']").count() == 0
