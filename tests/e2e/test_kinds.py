@@ -291,8 +291,9 @@ def test_a_record_names_its_kind_where_it_is_shown(world: World) -> None:
     assert "kind: lesson" in world.run("show", lesson)[1]
     assert "knowledge: lesson" in world.run("show", solution)[1]
     assert read(world.run, "show", solution)["knowledge"] == "lesson"
-    assert "Memory: lesson" in world.page(f"/record/memory/{lesson.rpartition('/')[2]}")
-    assert ">lesson</span>" in world.page(f"/record/fact/{solution.rpartition('/')[2]}")
+    for word, name in (("memory", lesson), ("fact", solution)):
+        page = world.page(f"/record/{word}/{name.rpartition('/')[2]}")
+        assert '<span class="mark">lesson</span>' in page
     assert "lesson (1)" in world.page("/memory?tab=memories")
 
 

@@ -39,7 +39,7 @@ def test_a_line_of_the_brief_is_corrected_and_forgotten_in_place(
     line.get_by_role("button", name="Correct").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Brief")
     expect(page.get_by_role("status")).to_contain_text("Corrected")
-    corrected = page.locator(".brief li", has_text="except 429")
+    corrected = page.locator(".brief li", has_text="Never retry a 4xx, except 429.")
     expect(corrected).to_have_count(1)
     corrected.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("status")).to_contain_text("Forgotten")

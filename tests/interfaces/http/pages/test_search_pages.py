@@ -186,14 +186,15 @@ def test_a_record_links_to_its_parents_its_parts_and_its_source(
     browser_session: BrowserSession,
 ) -> None:
     page = browser_session.open_page(CHOSE)
-    expect(page.locator(".prose")).to_contain_text("only one process on one small box writes")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("only one process on one small box writes")
     page.get_by_text("Raw line").click()
     expect(page.locator("pre.out")).to_contain_text("We chose SQLite over Postgres")
     page.get_by_role("link", name="Open in its session").click()
     expect(page.locator("#msg-4")).to_be_in_viewport()
     page.goto(CHOSE)
     page.locator("h2:has-text('Part of') + ul a").first.click()
-    expect(page.locator(".badge").first).to_have_text("exchange")
+    expect(page.locator(".origin").first).to_contain_text("exchange · ")
     expect(page.get_by_role("heading", name="Made of")).to_be_visible()
 
 
@@ -205,7 +206,8 @@ def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: Brows
     box.fill("We chose <b>DuckDB</b> in the end.")
     page.get_by_role("button", name="Correct").click()
     expect(page.get_by_role("status")).to_contain_text("Corrected.")
-    expect(page.locator(".card.prose")).to_have_text("We chose <b>DuckDB</b> in the end.")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("We chose <b>DuckDB</b> in the end.")
     expect(page.locator("blockquote")).to_contain_text("We chose SQLite over Postgres")
     page.get_by_text("Forget it").click()
     page.get_by_role("button", name="Forget").click()
