@@ -23,6 +23,7 @@ _LINK = regex(r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)")
 _EMPHASISED = r"(?=[\"'“‘`(\[]*\w)[^*\n]+?(?<=[^\s*])(?<!\s[\"'`])"
 BOLD = rf"(?<![\w*])\*\*{_EMPHASISED}\*\*(?![\w*])"
 _EMPHASIS = regex(BOLD)
+_BOLD_OR_CODE = regex(rf"`[^`\n]*`|{BOLD}")
 _LIGHT_EMPHASIS = regex(rf"(?<![\w*])\*({_EMPHASISED})\*(?![\w*])")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _BULLET = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -63,6 +64,13 @@ def plain(sentence: str) -> str:
         sentence = _EMPHASIS.sub(lambda bold: bold.group()[2:-2], sentence)
         sentence = _LIGHT_EMPHASIS.sub(r"\1", sentence)
     return _TAG.sub(lambda tag: tag.group(1) or "", sentence) if "<" in sentence else sentence
+
+
+def without_bold(text: str) -> str:
+    """A text to show, without the marks of bold words; code stays as it was written."""
+    if "**" not in text:
+        return text
+    return _BOLD_OR_CODE.sub(lambda one: one[0] if one[0][0] == "`" else one[0][2:-2], text)
 
 
 def _without_blocks(text: str) -> str:

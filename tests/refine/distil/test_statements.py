@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from holdfast.refine.distil.standalone import standalone
 from holdfast.refine.distil.statements import LIMITS, blocks, find_statements
 
 REPLY = """\
@@ -93,3 +96,26 @@ def test_a_line_with_a_colon_leads_the_paragraph_below_it() -> None:
 def test_what_introduces_code_does_not_lead_what_follows_it() -> None:
     text = "Uninstall:\n```bash\nuv tool uninstall it\n```\n\nThe tool works from any directory."
     assert [s.lead for s in find_statements(text) if s.text.startswith("The tool")] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**1. Backend Cache** — Redis holds sessions.", "Backend Cache — Redis holds sessions."),
+        ("- **It was stale. It is mended now** and fast.", "It is mended now and fast."),
+        (
+            "- **Backend Cache** — Redis holds sessions.",
+            "**Backend Cache** — Redis holds sessions.",
+        ),
+        ("Limit is 1024**3. Pass **options to f(*a,**k).", "Pass **options to f(*a,**k)."),
+    ],
+)
+def test_no_mark_of_bold_words_stands_alone(text: str, expected: str) -> None:
+    found = [statement.text for statement in find_statements(text)]
+    assert expected in found
+    assert all(one.count("**") != 1 or "1024**3" in one for one in found)
+
+
+def test_a_lead_loses_its_number_and_both_marks_of_bold_words() -> None:
+    found = find_statements("**2. Backend Cache** holds:\n\n- the sessions of users for a day")
+    assert standalone(found[-1]) == "Backend Cache holds: The sessions of users for a day"

@@ -21,8 +21,8 @@ from tests.support.sample_memory import (
 from tests.support.transcripts import Script
 
 STATED = (
-    "The xebec loader fails at night because its cursor was shared by two workers; fixed by giving "
-    "each worker a cursor of its own."
+    "`load_rows()` in `src/xebec.py` lost rows because its cursor was shared by two workers; the "
+    "fix gives each worker its own cursor, so it must not be passed between them."
 )
 SUMMARY = f"""This session is being continued from a previous conversation that ran out of context.
 
@@ -95,7 +95,7 @@ def test_what_a_summary_says_is_remembered_as_the_agents_words(tmp_path: Path) -
     with memory_with_session(tmp_path, session_with_summary(5)) as memory:
         (found,) = of_summary(memory)
         assert found.kind is Kind.LESSON and STATED in found.what
-        assert (found.who, found.trust) == ("", Trust.ASSISTANT)
+        assert (found.who, found.trust) == ("load_rows, src/xebec.py", Trust.ASSISTANT)
         (summary,) = memory.reader.turns.summaries(found.bank, SESSION)
         assert f"holdfast://turn/{summary.id}" in found.evidence_for
         assert summary.role is Role.SUMMARY and "I look back" not in summary.text

@@ -61,6 +61,12 @@ def test_a_plan_whose_heading_says_nothing_is_called_what_its_goal_says() -> Non
         ("https://gitlab.com/o/n/-/merge_requests/4 fails", "merge request #4 fails"),
         ("Like https://github.com/owner/name/tree/main/src does", "Like owner/name does"),
         ("Read https://docs.example/en/memory#globs first", "Read docs.example first"),
+        ("See [the guide](docs/guide.md) and [limits](#limits)", "See the guide and limits"),
+        ("Why does [x](y) fail", "Why does [x](y) fail"),
+        (
+            "Take `[x](a/b)` and `get https://a.example/b`",
+            "Take `[x](a/b)` and `get https://a.example/b`",
+        ),
         ("`rows[0](x)` stays", "`rows[0](x)` stays"),
     ],
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from holdfast.language import capitalize, collapse_spaces, cut, sentences
+from holdfast.language import capitalize, collapse_spaces, cut, sentences, without_bold
 from holdfast.refine.distil.features import content_words
 from holdfast.refine.distil.statements import Statement
 from holdfast.regex import regex
@@ -72,7 +72,7 @@ def standalone(statement: Statement) -> str:
         text = rest
     bare = _OPENER.sub("", text)
     text = capitalize(bare if len(bare) > len(text) // 2 else text)
-    lead = _NUMBER.sub("", _SYMBOLS.sub("", statement.lead))
+    lead = _NUMBER.sub("", _SYMBOLS.sub("", without_bold(statement.lead)))
     repeats = text.lower().startswith(lead.lower()[: _LIMITS.same_letters])
     if lead and not repeats and not _GENERIC.match(lead):
         text = f"{lead}: {text}"

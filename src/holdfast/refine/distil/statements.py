@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.language import collapse_spaces, plain, sentences
+from holdfast.language import BOLD, collapse_spaces, plain, sentences
 from holdfast.regex import regex
 
 
@@ -29,6 +29,7 @@ LIMITS = StatementLimits()
 
 _FENCE = regex(r"^\s*(```|~~~)")
 _HEADING = regex(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
+_BOLD = regex(BOLD)
 _BOLD_LINE = regex(r"^\s*\*\*([^*]{3,80})\*\*:?\s*$")
 _ITEM = regex(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 # How an item begins that has a name: "**Rows come twice** — the wrapper …".
@@ -151,7 +152,7 @@ def find_statements(text: str) -> list[Statement]:
     if len(text) > LIMITS.max_text_chars:
         half = LIMITS.max_text_chars // 2
         text = f"{text[:half]}\n\n{text[-half:]}"
-    split = [(block, sentences(block.text) or [block.text]) for block in blocks(text)]
+    split = [(block, _parts(block.text)) for block in blocks(text)]
     count = sum(len(parts) for _, parts in split)
     found: list[Statement] = []
     position, before = 0, ""
@@ -169,6 +170,16 @@ def find_statements(text: str) -> list[Statement]:
         position += len(parts)
         before = parts[-1]
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """The sentences of a block. Bold words that a sentence ends within ("**1. Cache** is warm",
+    "**It was stale. It is mended** now") lose their marks, so that none stands alone."""
+    parts = sentences(text) or [text]
+    cut = [bold[0] for bold in _BOLD.finditer(text) if not any(bold[0] in part for part in parts)]
+    for bold in cut:
+        text = text.replace(bold, bold[2:-2])
+    return (sentences(text) or [text]) if cut else parts
 
 
 def _spans(parts: list[str]) -> Iterator[tuple[str, int, int]]:

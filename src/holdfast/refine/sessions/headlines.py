@@ -57,8 +57,10 @@ _ASKED_THERE = regex(r"^\[\d+\] user: *(.+?)(?=^\[\d+\] \w|^>>> |\Z)", re.M | re
 # Who the reader is: "You are api-dev on the Orders team (Phase 2)." names the work, too.
 _ROLE = "You are "
 _TEAM = regex(r"\b(?:on|for|of|in) (?:the )?([A-Z][^.\n]{2,60}?)\.?$")
+# Code stays as it was written: what is between backticks, and what leads to no address: `[x](y)`.
 _LINK = regex(
-    r"(?<![\w\]])\[(?P<text>[^\]\n]+)\]\([^)\s]*\)?|"
+    r"`[^`\n]*`|"
+    r"(?<![\w\]])\[(?P<text>[^\]\n]+)\]\((?=#|[^)\s]*/)[^)\s]*\)?|"
     r"https?://(?P<host>[^\s/)\]>`'\"?,]+)(?P<path>/(?:[^\s)\]>`'\"]*[^\s)\]>`'\"?!.,:;])?)?"
 )
 # How trackers number what is talked about: ".../owner/name/issues/12".
@@ -91,6 +93,8 @@ def short_links(text: str) -> str:
 
 
 def _short(link: re.Match[str]) -> str:
+    if link[0].startswith("`"):
+        return link[0]
     if link["text"]:
         return short_links(link["text"])
     path = link["path"] or ""

@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from holdfast.language import collapse_spaces, content_stems, is_chatter, plain, sentences, truncate
+from holdfast.language import (
+    collapse_spaces,
+    content_stems,
+    is_chatter,
+    sentences,
+    truncate,
+    without_bold,
+)
 from holdfast.model.records import Exchange, Session
 from holdfast.refine.core.signals import COMMITTED, is_commit
 from holdfast.refine.sessions.headlines import short_links
@@ -50,7 +57,9 @@ _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
 
 def session_subject(session: Session, exchanges: Sequence[Exchange]) -> str:
     """What a session was about, in a few words; "" if it has none."""
-    return _own_title(session) or plain(_subject(exchanges)) or collapse_spaces(session.title)
+    return (
+        _own_title(session) or without_bold(_subject(exchanges)) or collapse_spaces(session.title)
+    )
 
 
 def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
@@ -137,4 +146,4 @@ def _result(exchanges: Sequence[Exchange]) -> str:
             worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
             if worth > highest:
                 best, highest = sentence, worth
-    return truncate(plain(short_links(best)), _MAX_RESULT_CHARS)
+    return truncate(without_bold(short_links(best)), _MAX_RESULT_CHARS)
