@@ -10,9 +10,9 @@ decided in `session_brief`, how much of it in `BriefLimits`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
 from typing import NamedTuple
 
+from holdfast.brief.brief_page import Group, Page, Part
 from holdfast.brief.frame import (
     EMPTY_BRIEF,
     MAX_CHARACTERS,
@@ -20,7 +20,6 @@ from holdfast.brief.frame import (
     ended_label,
     format_day,
     format_minute,
-    host_length,
     origin_label,
     wrap_brief,
 )
@@ -54,7 +53,6 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
 from holdfast.sources.claude_code.files import AGENT
-from holdfast.sources.rule_locations import MEMORY_FILE
 from holdfast.store.protocol import Reader
 
 _SHORT_ID = 8
@@ -67,8 +65,6 @@ class BriefLimits(NamedTuple):
     """How much a session brief contains. The settings give the size of all (`brief.tokens`) and the
     number of exchanges; these divide it. More of one kind leaves less room for the others."""
 
-    # No group of lines takes more than this share of the room before every group had its turn.
-    group_share: float = 0.45
     decisions: int = 6
     open_tasks: int = 3
     notes: int = 3
@@ -106,17 +102,6 @@ class BriefLimits(NamedTuple):
 _LIMITS = BriefLimits()
 
 
-class _Part(NamedTuple):
-    """Lines that belong together, and the URIs of their records."""
-
-    lines: tuple[str, ...]
-    records: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        return sum(map(host_length, self.lines)) + len(self.lines)
-
-
 def session_brief(
     reader: Reader,
     bank: str,
@@ -131,23 +116,23 @@ def session_brief(
     memory_file = MemoryFile(reader.rules.all(bank) if rules is None else rules)
     decisions, replaced = _decisions(reader, bank, memory_file, ended)
     groups = {
-        _Group.OWN_FILE: _memory_file_parts(memory_file),
-        _Group.LAST_SESSION: _last_session(reader, bank, ended),
-        _Group.DECIDED: decisions,
-        _Group.NOTED: _notes(reader, bank, memory_file, ended),
-        _Group.OPINIONS: _opinions(reader, bank, ended),
+        Group.OWN_FILE: _memory_file_parts(memory_file),
+        Group.LAST_SESSION: _last_session(reader, bank, ended),
+        Group.DECIDED: decisions,
+        Group.NOTED: _notes(reader, bank, memory_file, ended),
+        Group.OPINIONS: _opinions(reader, bank, ended),
     }
     if known is None:
         return EMPTY_BRIEF
-    head, foot = _Part((_HEAD.format(name=one_line(known.name)),)), _Part((_FOOT,))
+    head, foot = Part((_HEAD.format(name=one_line(known.name)),)), Part((_FOOT,))
     characters = min(budget_tokens * _LIMITS.characters_per_token, MAX_CHARACTERS)
-    page = _Page(characters - head.size - foot.size - _LIMITS.frame_characters)
+    page = Page(characters - head.size - foot.size - _LIMITS.frame_characters)
     page.add_groups(groups)
     ranking = StatementRanking(reader, bank, ended, replaced)
-    told = _add_statements(page, ranking.best(page.lines(_Group.LAST_SESSION)), memory_file)
-    page.drop_repeated(_Group.LAST_SESSION, _DONE)
+    told = _add_statements(page, ranking.best(page.lines(Group.LAST_SESSION)), memory_file)
+    page.drop_repeated(Group.LAST_SESSION, _DONE)
     index = _index(reader, bank, exchanges, ended, _Known(told, page.lines(), replaced))
-    page.add_groups({_Group.INDEX: index})
+    page.add_groups({Group.INDEX: index})
     if not page.parts:
         return EMPTY_BRIEF
     lines = [line for part in (head, *page.parts, foot) for line in part.lines]
@@ -167,80 +152,8 @@ _FOOT = (
 )
 
 
-class _Group(Enum):
-    """The groups of lines, in their order, with their headings."""
-
-    OWN_FILE = f"From {MEMORY_FILE}, which wins over the rest"
-    LAST_SESSION = "Where we left off"
-    DECIDED = "Decided here (in the words of the time; the latest version of each)"
-    LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
-    KNOWN = "Known from earlier sessions (in an agent's words, the most useful first)"
-    LEFT_OPEN = "Left open (in an agent's words)"
-    NOTED = "Noted here (kept by an agent, or what happened; no person laid it down)"
-    OPINIONS = "Believed here (how firmly, from 0 to 1)"
-    INDEX = "Recent work (id, time, type, asked → answered, about how many tokens)"
-
-
-class _Page:
-    """The lines of a brief: whole parts, in groups, as many as there is room for."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._groups: dict[_Group, list[_Part]] = {}
-
-    @property
-    def parts(self) -> list[_Part]:
-        """The headings and the parts below them."""
-        taken = [(group, self._groups[group]) for group in _Group if group in self._groups]
-        return [part for group, parts in taken for part in (_heading(group), *parts)]
-
-    def lines(self, but: _Group | None = None) -> list[str]:
-        """The lines without headings, but for those of a group."""
-        taken = [parts for group, parts in self._groups.items() if group is not but]
-        return [line for parts in taken for part in parts for line in part.lines]
-
-    def drop_repeated(self, group: _Group, start: str) -> None:
-        """Drop the lines of a group that begin so, if another group speaks of their matter."""
-        others = [content_stems(line) for line in self.lines(group)]
-
-        def is_new(line: str) -> bool:
-            own = content_stems(line.removeprefix(start))
-            return not any(is_same_matter(own, other) for other in others)
-
-        for place, part in enumerate(self._groups.get(group, ())):
-            lines = (one for one in part.lines if not one.startswith(start) or is_new(one))
-            self._groups[group][place] = _Part(tuple(lines), part.records)
-
-    def count(self, group: _Group) -> int:
-        """How many parts a group has."""
-        return len(self._groups.get(group, ()))
-
-    def add(self, group: _Group, part: _Part, share: float = 1.0) -> bool:
-        """Add a part where there is room for it and its group keeps to its share of the room;
-        returns whether it was added."""
-        own = self._groups.get(group, [])
-        size = part.size + (0 if own else _heading(group).size)
-        left = self._room - sum(one.size for one in self.parts)
-        if size > left or sum(one.size for one in own) + size > share * self._room:
-            return False
-        self._groups.setdefault(group, []).append(part)
-        return True
-
-    def add_groups(self, groups: Mapping[_Group, Sequence[_Part]]) -> None:
-        """Add groups of parts. Each first gets a share, so that a long one leaves room."""
-        waiting = {group: list(parts) for group, parts in groups.items()}
-        for share in (_LIMITS.group_share, 1.0):
-            for group, parts in waiting.items():
-                while parts and self.add(group, parts[0], share):
-                    del parts[0]
-
-
-def _heading(group: _Group) -> _Part:
-    return _Part(("", group.value))
-
-
 def _add_statements(
-    page: _Page, statements: Iterable[KnownStatement], memory_file: MemoryFile
+    page: Page, statements: Iterable[KnownStatement], memory_file: MemoryFile
 ) -> frozenset[str]:
     """Fill a page with statements, best first, each in the group of its kind; returns the sessions
     that they are from."""
@@ -248,7 +161,7 @@ def _add_statements(
     sessions: set[str] = set()
     for one in statements:
         group = _group_of(one)
-        if group is _Group.LEFT_OPEN and page.count(group) == _LIMITS.open_tasks:
+        if group is Group.LEFT_OPEN and page.count(group) == _LIMITS.open_tasks:
             continue
         part = _with_contradiction(_statement_part(one, group), memory_file)
         if page.add(group, part):
@@ -260,18 +173,18 @@ def _add_statements(
     return frozenset(sessions)
 
 
-def _group_of(one: KnownStatement) -> _Group:
+def _group_of(one: KnownStatement) -> Group:
     memory = one.memory
     if memory.kind is Kind.TODO:
-        return _Group.LEFT_OPEN
+        return Group.LEFT_OPEN
     if not memory.by_agent:
-        return _Group.DECIDED
-    return _Group.LEARNED if tells_failure(memory) else _Group.KNOWN
+        return Group.DECIDED
+    return Group.LEARNED if tells_failure(memory) else Group.KNOWN
 
 
-def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
+def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
     """The last session of a person that had a result; if none had, the last one."""
-    last: _Part | None = None
+    last: Part | None = None
     for session in reader.sessions.latest(bank, _LIMITS.sessions):
         digest = reader.sessions.digest(bank, session.id) if not session.parent else None
         if digest is None:
@@ -285,7 +198,7 @@ def _last_session(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
     return [last] if last else []
 
 
-def _session_part(session: Session, digest: Digest, corrected: str, ended: EndedWords) -> _Part:
+def _session_part(session: Session, digest: Digest, corrected: str, ended: EndedWords) -> Part:
     def endings(text: str) -> tuple[EndedSentence, ...]:
         return ended.find(text, digest.started, session.id, WHOLE_SESSION)
 
@@ -306,7 +219,7 @@ def _session_part(session: Session, digest: Digest, corrected: str, ended: Ended
     ]
     left = [item for item in digest.next_steps if not endings(item)]
     lines += [f"  still open: {one_line(item)}" for item in left[: _LIMITS.next_steps]]
-    return _Part(tuple(lines), (own,))
+    return Part(tuple(lines), (own,))
 
 
 def _corrected_label(corrected: str) -> str:
@@ -319,13 +232,13 @@ def _short(name: str) -> str:
     return f"{kind}/{id[:_SHORT_ID]}"
 
 
-def _memory_file_parts(memory_file: MemoryFile) -> list[_Part]:
-    return [_Part((one_line(line),), (record,)) for line, record in memory_file.lines()]
+def _memory_file_parts(memory_file: MemoryFile) -> list[Part]:
+    return [Part((one_line(line),), (record,)) for line, record in memory_file.lines()]
 
 
 def _decisions(
     reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
-) -> tuple[list[_Part], ReplacedWork]:
+) -> tuple[list[Part], ReplacedWork]:
     """The decisions of people, the latest first, each in its latest version; and what they
     replaced."""
     items = WorkItems(reader, bank)
@@ -355,7 +268,7 @@ def _decisions(
     return [_with_contradiction(part, memory_file) for part in parts], replaced
 
 
-def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
+def _latest_first(one: tuple[str, Part]) -> tuple[str, tuple[str, ...]]:
     return one[0], one[1].lines
 
 
@@ -363,16 +276,16 @@ def _latest_first(one: tuple[str, _Part]) -> tuple[str, tuple[str, ...]]:
 _LABELS = {Kind.OUTCOME: "done", Kind.LESSON: "learned"}
 
 
-def _statement_part(one: KnownStatement, group: _Group) -> _Part:
+def _statement_part(one: KnownStatement, group: Group) -> Part:
     memory = one.memory
     name = uri("memory", memory.id)
     label = "agent" if memory.by_agent else "user"
-    if group is _Group.KNOWN and memory.kind is not None:
+    if group is Group.KNOWN and memory.kind is not None:
         label = _LABELS.get(memory.kind, memory.kind.value)
     seen = f" (in {memory.seen} sessions)" if memory.seen > 1 else ""
     words = f"{origin_label(memory.trust, one.text)}{quote(one.text)}{seen}"
     line = f"- {format_day(memory.when)} {label}: {words} ({_short(name)})"
-    return _Part((line,), (name, _uri_of_turn(one)))
+    return Part((line,), (name, _uri_of_turn(one)))
 
 
 def _uri_of_turn(one: KnownStatement) -> str:
@@ -381,7 +294,7 @@ def _uri_of_turn(one: KnownStatement) -> str:
 
 def _facts(
     reader: Reader, bank: str
-) -> tuple[list[tuple[str, _Part]], frozenset[str], frozenset[str]]:
+) -> tuple[list[tuple[str, Part]], frozenset[str], frozenset[str]]:
     """The rules in force and the solutions of problems that took several attempts, each with its
     time; the records that they make superfluous, which say the same or no longer hold; and of those
     the ones that no longer hold."""
@@ -436,17 +349,17 @@ def _solution_text(fact: Fact) -> str:
     return f"solved after {fact.attempts} attempts: {label}{problem} → {words}"
 
 
-def _fact_part(fact: Fact, text: str) -> tuple[str, _Part]:
+def _fact_part(fact: Fact, text: str) -> tuple[str, Part]:
     name = uri("fact", fact.id)
     line = f"- {format_day(fact.validity.learned)} {text} ({_short(name)})"
     records = (name, *fact.evidence[: _LIMITS.fact_evidence])
-    return fact.last_validated or fact.validity.learned, _Part((line,), records)
+    return fact.last_validated or fact.validity.learned, Part((line,), records)
 
 
-def _with_contradiction(part: _Part, memory_file: MemoryFile) -> _Part:
+def _with_contradiction(part: Part, memory_file: MemoryFile) -> Part:
     """A decision, with what the memory file says against it."""
     note = memory_file.contradiction_note(" ".join(part.lines))
-    return _Part((*part.lines[:-1], part.lines[-1] + note), part.records) if note else part
+    return Part((*part.lines[:-1], part.lines[-1] + note), part.records) if note else part
 
 
 def _decides_more(item: WorkItem, covered: frozenset[str]) -> bool:
@@ -467,7 +380,7 @@ def _lays_down(reader: Reader, m: Memory) -> bool:
     return m.lays_down or (is_agents and bool(correction_note(reader, m.bank, "memory", m.id)))
 
 
-def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[_Part]:
+def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords) -> list[Part]:
     """The latest texts that agents asked to remember, or that say what happened or was observed."""
     notes = [
         m
@@ -476,7 +389,7 @@ def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
         if m.status not in ENDED_STATUSES and not ended.find(m.what, m.when)
     ]
     parts = [
-        _Part(
+        Part(
             (f"- {format_day(m.when)} {one_line(m.who)}: "
              f"{origin_label(m.trust, m.what, shared_by=m.shared_by)}"
              f"{quote(truncate(m.what, _LIMITS.fact_characters))} "
@@ -488,7 +401,7 @@ def _notes(reader: Reader, bank: str, memory_file: MemoryFile, ended: EndedWords
     return [_with_contradiction(part, memory_file) for part in parts]
 
 
-def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
+def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[Part]:
     """The opinions with the highest confidence."""
     firm = [
         o
@@ -496,7 +409,7 @@ def _opinions(reader: Reader, bank: str, ended: EndedWords) -> list[_Part]:
         if o.status is Status.OBSERVED and not o.tension and not ended.find(o.what, o.latest)
     ]
     return [
-        _Part(
+        Part(
             (f"- {origin_label(o.trust, o.what)}{one_line(o.what)}: {o.confidence:.2f}, "
              f"{o.trend.value}, {o.sessions} sessions ({_short(uri('memory', o.id))})",),
             (uri("memory", o.id),),
@@ -522,14 +435,14 @@ def _commits(reader: Reader, bank: str) -> list[Commit]:
     return [records[0] for records in found if records and isinstance(records[0], Commit)]
 
 
-def _decision_part(item: WorkItem, before: WorkItem | None) -> _Part:
+def _decision_part(item: WorkItem, before: WorkItem | None) -> Part:
     decided = [decision for decision in item.decisions if decision.decides]
     quotes = select_quotes(decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
     words = " ".join(quote(decision.sentence) for decision in quotes)
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     line = f"- {format_day(item.time)} {one_line(quotes[0].who)}: {label}{words}{replaced}"
-    return _Part((f"{line} ({_short(item.uri)})",), (item.uri,))
+    return Part((f"{line} ({_short(item.uri)})",), (item.uri,))
 
 
 class _Known:
@@ -552,10 +465,10 @@ class _Known:
         return not self._replaced.is_decided_otherwise(text, x.ended or x.started, files)
 
 
-def _index(reader: Reader, bank: str, most: int, ended: EndedWords, known: _Known) -> list[_Part]:
+def _index(reader: Reader, bank: str, most: int, ended: EndedWords, known: _Known) -> list[Part]:
     """The latest exchanges of sessions of which nothing else is told, a line each, with the tokens
     it would cost to read them."""
-    parts: list[_Part] = []
+    parts: list[Part] = []
     last_day = ""
     filter = RecordFilter(since=_SINCE_EVER)
     for record in reader.records.filter(bank, filter, _LIMITS.records) if most else ():
@@ -573,7 +486,7 @@ def _index(reader: Reader, bank: str, most: int, ended: EndedWords, known: _Know
         last_day = day
         corrected = correction_note(reader, bank, "exchange", record.id)
         line = _index_line(record, date, corrected, ended)
-        parts.append(_Part((line,), (uri("exchange", record.id),)))
+        parts.append(Part((line,), (uri("exchange", record.id),)))
     return parts
 
 

@@ -1,0 +1,98 @@
+"""The page of a session brief: its groups of lines, and which of them there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from holdfast.brief.frame import host_length
+from holdfast.brief.statement_ranking import is_same_matter
+from holdfast.language import content_stems
+from holdfast.sources.rule_locations import MEMORY_FILE
+
+# No group of lines takes more than this share of the room before every group had its turn.
+_GROUP_SHARE = 0.45
+
+
+class Part(NamedTuple):
+    """Lines that belong together, and the URIs of their records."""
+
+    lines: tuple[str, ...]
+    records: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return sum(map(host_length, self.lines)) + len(self.lines)
+
+
+class Group(Enum):
+    """The groups of lines, in their order, with their headings."""
+
+    OWN_FILE = f"From {MEMORY_FILE}, which wins over the rest"
+    LAST_SESSION = "Where we left off"
+    DECIDED = "Decided here (in the words of the time; the latest version of each)"
+    LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
+    KNOWN = "Known from earlier sessions (in an agent's words, the most useful first)"
+    LEFT_OPEN = "Left open (in an agent's words)"
+    NOTED = "Noted here (kept by an agent, or what happened; no person laid it down)"
+    OPINIONS = "Believed here (how firmly, from 0 to 1)"
+    INDEX = "Recent work (id, time, type, asked → answered, about how many tokens)"
+
+
+class Page:
+    """The lines of a brief: whole parts, in groups, as many as there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._groups: dict[Group, list[Part]] = {}
+
+    @property
+    def parts(self) -> list[Part]:
+        """The headings and the parts below them."""
+        taken = [(group, self._groups[group]) for group in Group if group in self._groups]
+        return [part for group, parts in taken for part in (_heading(group), *parts)]
+
+    def lines(self, but: Group | None = None) -> list[str]:
+        """The lines without headings, but for those of a group."""
+        taken = [parts for group, parts in self._groups.items() if group is not but]
+        return [line for parts in taken for part in parts for line in part.lines]
+
+    def drop_repeated(self, group: Group, start: str) -> None:
+        """Drop the lines of a group that begin so, if another group speaks of their matter."""
+        others = [content_stems(line) for line in self.lines(group)]
+
+        def is_new(line: str) -> bool:
+            own = content_stems(line.removeprefix(start))
+            return not any(is_same_matter(own, other) for other in others)
+
+        for place, part in enumerate(self._groups.get(group, ())):
+            lines = (one for one in part.lines if not one.startswith(start) or is_new(one))
+            self._groups[group][place] = Part(tuple(lines), part.records)
+
+    def count(self, group: Group) -> int:
+        """How many parts a group has."""
+        return len(self._groups.get(group, ()))
+
+    def add(self, group: Group, part: Part, share: float = 1.0) -> bool:
+        """Add a part where there is room for it and its group keeps to its share of the room;
+        returns whether it was added."""
+        own = self._groups.get(group, [])
+        size = part.size + (0 if own else _heading(group).size)
+        left = self._room - sum(one.size for one in self.parts)
+        if size > left or sum(one.size for one in own) + size > share * self._room:
+            return False
+        self._groups.setdefault(group, []).append(part)
+        return True
+
+    def add_groups(self, groups: Mapping[Group, Sequence[Part]]) -> None:
+        """Add groups of parts. Each first gets a share, so that a long one leaves room."""
+        waiting = {group: list(parts) for group, parts in groups.items()}
+        for share in (_GROUP_SHARE, 1.0):
+            for group, parts in waiting.items():
+                while parts and self.add(group, parts[0], share):
+                    del parts[0]
+
+
+def _heading(group: Group) -> Part:
+    return Part(("", group.value))
