@@ -196,8 +196,19 @@ def test_few_words_tell_what_a_statement_changes(
             "start with the phase 0 fixes of the plan and review the implementation plan",
             "The plan of phase 0 is reviewed.",
         ),
+        (
+            "We agreed that invoices show dates as DD.MM.YYYY.",
+            "We agreed that payslips show the month as MM/YYYY.",
+            "Payslips show the month.",
+        ),
     ],
-    ids=["another service", "what is deleted in time", "an order to go on", "a part of the work"],
+    ids=[
+        "another service",
+        "what is deleted in time",
+        "an order to go on",
+        "a part of the work",
+        "a similar format",
+    ],
 )
 def test_what_is_about_something_else_amends_nothing(
     tmp_path: Path, earlier: str, later: str, summary: str

@@ -104,6 +104,7 @@ _NUMBERS: dict[str, str] = dict(
 )
 # Other words for a limit, by which people refer to it later ("the upload limit").
 _LIMIT = regex(r"\b(?:at most|no more than|up to(?= \d)|capped at|höchstens)\b", re.IGNORECASE)
+_FORMAT = regex(r"d{1,2}|m{1,2}|(?:yy){1,2}|h{1,2}")
 # Places of which a statement about one says nothing about another.
 _PLACES = (
     frozenset("staging production prod dev development local preview qa".split()),
@@ -256,8 +257,9 @@ def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
 
 def _shared(own: StatementWords, around: StatementWords, older: StatementWords) -> frozenset[str]:
     """The words of both statements that name the same thing in both."""
-    # A digit alone is in many statements.
-    shared = {w for w in (own.set | around.set) & older.set if len(w) > 1 or not w.isdigit()}
+    # A digit alone, and a part of a date's format, are in many statements.
+    both = (own.set | around.set) & older.set
+    shared = {w for w in both if (len(w) > 1 or not w.isdigit()) and not _FORMAT.fullmatch(w)}
     near = own if own.before else around
     return frozenset(word for word in shared if not _differs(word, near, older))
 
