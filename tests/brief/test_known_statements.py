@@ -170,6 +170,24 @@ def test_of_two_values_in_one_matter_the_later_is_told(tmp_path: Path) -> None:
     assert new in text and old not in text
 
 
+def test_what_an_agent_says_has_ended_is_left_out_and_the_rest_is_told(tmp_path: Path) -> None:
+    before = "We cache answers of the gauge in Redis for six minutes, as it publishes that often."
+    beside = "The gauge of the west pier publishes its answers as XML, which the parser streams."
+    after = "We no longer cache answers of the gauge in Redis: they are a table in SQLite now."
+    scripts = [
+        session("2026-07-01", 1, FILLER, before),
+        session("2026-07-02", 2, FILLER, beside),
+        session("2026-07-03", 3, FILLER, after),
+    ]
+    with open_filled(tmp_path, *scripts) as memory:
+        retain(memory, before, Kind.FACT, worth=3.5)
+        retain(memory, beside, Kind.FACT)
+        retain(memory, after, Kind.FACT, worth=1.0)
+        text = brief_of(memory)
+    assert before not in text
+    assert beside in text and after in text
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "by_person"),
     [

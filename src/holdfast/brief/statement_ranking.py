@@ -61,6 +61,9 @@ class RankingWeights(NamedTuple):
     # words with it.
     decided_words: int = 2
     decided_share: float = 0.3
+    # A statement is ended by one that rejects something, if it states this share of what is
+    # rejected.
+    ended_share: float = 0.75
     # Two statements with this share of the content words of the shorter one are one matter.
     same_matter: float = 0.5
     # The turns before a recap that tell whether nothing but talk led to it.
@@ -158,6 +161,15 @@ def _replaces(later: str, earlier: str, by_person: bool) -> bool:
     return by_person and amends(later, earlier)
 
 
+def _ends(later: str, earlier: str) -> bool:
+    """Whether a statement says that what an earlier one states does not hold any more ("We no
+    longer …"). Whoever says it: most of what it rejects is what the earlier one is about."""
+    new, old = statement_features(later), statement_features(earlier)
+    stated = new.rejected & old.accepted
+    enough = max(_WEIGHTS.decided_words, _WEIGHTS.ended_share * len(new.rejected))
+    return new.has_amending_phrase and len(stated) >= enough and supersedes(new, old)
+
+
 def _has_other_values(later: str, earlier: str) -> bool:
     new, old = statement_features(later).values, statement_features(earlier).values
     return bool(new and old) and new != old
@@ -238,6 +250,8 @@ class StatementRanking:
                 continue
             settles = not later.by_agent and later.kind in _SETTLES
             if settles and _replaces(own_words(later.what), text, True):
+                return True
+            if memory.by_agent and _ends(own_words(later.what), text):
                 return True
             if is_same_matter(own, stems) and _has_other_values(own_words(later.what), text):
                 return True
