@@ -113,7 +113,7 @@ def _remote(folder: str) -> str:
 
 def normal_remote(url: str, folder: str = "/") -> str:
     """One spelling for all URLs of a repository: `github.com/org/repo`. A relative path is resolved
-    from `folder`. The hook script `answer.py` has a copy of this."""
+    from `folder`. The hook script `repository_bank.py` has a copy of this."""
     url = url.strip()
     found = _URL.match(url) or _SCP.match(url)
     if found is None or found.groupdict().get("scheme", "").lower() == "file":

@@ -19,6 +19,7 @@ import holdfast
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.hook_server import serve_briefs
 from holdfast.capture.home_paths import INJECTED_EVENT, HomePaths
+from holdfast.hosts.claude_code.scripts import repository_bank
 from holdfast.settings import Settings
 from holdfast.sources.project import normal_remote
 from tests.support import brief_scenarios as scenarios
@@ -90,7 +91,8 @@ def home(tmp_path: Path, memory: Path, interpreter: Path) -> Iterator[Home]:
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
     places = HomePaths(settings.home)
     places.hooks.mkdir(mode=0o700)
-    shutil.copy(SCRIPTS / "answer.py", places.hooks)
+    for name in ("answer.py", "repository_bank.py"):
+        shutil.copy(SCRIPTS / name, places.hooks)
     extend_time_limits(places.hooks / "answer.py")
     inbox = Path("/dev/shm") / f"hf-test-{os.getpid()}-{time.time_ns()}"
     if not os.access("/dev/shm", os.W_OK):
@@ -344,10 +346,9 @@ URLS = (
 
 
 def test_script_and_program_normalise_remotes_alike() -> None:
-    names: dict[str, Any] = {"__name__": "answer", "__file__": str(SCRIPTS / "answer.py")}
-    exec((SCRIPTS / "answer.py").read_text("utf-8"), names)
     for url in URLS:
-        assert names["normal_remote"](url, "/top/dir") == normal_remote(url, "/top/dir"), url
+        found = repository_bank.normal_remote(url, "/top/dir")
+        assert found == normal_remote(url, "/top/dir"), url
 
 
 def test_the_script_uses_the_file_names_of_the_program() -> None:

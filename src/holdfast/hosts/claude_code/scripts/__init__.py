@@ -1,7 +1,8 @@
 """What hooks run: files that setup copies into the home, not modules that anybody imports.
 
 `capture.sh` (or `capture.py` where there is no `sh`) writes an event into the inbox; `answer.py`
-does that and injects context; `other_agents.py` does so for other agents. They run with
-`python -I -S` and use the standard library alone. The one import of the installed package is in
-`answer.search_in_process`; the import contracts in pyproject.toml allow that one and no other.
+does that and injects context, with `repository_bank.py` for folders that are not known yet;
+`other_agents.py` does so for other agents. They run with `python -I -S` and use the standard
+library alone. The one import of the installed package is in `answer.installed_package`; the import
+contracts in pyproject.toml allow that one and no other.
 """

@@ -53,11 +53,10 @@ MIN_TIMEOUT_S = 0.2
 STALE_S = 86_400
 # Shorter prompts are small talk ("go on", "yes please") and say nothing about the goal.
 MIN_PROMPT_CHARS = 12
-# Of a prompt sent to the server, of an answer of it, of a git config, and of the end of an
-# output in which errors are looked for: more would take time and add nothing.
+# Of a prompt sent to the server, of an answer of it, and of the end of an output in which errors
+# are looked for: more would take time and add nothing.
 MAX_PROMPT_CHARS = 20_000
 MAX_ANSWER_BYTES = 100_000
-MAX_GIT_CONFIG_CHARS = 200_000
 MAX_ERROR_CHARS = 20_000
 # As `holdfast worth` counts them; no tokenizer of the agent's model is at hand.
 CHARACTERS_PER_TOKEN = 4
@@ -240,7 +239,7 @@ def find_bank(home: HookHome, cwd: str) -> str:
             return folders[cwd]
         git = os.path.join(cwd, ".git")
         if os.path.exists(git):
-            return bank_of_repository(cwd, git, aliases)
+            return bank_of_repository(home, cwd, git, aliases)
         above = os.path.dirname(cwd)
         if above in (cwd, user_folder):
             break
@@ -248,48 +247,12 @@ def find_bank(home: HookHome, cwd: str) -> str:
     return ""
 
 
-def bank_of_repository(top: str, git: str, aliases: dict[str, str]) -> str:
-    common = git
-    if os.path.isfile(git):
-        common = os.path.join(top, first_line(git).partition("gitdir:")[2].strip())
-        shared = os.path.join(common, "commondir")
-        common = os.path.join(common, first_line(shared) if os.path.isfile(shared) else "")
-    common = os.path.realpath(common)
-    found, url = aliases.get("gitdir:" + common, ""), remote_url(common)
-    return found or (aliases.get("remote:" + normal_remote(url, top), "") if url else "")
-
-
-def remote_url(common: str) -> str:
-    """The URL of the remote that identifies a repository: origin, upstream, or the first."""
-    urls: dict[str, str] = {}
-    section = ""
-    with open(os.path.join(common, "config"), encoding="utf-8", errors="replace") as file:
-        lines = file.read(MAX_GIT_CONFIG_CHARS).splitlines()
-    for line in map(str.strip, lines):
-        if line.startswith("["):
-            section = line[1:].rstrip("]").strip()
-        elif section.startswith('remote "') and line.partition("=")[0].strip() == "url":
-            urls.setdefault(section[8:].rstrip('"'), line.partition("=")[2].strip())
-    return next((urls[n] for n in ("origin", "upstream", *sorted(urls)) if urls.get(n)), "")
-
-
-def normal_remote(url: str, folder: str) -> str:
-    """One spelling for all URLs of a repository: `github.com/org/repo`. Does the same as
-    `holdfast.sources.project.normal_remote`, which it must not import."""
-    url = url.strip()
-    scheme, found, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    if not slash or scheme.lower() == "file":
-        host, colon, path = url.partition(":")
-        if found or not colon or not path or "/" in host or path.startswith("//"):
-            path = os.path.normpath(os.path.join(folder, url.removeprefix("file://")))
-            return f"local{path}".removesuffix(".git")
-    host = host.rpartition("@")[2]
-    if found:
-        ends = host.find("]") + 1
-        host = host[:ends] + host[ends:].partition(":")[0]
-    path = path.strip("/").removesuffix(".git").strip("/")
-    return f"{host}/{path}".lower()
+def bank_of_repository(home: HookHome, top: str, git: str, aliases: dict[str, str]) -> str:
+    """The bank of a repository, as the script beside this one finds it: few folders need it."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, home.hooks)
+    script: Any = __import__("repository_bank")  # `importlib` takes 1 ms to import
+    return script.bank_of_repository(top, git, aliases)
 
 
 def answer_start(
