@@ -84,9 +84,12 @@ class StageProgress:
         return [bank for (bank,) in found]
 
     def revision(self, bank: str) -> int:
-        """A number that grows with every change of a bank; 0 where there was none. Hooks read it,
-        too: `bank_revision` in answer.py."""
-        row = self._db.one("SELECT max(number) FROM session_change WHERE bank = ?", (bank,))
+        """A number that grows with every change of a bank but of its vectors; 0 where there was
+        none. Hooks read it, too: `bank_revision` in answer.py."""
+        row = self._db.one(
+            "SELECT max(number) FROM session_change WHERE bank = ? AND session <> ?",
+            (bank, _VECTORS),
+        )
         return row[0] or 0 if row else 0
 
     def mark_seen(self, bank: str, stage: str, version: int, number: int) -> None:

@@ -336,7 +336,9 @@ def bank_revision(home: HookHome, bank: str) -> int | None:
     try:
         database = _sqlite3.connect(f"file:{path}?mode=ro", timeout=DATABASE_TIMEOUT_S, uri=True)
         try:
-            query = "SELECT max(number) FROM session_change WHERE bank = ?"
+            query = (
+                "SELECT max(number) FROM session_change WHERE bank = ? AND session <> ':vectors'"
+            )
             return database.execute(query, (bank,)).fetchone()[0] or 0
         finally:
             database.close()
