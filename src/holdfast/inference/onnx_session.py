@@ -10,14 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime as ort
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from holdfast.errors import ModelError
 
+_REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
+
+try:
+    import onnxruntime as ort
+    from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+except ImportError as error:  # callers then do without a model
+    raise ModelError(f"ONNX Runtime cannot be loaded: {error}.", _REINSTALL) from error
+
 Output = npt.NDArray[np.float32]
 
-_REINSTALL = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
 _LOG_FATAL_ONLY = 4
 # What ONNX Runtime raises for a file that it cannot use and for a run that fails.
 _FAILURES = (

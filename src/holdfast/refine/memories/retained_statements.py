@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holdfast.errors import ModelError
 from holdfast.language import plain
 from holdfast.model.knowledge import Kind
 from holdfast.model.opinions import MemoryOccurrence
@@ -49,10 +50,14 @@ def retain_statements(
     subject = session_subject(session, exchanges)
     context = Context(subject if session.title or says_something(subject) else "", requests)
     words = [content_words(text) for text in known]
-    embed = _embed if by_vectors else None
+    selector = packaged_selector()
+    try:
+        found = distil(turns, context, selector, whole=whole, embed=_embed if by_vectors else None)
+    except ModelError:  # without a model words alone choose
+        found = distil(turns, context, selector, whole=whole)
     return [
         _occurrence(exchange_of[one.turn.id], one)
-        for one in distil(turns, context, packaged_selector(), whole=whole, embed=embed)
+        for one in found
         if not any(says_the_same(content_words(one.text), other) for other in words)
         and (not session.parent or _is_beyond_report(one))
     ]
