@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.query import Confidence
+from holdfast.model.query import Confidence, RetrieverReport
+from holdfast.research.answering.answer import answer_from_recall
+from holdfast.research.answering.request import AskRequest
 from holdfast.settings import Settings
 from tests.support.transcripts import Script, bug_hunt
 
@@ -55,6 +58,25 @@ def test_the_later_of_two_decisions_comes_first(reversal: Holdfast) -> None:
     assert "Postgres" in first and first.startswith("1 Sep 2026")
     assert "in Redis, because" in second
     assert any("Several dates" in caveat for caveat in answer.caveats)
+
+
+@pytest.mark.parametrize(
+    ("report", "why"),
+    [
+        (RetrieverReport("semantic", 5000, 0, timed_out=True), "was too slow."),
+        (RetrieverReport("semantic", 1, 0, problem="No model."), "failed: No model."),
+    ],
+)
+def test_an_answer_names_a_search_by_meaning_that_gave_nothing(
+    reversal: Holdfast, report: RetrieverReport, why: str
+) -> None:
+    question = "Where do we keep the session tokens?"
+    request, found = AskRequest(None, question, lambda: NOW), reversal.recall(question, bank="all")
+    whole = answer_from_recall(reversal.reader, request, found)
+    assert not any("Searched by words" in caveat for caveat in whole.caveats)
+    answer = answer_from_recall(reversal.reader, request, replace(found, strategies=(report,)))
+    assert answer.answer == whole.answer
+    assert f"Searched by words only: search by meaning {why}" in answer.caveats
 
 
 def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:

@@ -127,11 +127,28 @@ _FOUND_BY_CHARS = 40
 # Of the prompts of `bench/data/recaps` (tuning) the right recap is among those quoted in nine of
 # ten, first in two of three.
 _RECAP_CONFIDENCE = Confidence.MEDIUM
+# The name of the retriever that searches by meaning.
+_SEMANTIC = "semantic"
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
 
 
 def answer_from_recall(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
-    """Answer a question from the hits of a recall; abstain if there are none."""
+    """Answer a question from the hits of a recall; abstain if there are none. What is missing
+    because search by meaning failed or was too slow is said."""
+    answer = _answer(reader, request, found)
+    return replace(answer, caveats=(*answer.caveats, *_by_words_only(found)))
+
+
+def _by_words_only(found: RecallResult) -> list[str]:
+    """A sentence where the search by meaning failed or was too slow."""
+    for search in found.strategies:
+        if search.name == _SEMANTIC and (search.timed_out or search.problem):
+            why = "was too slow" if search.timed_out else f"failed: {search.problem.rstrip('.')}"
+            return [f"Searched by words only: search by meaning {why}."]
+    return []
+
+
+def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     if found.abstained:
         return _abstain(reader, request, found)
     weights = weigh_terms(reader, request.bank, read_terms(request.question).words).by_stem
