@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tests.support.forge_server import QuietHandler, serving_on_loopback
 
 Json = dict[str, Any]
 API = "/api/v3"
@@ -167,7 +167,7 @@ class GitHubServer:
         return [asked.path.removeprefix(REPO) for asked in self.asked]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     forge: GitHubServer
     protocol_version = "HTTP/1.1"
 
@@ -232,27 +232,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def finish(self) -> None:
-        with suppress(OSError, ValueError):  # the connection was dropped on purpose
-            super().finish()
-
 
 @contextmanager
 def serving(forge: GitHubServer) -> Generator[GitHubServer]:
     """The forge on a free port of this machine, below a path as an Enterprise server has it."""
-    handler = type("Handler", (_Handler,), {"forge": forge})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    server.handle_error = lambda request, client_address: None  # type: ignore[method-assign]
-    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    forge.url = f"http://127.0.0.1:{server.server_address[1]}{API}"
-    try:
+    with serving_on_loopback(type("Handler", (_Handler,), {"forge": forge})) as address:
+        forge.url = f"{address}{API}"
         yield forge
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

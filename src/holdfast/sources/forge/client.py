@@ -8,6 +8,8 @@ for the whole run and reported; beyond that a ForgeBusyError says when to come b
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -37,6 +39,8 @@ _FIRST_PAUSE_S = 1.0
 # GitHub asks for a minute where it names no time for its secondary limits.
 _SECONDARY_LIMIT_S = 60.0
 _MAX_REDIRECTS = 3
+# How long the program of a forge may take to print its token.
+_PROGRAM_TIMEOUT_S = 10.0
 _MAX_HEADER_CHARS = 1000
 # Of the forge's own words in an error message.
 _MAX_MESSAGE_CHARS = 200
@@ -68,6 +72,26 @@ class Pace(NamedTuple):
 
 
 DEFAULT_PACE = Pace()
+
+
+def program_token(*command: str) -> str:
+    """The token that a forge's own program prints; "" where it is not installed, or nobody is
+    logged in."""
+    program = shutil.which(command[0])
+    if program is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [program, *command[1:]],
+            capture_output=True,
+            timeout=_PROGRAM_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    token = done.stdout.decode("utf-8", "replace").strip()
+    return token if done.returncode == 0 and token.isprintable() and " " not in token else ""
 
 
 class ForgeClient:

@@ -6,8 +6,6 @@ the time of the last change (`listing`). The parts of a pull take four requests 
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -16,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from holdfast.errors import ForgeRefusedError, InputError
 from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 from holdfast.regex import regex
-from holdfast.sources.forge.client import DEFAULT_PACE, ForgeClient, Pace
+from holdfast.sources.forge.client import DEFAULT_PACE, ForgeClient, Pace, program_token
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.forge.listing import (
     PAGE_SIZE,
@@ -32,7 +30,6 @@ PUBLIC = "https://api.github.com"
 # with more than 500 files or 1,000 reviews is cut there.
 _MAX_PAGES = {"commits": 3, "files": 5, "reviews": 10}
 # The `gh` program only reads its own files or the keyring for its token.
-_GH_TIMEOUT_S = 10.0
 _TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _REPOSITORY = regex(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
@@ -47,21 +44,7 @@ def web_host(url: str) -> str:
 
 def gh_token(host: str) -> str:
     """The token that `gh` keeps for a host; "" where there is no gh, or no login."""
-    program = shutil.which("gh")
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [program, "auth", "token", "--hostname", host],
-            capture_output=True,
-            timeout=_GH_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    token = done.stdout.decode("utf-8", "replace").strip()
-    return token if done.returncode == 0 and token.isprintable() and " " not in token else ""
+    return program_token("gh", "auth", "token", "--hostname", host)
 
 
 class GitHub:

@@ -9,8 +9,6 @@ read. What GitLab marks as confidential or internal is left out.
 from __future__ import annotations
 
 import heapq
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
@@ -20,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from holdfast.errors import ForgeRefusedError, InputError
 from holdfast.model.forge import ForgeAccount, RemarkKind, ThreadState
 from holdfast.regex import regex
-from holdfast.sources.forge.client import DEFAULT_PACE, ForgeClient, Pace
+from holdfast.sources.forge.client import DEFAULT_PACE, ForgeClient, Pace, program_token
 from holdfast.sources.forge.drafts import Account, Page, PullDraft, RemarkDraft, ThreadDraft
 from holdfast.sources.forge.listing import (
     PAGE_SIZE,
@@ -39,7 +37,6 @@ _TOKEN_HINT = "GITLAB_TOKEN, or `glab auth login`"
 _MAX_PAGES = {"commits": 3, "diffs": 5, "notes": 10, "members": 50}
 # From this level on a member may push to branches ("Developer"), and belongs to the team.
 _DEVELOPER = 30
-_GLAB_TIMEOUT_S = 10.0
 _PROJECT = regex(r"[A-Za-z0-9_.][\w.+-]{0,254}(?:/[A-Za-z0-9_.][\w.+-]{0,254}){1,20}")
 # Accounts that GitLab makes for tokens of projects and groups.
 _BOT = regex(r"(?:project|group|service_account)_\w*bot\w*|.*\[bot\]|.*-bot")
@@ -70,21 +67,7 @@ def web_host(url: str) -> str:
 
 def glab_token(host: str) -> str:
     """The token that `glab` keeps for a host; "" where there is no glab, or no login."""
-    program = shutil.which("glab")
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [program, "config", "get", "token", "--host", host],
-            capture_output=True,
-            timeout=_GLAB_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    token = done.stdout.decode("utf-8", "replace").strip()
-    return token if done.returncode == 0 and token.isprintable() and " " not in token else ""
+    return program_token("glab", "config", "get", "token", "--host", host)
 
 
 class GitLab:
