@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic, time
 
 from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass, join_counts
+from holdfast.app.background.transcript_queue import is_old
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.curation.erasure import remove_derived_files
@@ -298,7 +299,7 @@ def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
     behind = stages.CONCEPTS.banks_behind(store, settings)
     mark = worker_pass.paths.last_grouping
     is_large = any(store.passages.count(bank, large) >= large for bank in behind)
-    if not behind or (is_large and not _is_old(mark, _GROUPING_INTERVAL_S)):
+    if not behind or (is_large and not is_old(mark, _GROUPING_INTERVAL_S)):
         return ""
     report = worker_pass.reporter("grouping")
     done = stages.update_stages(store, settings, worker_pass.now, report, [stages.CONCEPTS])
@@ -307,14 +308,6 @@ def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
     # The texts of concepts get vectors, too.
     worker_pass.run_again = worker_pass.run_again or bool(changed)
     return f"brought up to date: {counted(changed, 'concept')}" if changed else ""
-
-
-def _is_old(mark: Path, seconds: float) -> bool:
-    """Whether a mark is as old as this or missing, or its time is in the future."""
-    try:
-        return not 0 <= time() - mark.stat().st_mtime < seconds
-    except OSError:
-        return True
 
 
 def needs_embedding(reader: Reader, settings: Settings) -> bool:

@@ -40,6 +40,16 @@ _SUFFIXES = (".jsonl", ".db")
 _SESSION_ID = regex(r"[A-Za-z0-9-]+\Z")
 
 
+def is_old(mark: Path, seconds: float) -> bool:
+    """Whether a file that marks a time is older than this or missing. A time in the future does not
+    count: the clock was set back."""
+    try:
+        age = time() - mark.stat().st_mtime
+    except OSError:
+        return True
+    return not 0 <= age <= seconds
+
+
 class TranscriptQueue:
     """The transcripts still to be read by one worker."""
 
@@ -51,15 +61,8 @@ class TranscriptQueue:
         self._scan_open = False
 
     def scan_is_due(self) -> bool:
-        """Whether all transcripts should be scanned. A last scan in the future does not count: the
-        clock was set back."""
-        if self._scan_open:
-            return False
-        try:
-            age = time() - self._last_scan_mark.stat().st_mtime
-        except OSError:
-            return True
-        return not 0 <= age <= _SCAN_INTERVAL_S
+        """Whether all transcripts should be scanned."""
+        return not self._scan_open and is_old(self._last_scan_mark, _SCAN_INTERVAL_S)
 
     def scan(self, reader: Reader, problems: list[str]) -> None:
         """Queue every transcript that has changed since it was read, oldest first. What cannot be

@@ -39,7 +39,7 @@ _FIRST_PAUSE_S = 1.0
 # GitHub asks for a minute where it names no time for its secondary limits.
 _SECONDARY_LIMIT_S = 60.0
 _MAX_REDIRECTS = 3
-# How long the program of a forge may take to print its token.
+# The program of a forge only reads its own files or the keyring for its token.
 _PROGRAM_TIMEOUT_S = 10.0
 _MAX_HEADER_CHARS = 1000
 # Of the forge's own words in an error message.

@@ -29,7 +29,6 @@ PUBLIC = "https://api.github.com"
 # Pages of the parts of one pull. The API itself lists no more than 250 commits of a pull; a pull
 # with more than 500 files or 1,000 reviews is cut there.
 _MAX_PAGES = {"commits": 3, "files": 5, "reviews": 10}
-# The `gh` program only reads its own files or the keyring for its token.
 _TEAM_ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR")
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 _REPOSITORY = regex(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
