@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from holdfast.errors import HoldfastError
@@ -343,6 +343,8 @@ def check_reading_does_not_change_the_generation(make_store: MakeStore) -> None:
     with prepared(make_store) as store, closing(make_store()) as other:
         _derive(store, _said("p", "a"))
         _embed(store, "a")
+        store.generation()
+        other.generation()
         before = (store.generation(), other.generation())
         for reader in (store, other):
             reader.passages.search(None, ["words"])
@@ -350,6 +352,20 @@ def check_reading_does_not_change_the_generation(make_store: MakeStore) -> None:
             reader.vectors.count_unembedded(MODEL)
             reader.records.counts()
         expect((store.generation(), other.generation()), before, "generation")
+
+
+def check_no_reader_takes_an_earlier_state_of_another_for_its_own(make_store: MakeStore) -> None:
+    """Servers share what they cached among connections that were opened at different times."""
+    with prepared(make_store) as store, ExitStack() as opened:
+        readers = [store]
+        earlier: set[str] = set()
+        for number in range(1, 6):
+            readers.append(opened.enter_context(closing(make_store())))
+            with store.transaction():
+                store.turns.put([a_turn(number)])
+            now = {reader.generation() for reader in readers[::-1]}
+            expect(earlier & now, set(), f"earlier generations after write {number}")
+            earlier |= now
 
 
 def check_a_second_open_store_sees_the_same(make_store: MakeStore) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from holdfast.errors import (
     HoldfastError,
@@ -191,10 +192,34 @@ class SqliteConnection:
             raise _our_error(error, self._path) from error
 
 
-def generation(raw: sqlite3.Connection) -> str:
-    """A value that changes with every write, by this connection or another."""
-    row = raw.execute("PRAGMA data_version").fetchone()
-    return f"{row[0] if row else 0}.{raw.total_changes}"
+class ChangeNumber:
+    """A number that changes with every write to a database, by any process, and that all
+    connections of this process share. SQLite counts for each connection by itself: what one has
+    counted says nothing about another, so a cache that several share would not see a write."""
+
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+    _count: ClassVar[int] = 0
+    _latest: ClassVar[dict[Path, int]] = {}
+
+    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
+        self._raw = raw
+        self._path = path
+        self._seen: tuple[int, int] | None = None
+        self._number = 0
+
+    def get(self) -> int:
+        """The number now. Another connection may be the first to see a write; inside a transaction
+        this one still reads what was there before, and keeps its number."""
+        row = self._raw.execute("PRAGMA data_version").fetchone()
+        seen = (row[0] if row else 0, self._raw.total_changes)
+        with self._lock:
+            if seen != self._seen:
+                self._seen = seen
+                ChangeNumber._count += 1
+                self._latest[self._path] = self._number = self._count
+            elif not self._raw.in_transaction:
+                self._number = self._latest[self._path]
+            return self._number
 
 
 def table_sizes(db: Database) -> list[TableSize]:

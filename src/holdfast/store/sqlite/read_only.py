@@ -16,8 +16,8 @@ from holdfast.store.across_tables.parts import ReaderParts
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sql.database import Database
 from holdfast.store.sqlite.connection import (
+    ChangeNumber,
     SqliteConnection,
-    generation,
     open_read_only,
     table_sizes,
     translated,
@@ -53,6 +53,7 @@ class SqliteReadStore(ReaderParts):
             raise
         self._raw = connection
         self._path = path
+        self._changes = ChangeNumber(connection, path)
         db = Database(SqliteConnection(connection, path))
         super().__init__(db, SqliteFullText(db), None, partial(table_sizes, db))
         self._spare: list[ReadStore] = []
@@ -68,7 +69,7 @@ class SqliteReadStore(ReaderParts):
         self._spare.append(reader)
 
     def generation(self) -> str:
-        return generation(self._raw)
+        return str(self._changes.get())
 
     def interrupt(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # closed meanwhile, so nothing is being asked

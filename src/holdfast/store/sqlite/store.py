@@ -17,8 +17,8 @@ from holdfast.store.sql.integrity import IntegrityReport, derived_faults
 from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sqlite.connection import (
     BUSY_S,
+    ChangeNumber,
     SqliteConnection,
-    generation,
     open_database,
     open_to_ask,
     table_sizes,
@@ -69,6 +69,7 @@ class SqliteStore(WriterParts):
         connection = asking or open_database(path, busy_s, any_thread)
         self._raw = connection
         self._path = path
+        self._changes = ChangeNumber(connection, path)
         db = Database(SqliteConnection(connection, path))
         self._index = SqliteFullText(db)
         super().__init__(db, self._index, None, partial(table_sizes, db))
@@ -133,7 +134,7 @@ class SqliteStore(WriterParts):
             self._spare.append(reader)
 
     def generation(self) -> str:
-        return generation(self._raw)
+        return str(self._changes.get())
 
     def check_integrity(self) -> IntegrityReport:
         """Check pages, references and the index, and if they are sound what was derived."""
