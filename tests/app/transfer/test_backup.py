@@ -296,7 +296,7 @@ def test_copies_made_before_an_upgrade_are_listed_and_can_be_restored(
     with pytest.raises(NewerSchemaError):
         open_memory(settings)
     (kept,) = list_backups(settings)
-    assert kept.schema == VERSION and "before the schema moved on" in kept.why
+    assert kept.schema == VERSION and "before the upgrade from schema" in kept.why
     assert latest_backup(settings) == kept.path
     done = restore(settings, kept.path)
     assert dump(settings.database) == then

@@ -79,7 +79,7 @@ def _damaged(context: DoctorContext, sentence: str) -> Check:
         if found is None:
             kept = set_aside_damaged(settings)
             return f"Kept as {kept}; `holdfast ingest` reads your sessions again."
-        return f"{found.look.path} was put back; what was there is kept as {found.aside}."
+        return f"{found.look.path} was restored; the damaged file is kept as {found.aside}."
 
     return Check("memory", Grade.BROKEN, sentence, _RESTORE_REMEDY, restore, _RESTORE_QUESTION)
 

@@ -192,7 +192,7 @@ def latest_backup(settings: Settings) -> Path:
     for backup in _restorable(settings):
         return backup.path
     raise NotFoundError(
-        f"There is no backup in {settings.home / FOLDER} that this version can put back.",
+        f"There is no backup in {settings.home / FOLDER} that this version can restore.",
         "Name a file: `holdfast restore-backup FILE`.",
     )
 
@@ -207,8 +207,8 @@ def _why(stem: str, schema: int) -> str:
         return "cannot be read"
     reason = stem.removeprefix("memory-")
     if reason.startswith(_BEFORE_MIGRATION):
-        return f"before the schema moved on from {schema}"
-    return "before another was put back" if reason.startswith(_BEFORE_RESTORE) else "a backup"
+        return f"before the upgrade from schema {schema}"
+    return "before a restore" if reason.startswith(_BEFORE_RESTORE) else "a backup"
 
 
 def check_backup(settings: Settings, path: Path) -> BackupCheck:
@@ -251,7 +251,7 @@ def restore(
             swap.run(busy_s)
         except OSError as error:
             raise StoreError(
-                f"The backup cannot be put back: {error.strerror or error}.",
+                f"The backup cannot be restored: {error.strerror or error}.",
                 "The memory is as it was. Make room in its folder, or make it writable.",
             ) from error
         finally:

@@ -35,5 +35,5 @@ def check_still(version: int, place: Path | str, opened: int) -> None:
     if version < opened:
         raise StoreError(
             f"The memory at {place} is of an older version than when this program opened it.",
-            "Somebody put back a backup. Start this program again. Nothing was changed.",
+            "A backup was restored. Restart this program. Nothing was changed.",
         )
