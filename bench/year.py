@@ -2,7 +2,8 @@
 
 Real sessions are written again and again into a Claude Code folder, each time with new ids, the
 dates of their day and other names of symbols. Hooks note their start and end, as in life; at the
-end of a day a worker runs with the clock of that day. Every month has a process of its own, as long
+end of a day a worker runs with the clock of that day, and files get its time, so that what is kept
+for a while goes when that while is over. Every month has a process of its own, as long
 as it lasts, and ends with a backup and measurements in a fresh process: processor time of a recall,
 of a start brief and of `holdfast recall` as a command, each in times of a control (`python -c pass`
 for the command, the same sorting of numbers for the others), sizes on disk, and counts of records.
@@ -34,12 +35,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from bench.corpus import real_transcripts
-from bench.hooks import _SCRIPT as HOOK  # pyright: ignore[reportPrivateUsage]
+from holdfast.app.background.steps import STEPS
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.backup import back_up
-from holdfast.capture.home_paths import HomePaths
-from holdfast.capture.inbox import make_inbox
+from holdfast.capture.home_paths import INJECTED_SUFFIX, HomePaths
+from holdfast.capture.inbox import inbox_folders, make_inbox
+from holdfast.hosts import claude_code
 from holdfast.settings import Settings, load_settings
 from holdfast.times import format_time
 
@@ -51,6 +53,7 @@ FIRST = datetime(2025, 11, 1, 9, tzinfo=UTC)
 SMALLEST, LARGEST = 100_000, 400_000
 BACKUPS_KEPT = 3
 ASKED = 15
+_CAPTURE_SCRIPT = Path(claude_code.__file__).parent / "scripts" / "capture.sh"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IDS = re.compile(r"\b(toolu|msg|req)_(\w+)")
 # A symbol: a word in camelCase or with underscores, as code has them and prose has not.
@@ -99,7 +102,7 @@ def make_home(place: Path, sources: Sequence[Path]) -> Path:
     paths = HomePaths(place / ".holdfast")
     if not paths.hooks.exists():
         make_inbox(paths)
-        shutil.copy(HOOK, paths.hooks)
+        shutil.copy(_CAPTURE_SCRIPT, paths.hooks)
         paths.interpreter.write_text("/bin/true\n-I\n")
     return place
 
@@ -143,19 +146,13 @@ def settings_of(place: Path) -> Settings:
 def simulate_month(place: Path, first: int, last: int) -> None:
     """Write the sessions of these days, and let a worker read them day by day."""
     settings = settings_of(place)
-    paths = HomePaths(settings.home)
     sources = sorted((place / "sources").iterdir())
-    days = WorkerOptions(start_delay_s=0, linger_s=0)
     by_day: list[float] = []
     for day in range(first, last):
         for n in range(A_DAY):
             number = day * A_DAY + n
             write_session(place, sources[number % len(sources)], number, day, n)
-        before = time.process_time()
-        for mark in (paths.last_scan, paths.last_grouping):  # a day has passed
-            mark.unlink(missing_ok=True)
-        run_worker(settings, days, now=lambda day=day: day_time(day))
-        by_day.append(time.process_time() - before)
+        by_day.append(work_a_day(settings, day))
     backup_began = time.process_time()
     backup = back_up(settings, None, lambda: day_time(last - 1))
     backup_s = time.process_time() - backup_began
@@ -168,6 +165,32 @@ def simulate_month(place: Path, first: int, last: int) -> None:
         "backup_s": backup_s,
     }
     (place / "worked.json").write_text(json.dumps(worked))
+
+
+def work_a_day(settings: Settings, day: int) -> float:
+    """Let a worker do the work of a day, and give its files the time of that day; returns the
+    processor time. Journals get it before they are read: by their time they are known again."""
+    paths, worker = HomePaths(settings.home), WorkerOptions(start_delay_s=0, linger_s=0)
+    re_date(day, *inbox_folders(paths), paths.session_marks)
+    before = time.process_time()
+    run_worker(settings, worker, STEPS[:1], lambda: day_time(day))
+    re_date(day, paths.journals)
+    run_worker(settings, worker, now=lambda: day_time(day))
+    return time.process_time() - before
+
+
+def re_date(day: int, *folders: Path) -> None:
+    """Give the files that were written just now the time of a day."""
+    then, end = (FIRST + timedelta(days=day)).timestamp(), day_end()
+    for folder in folders:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.is_file() and path.stat().st_mtime > end:
+                os.utime(path, (then, then))
+
+
+def day_end() -> float:
+    """The end of the last day: whatever is later was not given its time yet."""
+    return (FIRST + timedelta(days=DAYS)).timestamp()
 
 
 def write_session(place: Path, source: Path, number: int, day: int, of_day: int) -> None:
@@ -198,8 +221,13 @@ def write_session(place: Path, source: Path, number: int, day: int, of_day: int)
             if "cwd" in again:
                 again["cwd"] = folder
             out.write(json.dumps(again, ensure_ascii=False) + "\n")
+    os.utime(path, (start.timestamp(), start.timestamp()))
     hook(place, "SessionStart", session, path, folder)
     hook(place, "SessionEnd", session, path, folder)
+    # As the hook that tells the brief leaves it.
+    marks = HomePaths(place / ".holdfast").session_marks
+    marks.mkdir(exist_ok=True)
+    (marks / f"{session}{INJECTED_SUFFIX}").write_text('{"kind": "start", "text": "…"}\n')
 
 
 def _renamed(number: int) -> Callable[[str], str]:
@@ -270,6 +298,11 @@ def measure(place: Path, now: str) -> dict[str, Any]:
         "backups_mb": _size(home, ("backups",)),
         "rest_mb": _size(home) - _size(home, ("memory.db", "vectors", "backups")),
         "files": sum(1 for path in home.rglob("*") if path.is_file()),
+        "journals": _files_in(HomePaths(home).journals),
+        "marks": _files_in(HomePaths(home).session_marks),
+        "backups": _files_in(home / "backups"),
+        "briefs": _files_in(HomePaths(home).briefs),
+        "log_kb": _size(home, ("worker.log",)) * 1024,
         "brief_lines": statistics.mean(len(text.splitlines()) for text in texts),
         "brief_characters": statistics.mean(map(len, texts)),
         "records": _counts(home / "memory.db"),
@@ -312,6 +345,10 @@ def _size(home: Path, prefixes: tuple[str, ...] = ("",)) -> float:
     ) / (1024 * 1024)
 
 
+def _files_in(folder: Path) -> int:
+    return sum(1 for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
+
+
 def _counts(database: Path) -> dict[str, int]:
     """Rows of every table but those of full text."""
     wanted = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'passage_fts%'"
@@ -328,7 +365,7 @@ def print_table(months: Iterator[dict[str, Any]]) -> None:
         ("peak MB", "peak_mb", 0), ("recall", "recall", 2), ("brief", "brief", 2),
         ("command", "command", 1), ("database MB", "database_mb", 0),
         ("vectors MB", "vectors_mb", 0), ("rest MB", "rest_mb", 1), ("files", "files", 0),
-        ("backup s", "backup_s", 1),
+        ("journals", "journals", 0), ("marks", "marks", 0), ("backup s", "backup_s", 1),
         ("brief lines", "brief_lines", 1),
     )  # fmt: skip
     print("| " + " | ".join(name for name, _, _ in columns) + " |")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -363,6 +364,27 @@ def test_old_markers_and_leftovers_are_removed_and_recent_ones_stay(settings: Se
     run_worker(settings, QUICK)
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
+
+
+def test_files_are_old_by_the_clock_of_the_worker(settings: Settings) -> None:
+    places, clock = HomePaths(settings.home), Clock()
+    clock.now = datetime.now(UTC)
+    places.session_marks.mkdir()
+    mark = places.session_marks / "one.goal"
+    mark.touch()
+    inbox = settings.home / "inbox"
+    inbox.mkdir()
+    for number, event in enumerate(("UserPromptSubmit", "SessionEnd")):
+        told = {"session_id": SESSION, "hook_event_name": event, "prompt": "Why do rows double?"}
+        (inbox / f"1.{event}.{SESSION}.{number}").write_text(json.dumps(told))
+    files: list[tuple[bool, bool]] = []
+    for days in (0, 29, 2, 58, 2):
+        clock.turn(days * 86400)
+        run_worker(settings, QUICK, now=clock)
+        files.append((mark.exists(), places.journal(SESSION).exists()))
+    assert files == [(True, True), (True, True), (False, True), (False, True), (False, False)]
+    last_scan = datetime.fromtimestamp(places.last_scan.stat().st_mtime, UTC)
+    assert last_scan.date() == clock.now.date(), "it marks the time of the worker"
 
 
 def test_the_model_is_loaded_only_when_something_is_pending(settings: Settings) -> None:

@@ -10,6 +10,7 @@ from time import time
 
 import psutil
 
+from holdfast.app.core.context import utc_now
 from holdfast.capture import journal
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.refine.hooks.reconcile import RETENTION_S, remove_old_journals
@@ -32,7 +33,7 @@ def write_journal(home: Home, age_s: float) -> Path:
 
 def remove_old(home: Home) -> int:
     with home.open() as memory:
-        return remove_old_journals(memory.store, home.places)
+        return remove_old_journals(memory.store, home.places, utc_now())
 
 
 def test_an_old_journal_is_removed_and_its_turns_stay(tmp_path: Path) -> None:

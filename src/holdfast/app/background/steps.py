@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 
 from holdfast.app.background.step_runner import Step, TimeUpError, WorkerPass, join_counts
 from holdfast.app.background.transcript_queue import is_old
@@ -36,6 +36,7 @@ from holdfast.refine.hooks.drain import InjectionNote
 from holdfast.refine.sessions.derive import derive_stale
 from holdfast.settings import NO_MODEL, OFF, Settings
 from holdfast.store.protocol import Reader
+from holdfast.times import age_s, mark_time
 
 _DAY_S = 86400.0
 # A mark says that something was already done for a session; after this long without a change the
@@ -111,7 +112,8 @@ def reconcile(worker_pass: WorkerPass) -> str:
         memory.store, memory.context.bank_maker, paths, rules, worker_pass.now
     )
     _log_gone(worker_pass, done.transcripts.gone)
-    read, old = done.journals, reconciling.remove_old_journals(memory.store, paths)
+    read = done.journals
+    old = reconciling.remove_old_journals(memory.store, paths, worker_pass.now())
     return join_counts(
         (read.files_read, f"{read.captured} of {read.lines} events were in no transcript"),
         (old, f"{counted(old, 'old journal')} put away"),
@@ -299,11 +301,11 @@ def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
     behind = stages.CONCEPTS.banks_behind(store, settings)
     mark = worker_pass.paths.last_grouping
     is_large = any(store.passages.count(bank, large) >= large for bank in behind)
-    if not behind or (is_large and not is_old(mark, _GROUPING_INTERVAL_S)):
+    if not behind or (is_large and not is_old(mark, _GROUPING_INTERVAL_S, worker_pass.now())):
         return ""
     report = worker_pass.reporter("grouping")
     done = stages.update_stages(store, settings, worker_pass.now, report, [stages.CONCEPTS])
-    mark.touch(0o600)
+    mark_time(mark, worker_pass.now())
     changed = done.get(stages.CONCEPTS.name, 0)
     # The texts of concepts get vectors, too.
     worker_pass.run_again = worker_pass.run_again or bool(changed)
@@ -348,18 +350,18 @@ def push_outbox(worker_pass: WorkerPass) -> str:
 
 def remove_leftovers(worker_pass: WorkerPass) -> str:
     """Remove the marks of old sessions and half-written files."""
-    settings = worker_pass.settings
-    removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S)
-    removed += _remove_old(settings.vectors, ".*.vectors.*", _LEFTOVERS_KEPT_S)
-    removed += _remove_old(settings.home / "backups", ".*.part", _LEFTOVERS_KEPT_S)
+    settings, now = worker_pass.settings, worker_pass.now()
+    removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S, now)
+    removed += _remove_old(settings.vectors, ".*.vectors.*", _LEFTOVERS_KEPT_S, now)
+    removed += _remove_old(settings.home / "backups", ".*.part", _LEFTOVERS_KEPT_S, now)
     return f"{removed} old files removed" if removed else ""
 
 
-def _remove_old(folder: Path, pattern: str, kept_s: float) -> int:
+def _remove_old(folder: Path, pattern: str, kept_s: float, now: str) -> int:
     removed = 0
     for path in folder.glob(pattern) if folder.is_dir() else ():
         with suppress(OSError):
-            if path.is_file() and time() - path.stat().st_mtime > kept_s:
+            if path.is_file() and age_s(path.stat(), now) > kept_s:
                 path.unlink()
                 removed += 1
     return removed

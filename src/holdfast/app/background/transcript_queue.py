@@ -8,11 +8,11 @@ history.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from time import time
 
+from holdfast.app.core.context import utc_now
 from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.refine.ingest.discovery import (
@@ -28,6 +28,7 @@ from holdfast.sources.claude_code.files import AGENT, default_folder
 from holdfast.sources.claude_code.records import READER_VERSION
 from holdfast.sources.source_files import source_stamp
 from holdfast.store.protocol import Reader
+from holdfast.times import age_s, mark_time
 
 # Seconds between scans of all transcripts. Hooks name the transcripts that change; a scan finds
 # what they missed, and costs a stat of every file.
@@ -40,20 +41,23 @@ _SUFFIXES = (".jsonl", ".db")
 _SESSION_ID = regex(r"[A-Za-z0-9-]+\Z")
 
 
-def is_old(mark: Path, seconds: float) -> bool:
+def is_old(mark: Path, seconds: float, now: str) -> bool:
     """Whether a file that marks a time is older than this or missing. A time in the future does not
-    count: the clock was set back."""
+    count: the clock was set back. `now` is cut to milliseconds, so it may be a moment behind."""
     try:
-        age = time() - mark.stat().st_mtime
+        age = age_s(mark.stat(), now)
     except OSError:
         return True
-    return not 0 <= age <= seconds
+    return not -1 <= age <= seconds
 
 
 class TranscriptQueue:
     """The transcripts still to be read by one worker."""
 
-    def __init__(self, settings: Settings, paths: HomePaths) -> None:
+    def __init__(
+        self, settings: Settings, paths: HomePaths, now: Callable[[], str] = utc_now
+    ) -> None:
+        self._now = now
         self._folder = default_folder(settings.claude_dir)
         self._environment = user_environment(settings)
         self._last_scan_mark = paths.last_scan
@@ -62,7 +66,7 @@ class TranscriptQueue:
 
     def scan_is_due(self) -> bool:
         """Whether all transcripts should be scanned."""
-        return not self._scan_open and is_old(self._last_scan_mark, _SCAN_INTERVAL_S)
+        return not self._scan_open and is_old(self._last_scan_mark, _SCAN_INTERVAL_S, self._now())
 
     def scan(self, reader: Reader, problems: list[str]) -> None:
         """Queue every transcript that has changed since it was read, oldest first. What cannot be
@@ -102,7 +106,7 @@ class TranscriptQueue:
         if self._scan_open and not self._queue:
             self._scan_open = False
             with suppress(OSError):  # then the next worker scans again
-                self._last_scan_mark.touch(0o600)
+                mark_time(self._last_scan_mark, self._now())
 
     def reset(self) -> None:
         """Drop the queue and scan all transcripts next time, because something may be missing."""

@@ -122,7 +122,7 @@ class Worker:
         self._paths = HomePaths(settings.home)
         self._log = WorkerLog(self._paths.worker_log, now)
         self._retries = RetrySchedule(self._log, Redactor(settings.redact_patterns), now)
-        self._queue = TranscriptQueue(settings, self._paths)
+        self._queue = TranscriptQueue(settings, self._paths, now)
         self._memory: Holdfast | None = None
         self._seen: frozenset[Event] = frozenset()
         self._failed: dict[str, None] = {}

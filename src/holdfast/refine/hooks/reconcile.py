@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import time
 from typing import NamedTuple
 
 from holdfast.capture import journal
@@ -30,6 +29,7 @@ from holdfast.sources.claude_code import files as claude_code
 from holdfast.sources.fingerprint import stamp_of
 from holdfast.sources.json_fields import normal_time, string
 from holdfast.store.protocol import Reader, Writer
+from holdfast.times import age_s
 
 # Without an event for so long, a session counts as over. A shorter time treats sessions as over
 # that only pause; a longer one delays those that crashed.
@@ -158,7 +158,9 @@ RETENTION_S = 90 * 86400.0
 _ANY_READER = 2**31 - 1
 
 
-def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENTION_S) -> int:
+def remove_old_journals(
+    writer: Writer, paths: HomePaths, now: str, kept_s: float = RETENTION_S
+) -> int:
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not paths.journals.is_dir():
         return 0
@@ -169,8 +171,8 @@ def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENT
         for path in sorted(paths.journals.glob("*.jsonl"))
         if (source := known.get(str(path))) is not None
         and source.id not in failed
-        and _is_old(path.lstat(), source, kept_s)
-        and journal.remove(path, lambda stat, of=source: _is_old(stat, of, kept_s))
+        and _is_old(path.lstat(), source, now, kept_s)
+        and journal.remove(path, lambda stat, of=source: _is_old(stat, of, now, kept_s))
     ]
     if gone:
         with writer.transaction():
@@ -180,6 +182,6 @@ def remove_old_journals(writer: Writer, paths: HomePaths, kept_s: float = RETENT
     return len(gone)
 
 
-def _is_old(stat: os.stat_result, source: Source, kept_s: float) -> bool:
+def _is_old(stat: os.stat_result, source: Source, now: str, kept_s: float) -> bool:
     """Whether a journal is unchanged since it was read to its end, and old enough."""
-    return stamp_of(stat) == source.stamp and time() - stat.st_mtime > kept_s
+    return stamp_of(stat) == source.stamp and age_s(stat, now) > kept_s
