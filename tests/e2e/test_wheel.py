@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,48 @@ def test_a_wheel_knows_the_commit_that_it_was_built_from(wheel: Path, installed:
     assert done.stdout == f"{__version__} ({noted})\n"
 
 
+_BUILD_BOTH = BUILD.replace("import build_wheel;", "import build_sdist, build_wheel;") + (
+    "; build_sdist(sys.argv[1])"
+)
+
+
+def _copy_sources(folder: Path) -> None:
+    """What is built from, without the models, which only take time."""
+    for name in ("src", "docs", "examples", "tools"):
+        shutil.copytree(
+            ROOT / name, folder / name,
+            ignore=shutil.ignore_patterns("__pycache__", "*.onnx"),
+        )  # fmt: skip
+    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml", ROOT / "LICENSE"):
+        shutil.copy(path, folder)
+
+
+def _build_again(folder: Path, target: Path, umask: str, zone: str) -> dict[str, str]:
+    """Build under other circumstances; returns the hash of each file."""
+    target.mkdir()
+    shell = f'umask {umask}; exec "$@"'
+    subprocess.run(
+        ["sh", "-c", shell, "sh", sys.executable, "-S", "-c", _BUILD_BOTH, str(target)],
+        cwd=folder,
+        env={**os.environ, "TZ": zone, "PYTHONHASHSEED": str(len(zone))},
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    return {path.name: sha256(path.read_bytes()).hexdigest() for path in target.iterdir()}
+
+
+def test_two_builds_of_the_same_sources_have_the_same_bytes(tmp_path: Path) -> None:
+    _copy_sources(tmp_path / "one")
+    first = _build_again(tmp_path / "one", tmp_path / "first", "022", "UTC")
+    shutil.copytree(tmp_path / "one", tmp_path / "other" / "place")
+    for path in (tmp_path / "other").rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    again = _build_again(tmp_path / "other" / "place", tmp_path / "again", "077", "Asia/Tokyo")
+    assert len(first) == 2 and again == first
+
+
 def test_the_wheel_works_outside_the_repository_in_an_empty_home(
     installed: Path, tmp_path: Path
 ) -> None:
@@ -104,4 +149,4 @@ def test_the_wheel_works_outside_the_repository_in_an_empty_home(
     answer = run("ask", "Why SQLite and not Postgres?", "--bank", "tidewatch", "--budget", "low")
     assert "SQLite" in answer and "[1]" in answer
     told = run("doctor")
-    assert "The model is the one that was released." in told and "Everything is in order" in told
+    assert "The embedding model is intact." in told and "Everything is in order" in told
