@@ -24,12 +24,14 @@ from holdfast.recall.core.relevance import (
     answers,
     coverage,
     measure_relevance,
+    only_in_other_words,
     worth_showing,
 )
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import CauseDirection, Query, cause_direction, read_query
+from holdfast.recall.query.terms import given_words, has_given_word
 from holdfast.recall.ranking import boosts, external_hits, hits
 from holdfast.recall.ranking.authority import put_authorities_first
 from holdfast.recall.ranking.exact_names import put_exact_names_first
@@ -109,7 +111,9 @@ class Ranking(NamedTuple):
         if self.query.only_time:
             return _sessions_first([c for c in self.candidates if "temporal" in c.ranks])
         measured = [c for c in self.candidates if "relevance" in c.notes]
-        return [c for c in measured if self._is_relevant(c)]
+        shown = [c for c in measured if self._is_relevant(c)]
+        # What has the words of the query comes before what only says them in others.
+        return sorted(shown, key=lambda c: only_in_other_words(c, self.thresholds))
 
     @property
     def abstains(self) -> bool:
@@ -208,7 +212,7 @@ def rank(
         # A model that failed once would fail again; the words are left.
         semantic = None
     reports = [run.report for run in runs]
-    pool = _pool_results(store, own_runs, plan)
+    pool = _pool_results(store, own_runs, plan, query)
     apply_status(store, pool, plan.as_of, now)
     if semantic is None:
         weights = words_only(plan.weights)
@@ -268,7 +272,7 @@ def _put_recaps_first(
     if by_time or query.asks_for_recent_work or plan.as_of:
         return candidates
     compared = max(_MAX_MEASURED, plan.limit)
-    wanted = query.wanted(plan.thresholds)
+    wanted = query.wanted(plan.thresholds, Expansion(plan.expansion))
 
     def measure(candidate: Candidate) -> None:
         measure_relevance(candidate, wanted)
@@ -288,7 +292,7 @@ def _put_recaps_first(
             [c.passage for c in candidates[:compared]],
             semantic,
         )
-        accepts = _PlanFilter(store, plan).accepts
+        accepts = _PlanFilter(store, plan, query).accepts
         candidates = put_found_recaps_first(store, candidates, found, accepts)
         for candidate in candidates[: len(found)]:
             measure(candidate)
@@ -310,7 +314,7 @@ def _add_causes(
     hops = plan.limits.graph_hops + 1
     start, steps = follow_causes(store, candidates, query.text, direction, hops)
     by_key = {candidate.key: candidate for candidate in candidates}
-    found, filter = 0, _PlanFilter(store, plan)
+    found, filter = 0, _PlanFilter(store, plan, query)
     least = _least_answering(candidates, start, {passage_key(step.passage) for step in steps})
     for step in steps:
         if start is None or not filter.accepts(step.passage):
@@ -322,7 +326,9 @@ def _add_causes(
         below_start = highest * plan.weights.causal_step**step.hop
         candidate.score = max(candidate.score, below_start)
         time_stems = query.time_stems_at(candidate.passage.time)
-        measure_relevance(candidate, query.wanted(plan.thresholds), time_stems)
+        measure_relevance(
+            candidate, query.wanted(plan.thresholds, Expansion(plan.expansion)), time_stems
+        )
         found += bool(step.hop)
     ranked = sorted(by_key.values(), key=lambda c: -c.score)
     ms = round((monotonic() - started) * 1000, 2)
@@ -353,9 +359,11 @@ def _best_coverage(query: Query, result: RetrieverResult) -> float:
     return max((coverage(weights, f"{p.body} {p.context}") for p in best), default=0.0)
 
 
-def _pool_results(store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPlan) -> Pool:
+def _pool_results(
+    store: ReadStore, runs: Sequence[RetrieverRun], plan: RecallPlan, query: Query
+) -> Pool:
     """The retrievers' results in one pool, their scores on one scale."""
-    pool, filter = Pool(), _PlanFilter(store, plan)
+    pool, filter = Pool(), _PlanFilter(store, plan, query)
     best_by_words = max((found.score for found in runs[0].result.passages), default=0.0)
     for run in runs:
         name, result = run.report.name, run.result
@@ -375,7 +383,7 @@ def _final_order(
     """The final ranking without duplicates; scores from 0 to 1, the relevance of the best known."""
     add_session_support(pool, plan.weights)
     candidates = boosts.break_ties(boosts.drop_duplicates(pool.ranked()), plan.weights)
-    wanted = query.wanted(plan.thresholds)
+    wanted = query.wanted(plan.thresholds, Expansion(plan.expansion))
 
     def measure(candidate: Candidate) -> None:
         measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
@@ -392,7 +400,7 @@ def _final_order(
         candidates = put_exact_names_first(candidates, query.identifiers, query.names_only)
     compared = max(_MAX_MEASURED, plan.limit)
     candidates = put_what_holds_first(candidates, compared)
-    accepts = _PlanFilter(store, plan).accepts
+    accepts = _PlanFilter(store, plan, query).accepts
     candidates = put_later_statements_first(store, candidates, accepts, plan.as_of, compared)
     for candidate in candidates:
         candidate.score = min(1.0, candidate.score / plan.weights.highest)
@@ -402,11 +410,13 @@ def _final_order(
 
 
 class _PlanFilter:
-    """Which passages a plan wants. Each session is looked up once."""
+    """Which passages a plan wants for a query. Each session is looked up once."""
 
-    def __init__(self, store: ReadStore, plan: RecallPlan) -> None:
+    def __init__(self, store: ReadStore, plan: RecallPlan, query: Query) -> None:
         self._store = store
         self._plan = plan
+        literal = plan.expansion == Expansion.NONE and not query.only_time
+        self._given = given_words(query.text) if literal else frozenset[str]()
         self._agents: dict[tuple[str, str], str] = {}
 
     def accepts(self, passage: Passage) -> bool:
@@ -420,6 +430,8 @@ class _PlanFilter:
         if plan.agent and self._agent(passage.bank, passage.session) != plan.agent:
             return False
         if plan.knowledge and hits.knowledge_of(self._store, passage) not in plan.knowledge:
+            return False
+        if self._given and not has_given_word(self._given, f"{passage.body} {passage.context}"):
             return False
         return not plan.networks or self._is_of_network(passage)
 
@@ -448,7 +460,8 @@ def _retrievers(
         layers = (LAYER_BY_KIND["memory"],)
     elif plan.knowledge:
         layers = hits.KNOWLEDGE_LAYERS
-    if plan.networks or plan.kinds or plan.agent or plan.knowledge:
+    literal = plan.expansion == Expansion.NONE
+    if plan.networks or plan.kinds or plan.agent or plan.knowledge or literal:
         pool_size = _FILTERED_POOL
     chosen = [retrievers.direct(bank, query.terms, layers, pool_size, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
@@ -504,8 +517,8 @@ def _fill_in_cosines(
 
 def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan, now: Callable[[], str]) -> None:
     """Add the turns beside the best turns as candidates, though they may share no word."""
-    only_known = plan.networks or plan.knowledge
-    if only_known or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
+    no_others = plan.networks or plan.knowledge or plan.expansion == Expansion.NONE
+    if no_others or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
     wanted: dict[tuple[str, str], set[int]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF_BEST]:

@@ -65,6 +65,25 @@ def test_every_tool_gives_results_that_can_be_cited(access: MemoryTools) -> None
             assert one["metadata"]["timestamp"] and one["metadata"]["trust"]
 
 
+def test_the_words_as_given_come_first_and_alone_without_an_expansion(access: MemoryTools) -> None:
+    def found(query: str, expansion: str, tool: str = "memory_search_fts") -> list[str]:
+        results = access.call(tool, {"query": query, "expansion": expansion})["results"]
+        return [one["content"] for one in results]
+
+    for tool in ("memory_search_fts", "memory_search_with_fallbacks"):
+        assert found("renaming", "none", tool) == [] != found("renaming", "minimal", tool)
+        assert "rename" in found("rename", "none", tool)[0].lower()
+        assert found("memoize", "minimal", tool) == []
+        assert WHY in found("memoize", "full", tool)[0]
+    multi = access.call(
+        "memory_search_multi_strategy",
+        {"query": "renaming", "expansion": "none", "strategies": ["direct_fts", "summaries"]},
+    )
+    assert multi["results"] == []
+    mixed = ["courier" in text for text in found("memoize courier", "full")]
+    assert mixed[0] and not mixed[-1] and mixed == sorted(mixed, reverse=True)
+
+
 def test_a_turn_is_addressed_by_its_session_and_position(access: MemoryTools) -> None:
     result = access.call("memory_search_fts", {"query": "cache warmed", "layer": "transcripts"})
     assert result["searchType"] == "fts" and result["layer"] == "transcripts"

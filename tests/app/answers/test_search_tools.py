@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,32 @@ def test_only_the_last_ninety_days_are_searched_by_default(settings: Settings) -
         assert late.call("search_observations", {"query": "nightly import", **span})["items"]
         gone = {"dateRange": {"start": 0, "end": 1000}}
         assert not late.call("search_observations", {"query": "nightly import", **gone})["items"]
+
+
+def test_a_timeline_counts_what_its_query_finds_before_the_window(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "proj"
+    project.mkdir()
+    told = {1: WHY, 6: "The nightly import reads the whole table again, so it is slow."}
+    for month, answer in told.items():
+        id = f"{month:08d}-0000-4000-8000-000000000001"
+        script = Script(id, cwd=str(project), start=datetime(2026, month, 1, 9, tzinfo=UTC))
+        script.user(f"What is wrong with the nightly import in month {month}?")
+        script.assistant(answer)
+        script.write(home / "c" / "projects")
+    made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
+    with open_memory(made) as memory:
+        memory.ingest(memory.ingestion.find([]))
+    reader, now = SqliteReadStore(made.database), "2026-06-02T00:00:00.000Z"
+    with SearchTools(reader, made, "all", lambda: now) as tools:
+        asked = {"query": "nightly import"}
+        auto = tools.call("get_timeline_by_query", asked)
+        assert auto["mode"] == "auto" and auto["items"]
+        assert "outside of the last 90 days" in auto["notes"][0]
+        offered = tools.call("get_timeline_by_query", {**asked, "mode": "interactive"})
+        assert auto["notes"][0] == offered["notes"][0]
+        assert "notes" not in tools.call("get_timeline_by_query", {**asked, **ALL})
+        # What goes by time alone has no window: the latest sessions, whenever they were.
+        assert tools.call("get_recent_context", {})["total"] == 2
 
 
 def test_prompts_are_searched_in_the_users_own_words(search: SearchTools) -> None:

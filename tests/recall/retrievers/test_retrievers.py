@@ -80,6 +80,46 @@ def test_synonyms_are_found_by_expansion_alone(shop: Holdfast, query: str, said:
     assert plain == []
 
 
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
+    """A memory in which the same is said in several words and forms."""
+    said = (
+        "There is a bug in the checkout.",
+        "There is a defect in the refunds.",
+        "The refactoring of the parser took long.",
+        "Please restructure the lexer.",
+        *(f"Please tidy the {name} drawer." for name in ("spoon", "fork", "knife", "plate")),
+    )
+    scripts = [talk(n, f"2026-03-{n:02d}", text, "Done.") for n, text in enumerate(said, start=10)]
+    with open_with_sessions(tmp_path_factory.mktemp("words"), *scripts) as memory:
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("query", "expansion", "subjects"),
+    [
+        ("bug", "none", ["checkout"]),
+        ("bug", "minimal", ["checkout"]),
+        ("bug", "full", ["checkout", "refunds"]),
+        ("refactor", "none", []),
+        ("refactoring", "none", ["parser"]),
+        ("refactor", "minimal", ["parser"]),
+        ("refactor", "full", ["parser", "lexer"]),
+        ("issue", "minimal", []),
+        ("issue", "full", ["checkout", "refunds"]),
+        ("issue checkout", "full", ["checkout"]),
+        ("issue zebra", "full", []),
+    ],
+)
+def test_an_expansion_decides_what_is_found_and_the_given_word_comes_first(
+    words: Holdfast, query: str, expansion: str, subjects: list[str]
+) -> None:
+    plan = RecallPlan(budget=Budget.LOW, expansion=expansion)
+    texts = [hit.text for hit in words.search.recall_with_plan(query, "shop", plan).hits]
+    named = [s for text in texts for s in ("checkout", "refunds", "parser", "lexer") if s in text]
+    assert list(dict.fromkeys(named)) == subjects
+
+
 def test_expansion_adds_to_words_that_match(shop: Holdfast) -> None:
     hits = shop.recall("which PR waits for Maria?", "shop", budget=Budget.LOW).hits
     assert hits and "pull request" in hits[0].text

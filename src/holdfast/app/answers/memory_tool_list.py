@@ -33,8 +33,8 @@ _LIMIT: Object = {
 _EXPANSION: Object = {
     "type": "string",
     "enum": list(EXPANSIONS),
-    "description": "Other words for the same: none, minimal (abbreviations; default), or full "
-    "(synonyms too).",
+    "description": "What the words find: none (only the words as given), minimal (their other "
+    "forms and abbreviations; default), or full (synonyms too, after the words as given).",
 }
 _TIMEOUT: Object = {
     "type": "integer",

@@ -31,7 +31,13 @@ from holdfast.recall.engine import recall
 from holdfast.recall.fallback import CLARIFICATION, grep, run_fallbacks
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import Query, read_query
-from holdfast.recall.ranking.fusion import add_results, fuse_by_ranks
+from holdfast.recall.query.terms import given_words, has_given_word
+from holdfast.recall.ranking.fusion import (
+    add_results,
+    fuse_by_ranks,
+    fuse_by_scores,
+    words_only,
+)
 from holdfast.recall.ranking.hits import KNOWLEDGE_LAYERS, knowledge_of, make_hit
 from holdfast.recall.ranking.status import apply_status
 from holdfast.recall.retrievers import text as retrievers
@@ -64,7 +70,7 @@ class MemoryTools(ReadOnlyMemory):
 
     def handlers(self) -> dict[str, Callable[[Object], Object]]:
         return {
-            "memory_search_fts": lambda given: self._search("fts", given, ("fts",)),
+            "memory_search_fts": self._full_text,
             "memory_search_vector": lambda given: self._search("vector", given, ("semantic",)),
             "memory_search_hybrid": lambda given: self._search("hybrid", given, _HYBRID),
             "memory_search_multi_strategy": self._multi_strategy,
@@ -73,6 +79,18 @@ class MemoryTools(ReadOnlyMemory):
             "memory_scan_recent_sessions": self._scan_recent_sessions,
             "memory_grep_transcripts": self._grep_transcripts,
         }
+
+    def _full_text(self, given: Object) -> Object:
+        """By words; what has those of the query comes before what has only synonyms of them."""
+        bank, query = self._read(given)
+        names = ("direct_fts", "expanded_fts") if _other_terms(query, given) else ("direct_fts",)
+        pool, reports = self._run_retrievers(names, bank, query, given, DEFAULT_TIMEOUT_MS)
+        fuse_by_scores(pool, words_only())
+        problems = [report.problem for report in reports if report.problem]
+        limit = given.get("limit", DEFAULT_LIMIT)
+        ranked = sorted(pool.ranked(), key=lambda c: "direct_fts" not in c.scores)[:limit]
+        hits = [make_hit(self._reader, one) for one in ranked]
+        return {"searchType": "fts", **_scope(given), **self._results(hits, bank, problems)}
 
     def _search(self, kind: str, given: Object, names: Sequence[str]) -> Object:
         bank, query = self._read(given)
@@ -93,7 +111,7 @@ class MemoryTools(ReadOnlyMemory):
         timeout_ms = given.get("timeout", DEFAULT_TIMEOUT_MS)
         pool, reports = self._run_retrievers(names, bank, query, given, timeout_ms)
         fuse_by_ranks(list(pool))
-        self._measure(pool, query)
+        self._measure(pool, query, _expansion(given))
         hits = self._best(pool, given)
         return {
             "searchType": "multi_strategy",
@@ -224,6 +242,8 @@ class MemoryTools(ReadOnlyMemory):
         layers, most = _layers(given), _MAX_CANDIDATES
         if "kind" in given:
             layers, most = layers or KNOWLEDGE_LAYERS, _MAX_FILTERED_CANDIDATES
+        elif _expansion(given) is Expansion.NONE and name != "semantic":
+            most = _MAX_FILTERED_CANDIDATES
         if name == "semantic":
             model = self._load_model()
             if model is None:
@@ -231,7 +251,7 @@ class MemoryTools(ReadOnlyMemory):
             return retrievers.semantic(bank, model, query.text, layers, most)
         if name == "summaries":
             return retrievers.summaries(bank, query.terms, layers, most)
-        more = expand(query.terms.words, Expansion(given.get("expansion", "minimal")))
+        more = _other_terms(query, given)
         if name == "direct_fts" or (name == "fts" and not more):
             return retrievers.direct(bank, query.terms, layers, most)
         return retrievers.expanded(bank, query.terms, more, layers, most)
@@ -243,12 +263,16 @@ class MemoryTools(ReadOnlyMemory):
         runs = run_retrievers(self._reader, chosen, timeout_ms / 1000)
         pool = Pool()
         kinds = read_kinds([given["kind"]] if "kind" in given else [])
+        literal = _expansion(given) is Expansion.NONE
+        words = given_words(query.text) if literal else frozenset[str]()
         for run in runs:
             accepted = [
                 found
                 for found in run.result.passages
                 if not kinds or knowledge_of(self._reader, found.passage) in kinds
             ]
+            if literal and run.report.name != "semantic":
+                accepted = [found for found in accepted if _has_word(words, found.passage)]
             add_results(pool, run.report.name, accepted, run.result.lowest_score)
             if run.report.name == "semantic" and self._understands(query.text):
                 for found in accepted:
@@ -262,9 +286,9 @@ class MemoryTools(ReadOnlyMemory):
         model = self._load_model()
         return model is not None and model.understands(query)
 
-    def _measure(self, pool: Pool, query: Query) -> None:
+    def _measure(self, pool: Pool, query: Query, expansion: Expansion) -> None:
         """Note how well each candidate answers the query, as a recall does."""
-        wanted = query.wanted(DEFAULT_THRESHOLDS.for_bank(query.passages))
+        wanted = query.wanted(DEFAULT_THRESHOLDS.for_bank(query.passages), expansion)
         for candidate in pool:
             measure_relevance(candidate, wanted, query.time_stems_at(candidate.passage.time))
 
@@ -295,6 +319,18 @@ class MemoryTools(ReadOnlyMemory):
         return result | self._notes(bank, *problems)
 
 
+def _expansion(given: Object) -> Expansion:
+    return Expansion(given.get("expansion", Expansion.MINIMAL))
+
+
+def _other_terms(query: Query, given: Object) -> tuple[str, ...]:
+    return expand(query.terms.words, _expansion(given))
+
+
+def _has_word(given: frozenset[str], passage: Passage) -> bool:
+    return has_given_word(given, f"{passage.body} {passage.context}")
+
+
 def _layers(given: Object) -> tuple[Layer, ...]:
     layer = given.get("layer", "all")
     return () if layer == "all" else (Layer(layer),)
@@ -304,7 +340,7 @@ def _scope(given: Object) -> Object:
     """Where a search looked and how, as its result says it."""
     return {
         "layer": given.get("layer", "all"),
-        "expansion": given.get("expansion", "minimal"),
+        "expansion": _expansion(given).value,
         **({"kind": given["kind"]} if "kind" in given else {}),
     }
 

@@ -70,6 +70,12 @@ class _TimeSpan(NamedTuple):
     def contains(self, time: str) -> bool:
         return self.since <= time and (not self.until or time < self.until)
 
+    def count_left_out(self, left: int) -> str:
+        """What to tell of so many records outside of the span, if nobody asked for it; else ""."""
+        if not left or not self.is_default:
+            return ""
+        return f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
+
 
 class SearchTools(ReadOnlyMemory):
     """The tools, for one memory. The arguments of every handler were checked before."""
@@ -215,8 +221,7 @@ class SearchTools(ReadOnlyMemory):
             "tokens_in_full": sum(item["tokens"] for item in items),
         }
         result |= {"left_out": more} if more else {}
-        older = f"{left} more are outside of the last {DEFAULT_DAYS} days: ask with days 0."
-        return result | self._notes(bank, older if left and span.is_default else "")
+        return result | self._notes(bank, span.count_left_out(left))
 
     def _recent(self, given: Object) -> Object:
         bank = self.bank(given.get("project", ""))
@@ -260,21 +265,23 @@ class SearchTools(ReadOnlyMemory):
         span = self._span(given)
         every = self._ranked(bank, given["query"], (), lambda p, r: p.kind in KINDS)
         found = [record for p, record in every if p.time and span.contains(p.time)]
+        left = len(every) - len(found)
         if given.get("mode", MODES[0]) == MODES[1] or not found:
             page = {"limit": given.get("limit", DEFAULT_SUGGESTIONS)}
-            result = self._page(page, bank, found, span, len(every) - len(found))
+            result = self._page(page, bank, found, span, left)
             result["notes"] = [
                 *result.get("notes", []),
                 *(["Call get_context_timeline with the uri of one as anchor."] if found else []),
             ]
             return {"query": given["query"], "mode": MODES[1], **result}
-        return {"query": given["query"], "mode": MODES[0]} | self._around(given, bank, found[0])
+        around = self._around(given, bank, found[0], span.count_left_out(left))
+        return {"query": given["query"], "mode": MODES[0]} | around
 
-    def _around(self, given: Object, bank: str | None, anchor: Any) -> Object:
+    def _around(self, given: Object, bank: str | None, anchor: Any, note: str = "") -> Object:
         depths = (given.get(f"depth_{side}", DEFAULT_DEPTH) for side in ("before", "after"))
         found = timeline(self._reader, bank, anchor, (), *depths)
         fitted = _fitted([event_entry(self._reader, event) for event in found.events])
-        return {"anchor": found.anchor, **fitted, **self._notes(bank, *found.notes)}
+        return {"anchor": found.anchor, **fitted, **self._notes(bank, *found.notes, note)}
 
     def _span(self, given: Object) -> _TimeSpan:
         span: Object = given.get("dateRange", {})

@@ -62,11 +62,13 @@ def weigh_terms(reader: Reader, bank: str | None, terms: Sequence[str]) -> TermW
 
 class Wanted(NamedTuple):
     """What a candidate is measured by: the weights of the query's stems, those among them that name
-    something, and the thresholds."""
+    something, the thresholds, and other terms for its words: each the stems that it stands for and
+    its own."""
 
     weights: Mapping[str, float]
     thresholds: AbstentionThresholds
     names: frozenset[str] = frozenset()
+    alternatives: Sequence[tuple[frozenset[str], tuple[str, ...]]] = ()
 
 
 def measure_relevance(
@@ -90,6 +92,31 @@ def measure_relevance(
     if wanted.names and not wanted.names & present:
         needed += wanted.thresholds.without_name
     candidate.notes["needed"] = round(needed, 4)
+    candidate.notes.pop("own_words", None)
+    if wanted.alternatives and not answers(candidate.notes):
+        _count_other_words(candidate, wanted, present | implied)
+
+
+def _count_other_words(candidate: Candidate, wanted: Wanted, present: frozenset[str]) -> None:
+    """Raise the relevance of a text that says every word of the query that it lacks by another
+    term, and note what its own words gave. Where only some are, the rest may be about something
+    else."""
+    text = f"{candidate.passage.body} {candidate.passage.context}"
+    said = present.union(*(r for r, term in wanted.alternatives if _has_phrase(term, text)))
+    if not said.issuperset(wanted.weights):
+        return
+    lacking = weight_share(wanted.weights, frozenset(wanted.weights) - present)
+    by_both = 1 - lacking * (1 - wanted.thresholds.other_words)
+    candidate.notes["own_words"] = candidate.notes["relevance"]
+    candidate.notes["relevance"] = round(combine(by_both, candidate.cosine), 4)
+
+
+def _has_phrase(stems: tuple[str, ...], text: str) -> bool:
+    """Whether a text has these stems, one after the other."""
+    places = set(_matches(tuple(dict.fromkeys(stems)), text[:_MAX_CHARACTERS]))
+    return any(
+        all((start + n, stem) in places for n, stem in enumerate(stems)) for start, _ in places
+    )
 
 
 def combine(coverage: float, cosine: float) -> float:
@@ -106,6 +133,12 @@ def answers(measures: Mapping[str, float]) -> bool:
 def worth_showing(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
     """Whether a candidate of a ranking that answers the query should be shown."""
     return candidate.notes["relevance"] >= thresholds.shown_fraction * candidate.notes["needed"]
+
+
+def only_in_other_words(candidate: Candidate, thresholds: AbstentionThresholds) -> bool:
+    """Whether a candidate would not be shown but for synonyms of the query's words."""
+    own = candidate.notes.get("own_words")
+    return own is not None and own < thresholds.shown_fraction * candidate.notes["needed"]
 
 
 def coverage(weights: Mapping[str, float], text: str) -> float:

@@ -38,6 +38,9 @@ class AbstentionThresholds(NamedTuple):
     without_name: float = 0.08
     # Once a search does answer, candidates are shown from this fraction of the threshold on.
     shown_fraction: float = 0.5
+    # A word of the query that a text says by a synonym counts this much of one that it has, as
+    # `RankingWeights.expanded` has it for the score.
+    other_words: float = 0.8
 
     def minimum(self, cosine: float) -> float:
         """The relevance that is needed, depending on whether a cosine is known."""

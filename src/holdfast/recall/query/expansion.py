@@ -14,6 +14,7 @@ from functools import cache
 from itertools import chain, zip_longest
 
 from holdfast.language import code_names, stem
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
 
 # Each term makes the full-text query slower; a query of few words never reaches these.
@@ -25,7 +26,8 @@ _MAX_CHARACTERS = 20_000
 
 
 class Expansion(StrEnum):
-    """How far a query is expanded: not at all, by abbreviations, or by synonyms too."""
+    """What a query finds besides its words as they are given: nothing; their other forms and
+    abbreviations; or synonyms too."""
 
     NONE = "none"
     MINIMAL = "minimal"
@@ -239,24 +241,45 @@ _Table = dict[str, list[tuple[str, list[str]]]]
 _PREFIX = 2
 
 
+class Alternative(NamedTuple):
+    """Another term for some words of a query, both by their stems."""
+
+    replaced: frozenset[str]
+    term: tuple[str, ...]
+
+
 def expand(words: Sequence[str], how: Expansion) -> tuple[str, ...]:
     """Terms to search for besides these words, at most `MAX_ADDED_TERMS`, each a word or a phrase
     whose stem is not among the words. Every word gets its first synonym before any gets a
     second."""
-    if how is Expansion.NONE:
-        return ()
-    spelled = [word.lower() for word in words]
-    tables = [_read_table(ABBREVIATIONS)] + [_read_table(SYNONYMS)] * (how is Expansion.FULL)
-    found = [
-        [term for table in tables for term in _synonyms_of(table, run)]
-        for run in dict.fromkeys(_runs(spelled))
-    ]
-    present = set(map(stem, spelled))
+    present = {stem(word.lower()) for word in words}
+    found = [terms for _, terms in _terms_by_run(words, how)]
     added: dict[str, str] = {}
     for term in chain(*zip_longest(*found)):
         if term and not set(_key(term).split()) <= present:
             added.setdefault(_key(term), term)
     return tuple(added.values())[:MAX_ADDED_TERMS]
+
+
+def alternatives(words: Sequence[str], how: Expansion) -> tuple[Alternative, ...]:
+    """The terms by which a text may say words of a query without having them."""
+    found = [
+        Alternative(frozenset(_key(run).split()), tuple(_key(term).split()))
+        for run, terms in _terms_by_run(words, how)
+        for term in terms
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _terms_by_run(words: Sequence[str], how: Expansion) -> list[tuple[str, list[str]]]:
+    """Each word, and each two or three in a row, with the other terms for it."""
+    if how is Expansion.NONE:
+        return []
+    tables = [_read_table(ABBREVIATIONS)] + [_read_table(SYNONYMS)] * (how is Expansion.FULL)
+    return [
+        (run, [term for table in tables for term in _synonyms_of(table, run)])
+        for run in dict.fromkeys(_runs([word.lower() for word in words]))
+    ]
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.team import Commit
 from holdfast.recall.core.relevance import TermWeights, Wanted, weigh_terms
 from holdfast.recall.core.tuning import AbstentionThresholds
-from holdfast.recall.query.expansion import exact_names, identifiers
+from holdfast.recall.query.expansion import Expansion, alternatives, exact_names, identifiers
 from holdfast.recall.query.terms import Terms, proper_names, read_terms
 from holdfast.recall.query.time_phrases import TimeRange, asks_for_recent_work, read_time_range
 from holdfast.regex import regex
@@ -58,9 +58,12 @@ class Query(NamedTuple):
         named = frozenset(read_terms(" ".join(self.identifiers)).words)
         return bool(self.identifiers) and named.issuperset(self.terms.words)
 
-    def wanted(self, thresholds: AbstentionThresholds) -> Wanted:
-        """What an answer is measured by."""
-        return Wanted(self.stem_weights, thresholds, self.name_stems)
+    def wanted(
+        self, thresholds: AbstentionThresholds, expansion: Expansion = Expansion.NONE
+    ) -> Wanted:
+        """What an answer is measured by. An expansion lets it say the words by other terms."""
+        other = alternatives(self.terms.words, expansion)
+        return Wanted(self.stem_weights, thresholds, self.name_stems, other)
 
     @property
     def only_time(self) -> bool:

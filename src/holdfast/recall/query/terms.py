@@ -10,7 +10,14 @@ from holdfast.function_words import language_of, without_asking
 from holdfast.language import STOPWORDS, code_names, irregular_forms, split_identifier, stem, words
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
-from holdfast.word_forms import search_words, without_elision, word_start
+from holdfast.word_forms import (
+    apart_from_pieces,
+    is_piece,
+    mixed_case_names,
+    search_words,
+    without_elision,
+    word_start,
+)
 
 # Words beyond this many cost time and change little. A pasted text has more.
 MAX_TERMS = 32
@@ -67,6 +74,24 @@ def names_something(query: str) -> bool:
         words(text) if language.is_english else search_words(without_asking(text, language.codes))
     )
     return any(word not in empty and without_elision(word) not in empty for word in said)
+
+
+def given_words(query: str) -> frozenset[str]:
+    """The words of a query as it gives them, in lower case, without those that only ask."""
+    text = query[:_MAX_CHARACTERS]
+    said = frozenset(search_words(text))
+    return said - STOPWORDS - QUESTION_WORDS or said
+
+
+def has_given_word(given: frozenset[str], text: str) -> bool:
+    """Whether a text has one of these words in this very form, also as a part of a name."""
+    said = apart_from_pieces(text)
+    if not given.isdisjoint(words(said)):
+        return True
+    if any(not given.isdisjoint(parts) for _, parts in mixed_case_names(text)):
+        return True
+    lowered = said.lower()
+    return any(is_piece(word) and word in lowered for word in given)
 
 
 def read_terms(query: str) -> Terms:

@@ -74,7 +74,8 @@ def configure(parser: Parser) -> None:
     parser.choice(
         "--expansion",
         Expansion,
-        "also search for abbreviations (minimal), and synonyms (full, the default)",
+        "only the words as given (none), also their forms and abbreviations (minimal), or "
+        "synonyms too, after the words as given (full, the default)",
         Expansion.FULL,
     )
     parser.choice(
