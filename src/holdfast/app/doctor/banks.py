@@ -10,7 +10,7 @@ _MAX_PAIRS = 5
 
 
 def check_banks(context: DoctorContext) -> list[Check]:
-    """Banks of folders that are gone, which may belong into another bank."""
+    """Banks of folders that are gone, and of imports, which may belong into another bank."""
     if context.memory is None or not context.memory.reader.banks.all():
         return []
     joins = context.memory.merging.joins()

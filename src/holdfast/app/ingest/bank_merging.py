@@ -20,6 +20,7 @@ from holdfast.model.bank import Bank, Clue
 from holdfast.model.curation import Action, Curation, in_effect
 from holdfast.model.ledgers.lines import Source
 from holdfast.model.uris import parse_uri, uri
+from holdfast.refine.core.banks import is_import_only
 from holdfast.refine.core.same_projects import BankJoin, BankView, Join, find_joins
 from holdfast.refine.ingest.read_plan import Input, describe_file
 from holdfast.refine.sessions.derive import derive_stale
@@ -179,8 +180,13 @@ class BankMerging:
     def _find(self, banks: Iterable[Bank]) -> list[Join]:
         store = self._context.store
         given = {alias for entry in self._merges() for alias in read_merge(entry).added}
-        views = [_view(bank, store.clues.session_count(bank.id), given) for bank in banks]
-        if not any(view.is_gone for view in views):
+        views = [
+            _view(bank, store.clues.session_count(bank.id), given)._replace(
+                is_imported=is_import_only(store, bank)
+            )
+            for bank in banks
+        ]
+        if not any(view.is_gone or view.is_imported for view in views):
             return []
         return find_joins(views, store.clues.all(None), store.clues.files, self._apart())
 
@@ -207,8 +213,8 @@ class BankMerging:
         banks = store.banks.all()
         if not any(_view(bank).is_gone for bank in banks):
             return False
-        searched = store.clues.searched(None)
-        new = [s for s in store.sources.all() if _place(s) != searched.get(s.id, _NOWHERE)]
+        new = [s for id in store.clues.unsearched(None) if (s := store.sources.get(id)) is not None]
+        searched = store.clues.searched(None) if new else {}
         for source in new:
             known = searched.get(source.id, _NOWHERE)
             is_longer = known.rewrites == source.rewrites and known.offset <= source.offset

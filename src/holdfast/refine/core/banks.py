@@ -118,12 +118,31 @@ def alias_rank(alias: str) -> int:
 
 
 def find_known_bank(reader: Reader, project: Project) -> str | None:
-    """The id of the bank that has an alias of the project, by the strongest alias that fits."""
+    """The id of the bank that has an alias of the project, by the strongest alias that fits; else
+    of the one that an import made for it."""
     for alias in sorted(project.aliases, key=alias_rank):
         bank = reader.banks.id_by_alias(alias)
         if bank is not None and not _is_other_repository(reader, bank, alias, project):
             return bank
-    return None if project.exists else _bank_of_missing_folder(reader, project.root)
+    if not project.exists and (bank := _bank_of_missing_folder(reader, project.root)):
+        return bank
+    return _bank_of_import(reader, project)
+
+
+def is_import_only(reader: Reader, bank: Bank) -> bool:
+    """Whether an import made a bank by the name of a project, and no folder has it yet."""
+    if any(not alias.startswith("name:") for alias in bank.aliases):
+        return False
+    return bool(reader.imports.batches(bank.id)) and not reader.clues.session_count(bank.id)
+
+
+def _bank_of_import(reader: Reader, project: Project) -> str | None:
+    """The bank of records that were imported before the project had one: other programs know a
+    project by the name of its folder alone. It belongs to the first folder with that name."""
+    names = {base_name(project.root).lower(), project.name.rpartition("/")[2].lower()}
+    named = [bank for bank in reader.banks.all() if bank.name.lower() in names]
+    found = [bank.id for bank in named if is_import_only(reader, bank)]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_other_repository(reader: Reader, bank: str, alias: str, project: Project) -> bool:

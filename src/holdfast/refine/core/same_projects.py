@@ -59,7 +59,8 @@ _OF_TOOL = regex(
 
 class BankView(NamedTuple):
     """What is known of a bank. `folders` are those of its aliases; `is_gone` says that none of
-    them exists; `is_named` that a person named it, so that it is not joined by itself."""
+    them exists; `is_named` that a person named it, so that it is not joined by itself;
+    `is_imported` that it has nothing but records of an import, and no folder."""
 
     id: str
     name: str
@@ -69,6 +70,7 @@ class BankView(NamedTuple):
     is_gone: bool = True
     is_named: bool = False
     sessions: int = 0
+    is_imported: bool = False
 
 
 class Join(NamedTuple):
@@ -131,7 +133,8 @@ def find_joins(
 ) -> list[Join]:
     """The banks that are gone and belong into another, the clear ones first. `files` gives the
     files that a bank's sessions touched; `apart` are pairs of banks that a person keeps apart."""
-    views = {view.id: view for view in banks if not _is_everywhere(view)}
+    given = list(banks)
+    views = {view.id: view for view in given if not _is_everywhere(view)}
     shown = _evidence(views, list(clues))
     clear: dict[frozenset[str], _Match] = {}
     probable: dict[frozenset[str], str] = {}
@@ -150,7 +153,25 @@ def find_joins(
     joined = [join for members in groups for join in _joins_of_group(views, members, clear)]
     into = {join.bank: join.into for join in joined}
     probable |= _by_files(views, shown, files, apart, {**probable, **clear})
-    return [*joined, *_proposals(views, shown, probable, into)]
+    proposed = _proposals(views, shown, probable, into)
+    return [*joined, *proposed, *_imported_joins(given, views, apart)]
+
+
+def _imported_joins(
+    banks: Iterable[BankView], views: dict[str, BankView], apart: Collection[frozenset[str]]
+) -> Iterator[Join]:
+    """The banks of imports that are called like the bank of one folder."""
+    for bank in banks:
+        if not bank.is_imported:
+            continue
+        called = [id for id, view in views.items() if _last_name(view) == _last_name(bank)]
+        if len(called) == 1 and frozenset((bank.id, called[0])) not in apart:
+            reason = "their names agree, and the first has only what was imported"
+            yield Join(bank.id, called[0], reason, False)
+
+
+def _last_name(view: BankView) -> str:
+    return view.name.rpartition("/")[2].lower()
 
 
 def _is_everywhere(view: BankView) -> bool:
