@@ -88,11 +88,10 @@ def _oldest_time(reader: Reader, bank: str) -> str:
 
 def _is_about(item: WorkItem, file: str) -> bool:
     """Whether an item is about this file, and did not only touch it."""
-    stated = [decision for decision in item.decisions if decision.decides]
     outside = file.startswith("/") or file[1:2] == ":"
-    if not stated or outside or len(item.changed) > _MAX_FILES_OF_ITEM:
+    if outside or len(item.changed) > _MAX_FILES_OF_ITEM or not item.decided:
         return False
-    return len(item.changed) == 1 or any(_names_file(s.sentence, file) for s in stated)
+    return len(item.changed) == 1 or any(_names_file(s.sentence, file) for s in item.decided)
 
 
 def _names_file(sentence: str, file: str) -> bool:
@@ -106,9 +105,7 @@ def _file_briefs(file: str, items: Sequence[WorkItem]) -> list[Brief]:
 
 
 def _file_brief(file: str, item: WorkItem) -> Brief:
-    said = select_quotes(
-        (s for s in item.decisions if s.decides), most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS
-    )
+    said = select_quotes(item.decided, most=_MAX_QUOTES, characters=_MAX_QUOTE_CHARACTERS)
     words = " ".join(quote(decision.sentence) for decision in said)
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     lines = (

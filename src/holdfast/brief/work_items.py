@@ -92,6 +92,8 @@ class _WorkItemFields(NamedTuple):
     shared_by: str = ""
     # A remembered text that lays nothing down: an agent kept it, or it says what happened.
     is_note: bool = False
+    # Finds the decisions of people alone, if that is less work than finding all.
+    read_decided: Callable[[], Iterable[DecisionQuote]] | None = None
 
 
 class WorkItem(_WorkItemFields):
@@ -107,6 +109,12 @@ class WorkItem(_WorkItemFields):
     def decisions(self) -> tuple[DecisionQuote, ...]:
         """The decisions made in it; reads its turns on first use."""
         return tuple(self.read())
+
+    @cached_property
+    def decided(self) -> tuple[DecisionQuote, ...]:
+        """Those of its decisions that people made explicitly; what agents said is not read."""
+        found = self.decisions if self.read_decided is None else self.read_decided()
+        return tuple(one for one in found if one.decides)
 
     @cached_property
     def strength(self) -> float:
@@ -262,9 +270,11 @@ class WorkItems:
             _is_conversation(x),
             range(x.first_seq, x.last_seq + 1),
             ended_label(self._ended.find(x.title, x.started, x.session, x.first_seq)),
+            read_decided=lambda: () if x.status in _ENDED else self._decisions_in(x, True),
         )
 
-    def _decisions_in(self, x: Exchange) -> Iterable[DecisionQuote]:
+    def _decisions_in(self, x: Exchange, by_people: bool = False) -> Iterable[DecisionQuote]:
+        """The decisions in the turns of an exchange, or in those of people alone."""
         known = self._reader.curation.state(self._bank, "exchange", x.id)
         if known is not None and known.text:
             # A person corrected it; its own words are superseded.
@@ -276,6 +286,8 @@ class WorkItems:
         is_subagent = session is not None and bool(session.parent)
         for turn in self._turns(x):
             by_person = turn.role is Role.USER and not turn.speaker and not is_subagent
+            if by_people and not by_person:
+                continue
             for found in find_decision_sentences(turn.text, by_person):
                 who = _speaker(turn, is_subagent) + self._correction_suffix("turn", turn.id)
                 said = _quote(found, who, turn.time, uri("turn", turn.id), turn.seq, by_person)

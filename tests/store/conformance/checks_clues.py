@@ -5,7 +5,15 @@ from __future__ import annotations
 from holdfast.model.bank import Clue, ClueKind, StoredClue
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.records.clues import Searched
-from tests.store.conformance.samples import BANK, OTHER, MakeStore, a_decision, expect, prepared
+from tests.store.conformance.samples import (
+    BANK,
+    OTHER,
+    MakeStore,
+    a_change,
+    a_decision,
+    expect,
+    prepared,
+)
 
 _REMOTE = Clue("/gone/yawl", ClueKind.REMOTE, "github.com/acme/yawl")
 _HEAD = Clue("/gone/yawl", ClueKind.HEAD, "a" * 40)
@@ -21,6 +29,22 @@ def check_clues_are_kept_with_how_far_a_source_was_searched(make_store: MakeStor
         expect(store.clues.all(BANK), wanted, "the clues of a bank")
         expect(store.clues.all(OTHER), [], "the clues of another")
         expect(store.clues.searched(None), {1: (20, 1), 2: (5, 0)}, "how far was searched")
+
+
+def check_sources_with_unsearched_lines_are_listed(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.sources.add("/u/empty.jsonl", "claude-code", BANK)
+            read = store.sources.add("/u/read.jsonl", "claude-code", BANK).id
+            store.sources.advance(a_change(read, 0, 10))
+        expect(store.clues.unsearched(None), [read], "the sources of which lines were read")
+        with store.transaction():
+            store.clues.add(BANK, read, Searched(10, 0), [_REMOTE])
+        expect(store.clues.unsearched(BANK), [], "those left after a search")
+        with store.transaction():
+            store.sources.advance(a_change(read, 10, 30))
+        expect(store.clues.unsearched(BANK), [read], "those that have grown")
+        expect(store.clues.unsearched(OTHER), [], "those of another bank")
 
 
 def check_an_erasure_takes_the_clues_of_its_sources(make_store: MakeStore) -> None:

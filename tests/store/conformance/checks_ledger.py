@@ -344,3 +344,18 @@ def check_counts_include_how_much_was_read(make_store: MakeStore) -> None:
                 store.sources.advance(a_change(id, 0, 300, 3))
         expect(store.records.counts(BANK), Counts(sessions=1, raw_bytes=600, l1_bytes=60), "counts")
         expect(store.records.counts(), Counts(sessions=2, raw_bytes=900, l1_bytes=90), "counts")
+
+
+def check_sources_are_found_by_the_names_of_their_files(make_store: MakeStore) -> None:
+    paths = ("/a/s_1.jsonl", "/b/S_1.jsonl", "/b/as_1.jsonl", "/b/s_1.jsonl", "/b/sx1.jsonl")
+    with prepared(make_store) as store:
+        with store.transaction():
+            for path in paths:
+                store.sources.add(path, "claude-code", BANK)
+        found = [source.path for source in store.sources.named("s_1.jsonl")]
+        expect(found, ["/a/s_1.jsonl", "/b/s_1.jsonl"], "sources of the name")
+        expect(store.sources.named("s_1.jsonl", OTHER), [], "sources of another bank")
+        places = [
+            (one.id, one.path, one.agent, one.state, one.stamp) for one in store.sources.all()
+        ]
+        expect(store.sources.places(), places, "what tells whether they changed")

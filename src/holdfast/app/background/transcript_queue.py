@@ -73,9 +73,9 @@ class TranscriptQueue:
         read is added to `problems`."""
         retry = reader.sources.failed_before(READER_VERSION)
         read = {
-            source.path: source.stamp
-            for source in reader.sources.all()
-            if source.state is SourceState.LIVE and source.id not in retry
+            place.path: place.stamp
+            for place in reader.sources.places()
+            if place.state == SourceState.LIVE.value and place.id not in retry
         }
         found = [
             (path, agent)

@@ -64,6 +64,8 @@ def reconcile(
     """Ingest the transcripts that unread journals name, and then every journal whose session is
     over."""
     unread_journals = find_unread(writer, home_paths)
+    if not unread_journals:
+        return ReconcileReport(IngestReport(), IngestReport())
     over = [unread for unread in unread_journals if unread.ended or _is_idle(unread.last, now())]
     known = _KnownSources(writer)
     late = [
@@ -84,20 +86,22 @@ def reconcile(
 
 
 class _KnownSources:
+    """What is known of the transcripts of a few sessions."""
+
     def __init__(self, reader: Reader) -> None:
-        self._sources = {source.path: source for source in reader.sources.all()}
-        self._named: dict[str, list[Path]] = {}
-        for source in self._sources.values():
-            if source.agent == claude_code.AGENT:
-                path = Path(source.path)
-                self._named.setdefault(path.stem, []).append(path)
+        self._reader = reader
 
     def transcripts(self, unread: UnreadJournal) -> list[Path]:
         """The existing transcripts of a session and of its subagents."""
-        named = Path(unread.transcript)
-        paths = [named] if named.name == f"{unread.session}.jsonl" else []
+        named, name = Path(unread.transcript), f"{unread.session}.jsonl"
+        paths = [named] if named.name == name else []
+        paths += [
+            Path(source.path)
+            for source in self._reader.sources.named(name)
+            if source.agent == claude_code.AGENT
+        ]
         found: list[Path] = []
-        for path in dict.fromkeys(paths + self._named.get(unread.session, [])):
+        for path in dict.fromkeys(paths):
             if path.is_file():
                 inner = claude_code.find_transcripts(path.with_suffix("") / "subagents")
                 found += [path, *inner]
@@ -105,7 +109,7 @@ class _KnownSources:
 
     def is_read(self, path: Path) -> bool:
         """Whether a transcript is read to its end, or is unreadable."""
-        source = self._sources.get(str(path))
+        source = self._reader.sources.at_path(str(path))
         if source is None:
             return False
         return source.state is SourceState.UNREADABLE or source.stamp == _stamp(path)
@@ -113,8 +117,8 @@ class _KnownSources:
 
 def find_unread(reader: Reader, home_paths: HomePaths) -> list[UnreadJournal]:
     """The journals that have changed since they were last read."""
-    stamps = {source.path: source.stamp for source in reader.sources.all()}
     paths = sorted(home_paths.journals.glob("*.jsonl"))
+    stamps = {place.path: place.stamp for place in reader.sources.places()} if paths else {}
     return [_read_journal(path) for path in paths if stamps.get(str(path)) != _stamp(path)]
 
 
@@ -164,12 +168,13 @@ def remove_old_journals(
     """Remove the journals that were read and not written to for `kept_s`; returns how many."""
     if not paths.journals.is_dir():
         return 0
-    known = {s.path: s for s in writer.sources.all() if s.agent == events.AGENT}
-    failed = writer.sources.failed_before(_ANY_READER) if known else set[int]()
+    old = [p for p in sorted(paths.journals.glob("*.jsonl")) if age_s(p.lstat(), now) > kept_s]
+    failed = writer.sources.failed_before(_ANY_READER) if old else set[int]()
     gone = [
         source
-        for path in sorted(paths.journals.glob("*.jsonl"))
-        if (source := known.get(str(path))) is not None
+        for path in old
+        if (source := writer.sources.at_path(str(path))) is not None
+        and source.agent == events.AGENT
         and source.id not in failed
         and _is_old(path.lstat(), source, now, kept_s)
         and journal.remove(path, lambda stat, of=source: _is_old(stat, of, now, kept_s))

@@ -47,7 +47,7 @@ class Job(NamedTuple):
 
 
 class ReadPlanner:
-    """Plans one file at a time, by the state of the ledger when the planner was created."""
+    """Plans one file at a time, by the state of the ledger."""
 
     def __init__(self, writer: Writer, banks: BankMaker) -> None:
         self._writer = writer
@@ -55,10 +55,6 @@ class ReadPlanner:
         self._paths = HomePaths(banks.home)
         # A newer reader may be able to read lines that an older one failed on.
         self._retry = writer.sources.failed_before(READER_VERSION)
-        self._missing: dict[str, list[Source]] = {}
-        for source in writer.sources.all():
-            if source.offset and not source_exists(source.path, source.agent):
-                self._missing.setdefault(Path(source.path).name, []).append(source)
 
     def plan(self, item: Input) -> Job | None:
         """What to read of a file; None if nothing is new. One that cannot be read is recorded."""
@@ -127,11 +123,12 @@ class ReadPlanner:
     def _find_moved(self, path: Path, seen: SourceSnapshot) -> Source | None:
         """The missing source that a file continues, with the same name and content, such as a
         transcript that followed its session into a worktree. Its path is updated."""
-        for source in list(self._missing.get(path.name, ())):
+        for source in self._writer.sources.named(path.name):
+            if not source.offset or source_exists(source.path, source.agent):
+                continue
             if not _is_rewritten(seen.file, source, seen.size):
                 with self._writer.transaction():
                     self._writer.sources.move(source.id, str(path))
-                self._missing[path.name].remove(source)
                 return self._writer.sources.get(source.id)
         return None
 
@@ -186,11 +183,12 @@ def _read_session(item: Input, file: Openable) -> DraftSession:
 
 def mark_missing_sources(writer: Writer) -> list[Source]:
     """Mark sources whose files are gone, and return those that were not marked before."""
-    gone = [
-        source
-        for source in writer.sources.all()
-        if source.state is not SourceState.GONE and not source_exists(source.path, source.agent)
+    missing = [
+        place.id
+        for place in writer.sources.places()
+        if place.state != SourceState.GONE.value and not source_exists(place.path, place.agent)
     ]
+    gone = [source for id in missing if (source := writer.sources.get(id)) is not None]
     if gone:
         with writer.transaction():
             for source in gone:

@@ -47,6 +47,18 @@ class ClueReader:
         )
         return {source: Searched(*map(int, value.split())) for source, value in found}
 
+    def unsearched(self, bank: str | None) -> list[int]:
+        """The numbers of the sources of which more was read than was searched, or that were
+        rewritten since."""
+        where, values = self._db.in_bank(bank)
+        found = self._db.all(
+            f"""SELECT id FROM source WHERE {where} AND "offset" || ' ' || rewrites <> coalesce(("""
+            "SELECT max(value) FROM project_clue WHERE project_clue.bank = source.bank "
+            "AND project_clue.source = source.id AND kind = ?), '0 0') ORDER BY path",
+            (*values, _READ),
+        )
+        return [id for (id,) in found]
+
     def session_count(self, bank: str) -> int:
         """How many sessions a bank has, hidden ones included."""
         row = self._db.one("SELECT count(*) FROM session WHERE bank = ?", (bank,))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.ledgers.lines import Balance, FailedLine, LineOutcome, Source, SourceState
@@ -18,7 +20,18 @@ SOURCE = (
     "prefix, stamp, l1_bytes, rewrites, state, problem, "
     "read_at"
 )
+_LIKE_SPECIAL = re.compile(r"[\\%_]")
 FAILED_LINE = 'source, line, "offset", reason, excerpt, reader'
+
+
+class SourcePlace(NamedTuple):
+    """What tells whether a file is gone or has changed since it was read."""
+
+    id: int
+    path: str
+    agent: str
+    state: str
+    stamp: str
 
 
 class SourceChange(NamedTuple):
@@ -61,6 +74,24 @@ class SourceReader:
         where, values = self._db.in_bank(bank)
         found = self._db.all(f"SELECT {SOURCE} FROM source WHERE {where} ORDER BY path", values)
         return [source_of(row) for row in found]
+
+    def places(self, bank: str | None = None) -> list[SourcePlace]:
+        """Every input file, by path, as little of it as comparing it with the disk needs: a fifth
+        of the time of `all`."""
+        where, values = self._db.in_bank(bank)
+        columns = "id, path, agent, state, stamp"
+        found = self._db.all(f"SELECT {columns} FROM source WHERE {where} ORDER BY path", values)
+        return [SourcePlace(*row) for row in found]
+
+    def named(self, name: str, bank: str | None = None) -> list[Source]:
+        """The input files with this file name, in any folder, by path."""
+        where, values = self._db.in_bank(bank)
+        ending = "%" + _LIKE_SPECIAL.sub(r"\\\g<0>", name)
+        found = self._db.all(
+            f"SELECT {SOURCE} FROM source WHERE {where} AND path LIKE ? ESCAPE '\\' ORDER BY path",
+            (*values, ending),
+        )
+        return [source for row in found if PurePath((source := source_of(row)).path).name == name]
 
     def get(self, id: int) -> Source | None:
         """One input file by its number."""
