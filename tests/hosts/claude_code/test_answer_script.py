@@ -175,6 +175,16 @@ def test_only_the_first_goal_of_a_session_gets_a_brief(home: Home) -> None:
     assert "bulk endpoint" in home.injected("goal", GOAL, session="another-session")
 
 
+def test_the_id_in_the_payload_counts_where_the_environment_has_none(home: Home) -> None:
+    assert "bulk endpoint" in home.injected("goal", GOAL, session="")
+    assert home.injected("goal", GOAL, session="") == "", "once in a session"
+    assert home.injected("goal", GOAL) == "", "which is the same by either name"
+    other = {**GOAL, "session_id": "another-session"}
+    assert "bulk endpoint" in home.injected("goal", other, session="")
+    for no_name in ("", "../../x", None):
+        assert home.injected("goal", {**GOAL, "session_id": no_name}, session="") == ""
+
+
 def test_a_running_server_is_queried_first(home: Home) -> None:
     asking = serve_briefs(home.settings)
     assert asking is not None

@@ -583,6 +583,8 @@ def main(received: list[bytes]) -> None:
     payload = read_json(data) if len(data) <= MAX_PAYLOAD_BYTES else None
     if not is_object(payload):
         return
+    if session == "none":  # run by hand, or by an agent that has the id in the payload alone
+        session = session_name(str(payload.get("session_id") or ""))
     if kind in ("start", "subagent"):
         answer_start(home, session, payload, kind)
     else:
