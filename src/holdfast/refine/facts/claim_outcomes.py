@@ -104,6 +104,10 @@ class ClaimOutcomes:
         self._status[claim.id] = status
         self._changes[claim.id].append(StatusChange("claim", claim.id, time, status, because))
 
+    def tracks(self, claim: Claim) -> bool:
+        """Whether a claim is one of the bank's; what was remembered or only reported is not."""
+        return claim.id in self._status
+
     def status(self, claim: Claim) -> Status:
         """The status of a claim after all changes so far."""
         return self._status[claim.id]

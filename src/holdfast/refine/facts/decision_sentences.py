@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import is_chatter, plain, sentences
+from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.regex import regex
@@ -106,7 +107,7 @@ def find_decision_sentences(text: str, by_person: bool) -> list[DecisionSentence
             found.append(DecisionSentence(sentence, strength, rejects, position, explicit))
     best = max((s.strength for s in found), default=0.0)
     if len(text) <= _MAX_QUOTED_WHOLE_CHARS and best >= MIN_STRENGTH:
-        whole = " ".join(written)
+        whole = " ".join(s for s in written if not (typed and reports_status(s)))
         rejects, explicit = any(s.rejects for s in found), any(s.explicit for s in found)
         return [DecisionSentence(whole, best, rejects, 0, explicit)]
     return found
@@ -121,8 +122,8 @@ def _may_settle(text: str, by_person: bool) -> bool:
 
 
 def _strength(sentence: str, by_person: bool) -> float:
-    """The strength of a sentence; 0 if it settles nothing, as questions, reports of work and orders
-    for the moment."""
+    """The strength of a sentence; 0 if it settles nothing, as questions, reports of work and of
+    who does it, and orders for the moment."""
     if not _MIN_SENTENCE_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS:
         return 0.0
     if sentence.rstrip().endswith(("?", ":")):
@@ -135,7 +136,7 @@ def _strength(sentence: str, by_person: bool) -> float:
         (_WEIGHTS.rejects, _REJECTS.search(sentence)),
     )
     strength = sum(points for points, found in hints if found)
-    if strength and is_for_the_moment(sentence):
+    if strength and (is_for_the_moment(sentence) or (by_person and reports_status(sentence))):
         return 0.0
     if not strength or (not by_person and not hints[0][1] and strength < MIN_STRENGTH):
         return 0.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.language import collapse_spaces, plain, sentences
+from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.typed_text import typed_text
 from holdfast.regex import regex
 
@@ -174,7 +175,7 @@ def is_directive(sentence: str) -> bool:
     if any(pattern.search(bare) for pattern in (_REMEMBER, _EXPLICIT, _OBLIGATION)):
         return True
     is_order = _ORDER.search(bare) or _CJK_ORDER.search(bare)
-    return bool(is_order) and not _DESCRIBES.search(bare)
+    return bool(is_order) and not (_DESCRIBES.search(bare) or reports_status(bare))
 
 
 def find_directives(text: str) -> list[str]:

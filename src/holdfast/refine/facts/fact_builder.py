@@ -167,9 +167,10 @@ class FactBuilder:
         decisions: Iterable[CurationState] = (),
         forgotten: Mapping[str, Curation] | None = None,
         context_of: Callable[[Claim], ExchangeContext] = lambda claim: NO_CONTEXT,
+        reports: Callable[[], Sequence[Claim]] = lambda: (),
     ) -> None:
         """`forgotten` are the decisions to forget that are in effect, by the URI of the fact;
-        `context_of` reads what was said around a claim."""
+        `context_of` reads what was said around a claim, `reports` what agents reported."""
         self.drafts: list[FactDraft] = []
         # Claims that state a forgotten fact, each with the decision.
         self.forgotten_claims: list[tuple[Claim, Curation]] = []
@@ -181,6 +182,7 @@ class FactBuilder:
         self._by_stem: dict[str, list[FactDraft]] = {}
         self._by_claim: dict[str, FactDraft] = {}
         self._context_of = context_of
+        self._reports = reports
         self._pool = StatementPool((), context_of)
         self._ids = FactIds()
 
@@ -196,7 +198,7 @@ class FactBuilder:
         remembered_ids = {claim.id for claim in remembered}
         self._ids = FactIds([*ordered, *claims])
         self._collect_forgotten([*ordered, *claims])
-        self._pool = StatementPool(ordered, self._context_of)
+        self._pool = StatementPool(ordered, self._context_of, self._reports)
         for claim in ordered:
             is_remembered = claim.id in remembered_ids
             is_plain = claim.kind is ClaimKind.STATEMENT

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
-from holdfast.language import cut
+from holdfast.language import cut, sentences
 from holdfast.model.curation import Action, Curation, CurationState, in_effect
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import (
@@ -26,7 +27,13 @@ from holdfast.model.knowledge import (
 )
 from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.records import Exchange, Turn
-from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
+from holdfast.model.trust import (
+    ENDED_STATUSES,
+    REPLACED_STATUSES,
+    Status,
+    Trust,
+    least_trusted,
+)
 from holdfast.model.uris import uri
 from holdfast.refine.core.curated_records import remembered_by_people
 from holdfast.refine.core.passages import fact_passage
@@ -54,7 +61,7 @@ from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
 from holdfast.store.protocol import Reader, Writer
 
 NAME = "facts"
-VERSION = 11
+VERSION = 12
 # A remembered text is cut to this length when it becomes the content of a fact.
 _MAX_REMEMBERED_CHARS = 1000
 # The largest limit that every store accepts.
@@ -128,7 +135,9 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     decisions = writer.curation.states_in_session(bank, "")
     log = StatementLog(in_effect(writer.curation.log(bank)))
     contexts = ExchangeContexts(writer, bank)
-    builder = FactBuilder(decisions, log.forgotten, contexts.of)
+    builder = FactBuilder(
+        decisions, log.forgotten, contexts.of, cache(lambda: _reports(writer, bank))
+    )
     builder.add_claims(claims, _remembered_claims(writer, bank))
     drafts = apply_decisions(builder.drafts, decisions)
     ended = [
@@ -178,6 +187,21 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         sorted(builder.dropped.items()),
         sorted(set(widen_to_exchanges(ended, contexts.exchanges))),
     )
+
+
+def _reports(writer: Writer, bank: str) -> list[Claim]:
+    """What the agents of a bank reported at the end of their exchanges, a sentence a claim. Few
+    statements need them: those that name the day of what they replace."""
+    return [
+        Claim(
+            bank, content_id("claim", exchange.id, sentence), exchange.session, exchange.id, "",
+            exchange.last_seq, exchange.ended, ClaimKind.STATEMENT, sentence,
+            least_trusted((exchange.trust, Trust.ASSISTANT)),
+        )
+        for exchange in writer.sessions.bank_exchanges(bank)
+        if exchange.trust is not Trust.EXTERNAL
+        for sentence in sentences(exchange.summary)
+    ]  # fmt: skip
 
 
 def _closings(writer: Writer, bank: str, claims: Sequence[Claim]) -> list[Closing]:
@@ -352,7 +376,7 @@ def _end_claims(outcomes: ClaimOutcomes, draft: FactDraft) -> None:
         for claim in draft.claims:
             if claim.time >= change.time:
                 continue
-            if claim.exchange:
+            if outcomes.tracks(claim):
                 outcomes.set_status(claim, change.time, change.status, because)
-            else:
+            elif not claim.exchange:
                 outcomes.set_memory_status(claim.id, change.time, change.status, because)

@@ -12,6 +12,8 @@ import re
 from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, is_chatter, plain, sentences
+from holdfast.refine.core.named_supersession import names_superseded, supersession_sentences
+from holdfast.refine.core.status_reports import reports_status
 from holdfast.refine.facts.typed_text import typed_text
 from holdfast.regex import regex
 
@@ -176,7 +178,7 @@ def find_plain_statements(message: str) -> list[str]:
     typed = typed_text(message)
     if len(typed) > _LIMITS.max_message_chars or "\n\n" in typed.strip():
         return []
-    stated = [s for s in sentences(typed) if not _QUESTION.search(plain(s))]
+    stated = [s for s in sentences(typed) if not (_QUESTION.search(plain(s)) or reports_status(s))]
     while len(stated) > 1 and _CARRY_OUT.search(plain(stated[-1])):
         stated.pop()
     whole = collapse_spaces(" ".join(stated))
@@ -212,7 +214,7 @@ def part_sentences(text: str) -> list[str]:
 
 def refers_back(text: str) -> bool:
     """Whether a statement refers to something that was laid down before."""
-    return bool(_REFERS_BACK.search(plain(text)))
+    return bool(_REFERS_BACK.search(plain(text))) or names_superseded(text)
 
 
 def says_change(text: str) -> bool:
@@ -222,13 +224,15 @@ def says_change(text: str) -> bool:
 
 def says_surely(text: str) -> bool:
     """Whether a statement says in so many words what becomes of another."""
-    text = plain(text)
-    return bool(_REPLACES_SURELY.search(text) or _IN_PART.search(text))
+    words = plain(text)
+    return bool(_REPLACES_SURELY.search(words) or _IN_PART.search(words) or names_superseded(text))
 
 
 def changes_in_part(text: str, summary: str) -> bool:
     """Whether what a statement amends still holds in part: it makes an exception or adds something.
     `summary` is what the agent made of it."""
+    if names_superseded(text):
+        return False
     text, summary = plain(text), plain(summary)
     if _REPLACES_SURELY.search(text) or _REPLACES_SURELY.search(summary):
         return False
@@ -237,6 +241,7 @@ def changes_in_part(text: str, summary: str) -> bool:
 
 def reported_changes(message: str) -> list[str]:
     """The sentences of an agent's closing message that report what was changed."""
+    named = supersession_sentences(message)
     found = [
         sentence
         for sentence in sentences(message)
@@ -244,5 +249,6 @@ def reported_changes(message: str) -> list[str]:
         and _REPORTED.search(plain(sentence))
         and not _PROPOSAL.search(plain(sentence))
         and not _QUESTION.search(plain(sentence))
+        and not any(sentence in one for one in named)
     ]
-    return found[: _LIMITS.max_reported]
+    return [*named, *found][: _LIMITS.max_reported]

@@ -2,19 +2,25 @@
 
 A statement amends another of an earlier session if both are about the same and it says what it
 changes of the other (`amendments`). What an agent reports as changed counts only where a person
-asked for it.
+asked for it, or where it says in so many words which decision it replaces (`named_supersession`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from holdfast.language import sentences
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.model.trust import Trust, least_trusted
+from holdfast.refine.core.named_supersession import (
+    names_any_day,
+    names_day,
+    names_superseded,
+    shared_pieces,
+)
 from holdfast.refine.core.statement_similarity import says_the_same, statement_features
 from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.amendments import (
@@ -60,6 +66,10 @@ NO_CONTEXT = ExchangeContext()
 _SUMMARY_SENTENCES = 2
 # A statement of so few content words refers to what was said before it ("no, make it 300").
 _FEW_WORDS = 4
+# Of a statement that names the day of what it replaces: the weight of the words that both share, or
+# the pieces of words in a script without spaces. The day tells most already.
+_LEAST_ON_DAY = 0.9
+_LEAST_PIECES = 2
 # A statement is compared with so many of those that share the most words with it.
 _MOST_COMPARED = 60
 
@@ -79,14 +89,19 @@ class StatementPool:
     """The statements of a bank, in the order of time."""
 
     def __init__(
-        self, claims: Iterable[Claim], context_of: Callable[[Claim], ExchangeContext]
+        self,
+        claims: Iterable[Claim],
+        context_of: Callable[[Claim], ExchangeContext],
+        reports: Callable[[], Sequence[Claim]] = lambda: (),
     ) -> None:
-        """`claims` are all that will be added; `context_of` reads what was said around one."""
+        """`claims` are all that will be added; `context_of` reads what was said around one;
+        `reports` reads what agents reported at the end of their exchanges."""
         said: dict[str, list[str]] = {}
         for claim in claims:  # a message may be several claims in the same words
             said.setdefault(claim.turn or claim.id, []).append(claim.text)
         self._weights = WordWeights(map(" ".join, said.values()))
         self._context_of = context_of
+        self._reports = reports
         self._by_word: dict[str, list[Claim]] = {}
 
     def add(self, claim: Claim) -> None:
@@ -103,6 +118,10 @@ class StatementPool:
         if hypotheses.disproves(claim.text):
             return None  # somebody says that it is wrong: that goes to review
         context = self._context_of(claim)
+        if names_superseded(claim.text) and not hypotheses.disagrees(context.next):
+            named = self._find_named(claim, is_open)
+            if named is not None:
+                return Amendment(named, claim, in_part=False)
         around = _around(claim, context)
         changes = claim.by_person and (says_change(claim.text) or says_change(around))
         adds = claim.by_person and bool(part_sentences(claim.text))
@@ -120,6 +139,28 @@ class StatementPool:
         in_part = changes_in_part(claim.text, context.summary)
         shown = self._shown(claim, earlier, context)
         return Amendment(earlier, shown, in_part, tuple(same))
+
+    def _find_named(self, claim: Claim, is_open: Callable[[Claim], bool]) -> Claim | None:
+        """The statement of the day that a later one names as replaced: that of a person, or what
+        an agent reported then."""
+        if not names_any_day(claim.text):
+            return None
+        stated = {c.id: c for claims in self._by_word.values() for c in claims}
+        scored = [
+            (names_day(claim.text, c.time, (0,)), self._closeness(claim, c), c.by_person, c.id, c)
+            for c in (*stated.values(), *self._reports())
+            if c.session != claim.session
+            and c.time < claim.time
+            and names_day(claim.text, c.time)
+            and is_open(c)
+        ]
+        near = [one for one in scored if one[1] >= _LEAST_ON_DAY]
+        return max(near, key=lambda one: one[:4])[4] if near else None
+
+    def _closeness(self, claim: Claim, earlier: Claim) -> float:
+        """How surely two statements are about the same, by the words that both have."""
+        pieces = shared_pieces(claim.text, earlier.text) / _LEAST_PIECES
+        return max(own_strength(claim.text, earlier.text, self._weights), pieces)
 
     def _near(self, later: Statement) -> list[Claim]:
         """The statements that share the most words with a later one."""
@@ -162,7 +203,7 @@ class StatementPool:
         is_asked_for = statement_words(asked).set & statement_words(earlier.text).set
         is_taken_back = hypotheses.disagrees(context.next)
         is_sure = says_surely_what(own_strength(claim.text, earlier.text, self._weights))
-        is_named = gives_up(claim.text, earlier.text)
+        is_named = gives_up(claim.text, earlier.text) or names_superseded(claim.text)
         return bool(is_asked_for) and not is_taken_back and is_sure and is_named
 
     def _repeats(self, claim: Claim, earlier: Claim) -> bool:
