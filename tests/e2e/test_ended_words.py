@@ -64,8 +64,8 @@ NAMES = (
 )  # fmt: skip
 # Words by which a text says that something in it is history.
 MARKS = (
-    "does not hold any more", "superseded", "taken back", "retracted", "a record was", "replaces",
-    "no longer so", "outdated is",
+    "no longer valid", "superseded", "taken back", "retracted", "a record was", "replaces",
+    "outdated is",
 )  # fmt: skip
 # What shows the past as such: the words before a decision, the decision itself, the question.
 HISTORY = {"superseded", "history", "query", "question", "raw", "life", "now", "supersedes", "why"}

@@ -33,7 +33,7 @@ def test_memory_works_by_words_where_the_runtime_cannot_be_loaded(tmp_path: Path
     assert status == 0 and "ONNX Runtime cannot be loaded" in told
     for budget in ("low", "mid", "high"):
         status, told = run("recall", "--bank", "all", "--budget", budget, "cache in redis")
-        assert status == 0 and "six minutes" in told and "fault in Holdfast" not in told
+        assert status == 0 and "six minutes" in told and "bug in Holdfast" not in told
     status, told = run("ask", "--bank", "all", "Do we still cache API responses in Redis?")
     assert status == 0 and "no longer cache API responses in Redis" in told
     assert "libfoo.so is missing" in run("worker")[1] + run("doctor")[1]

@@ -29,15 +29,15 @@ class Part(NamedTuple):
 class Group(Enum):
     """The groups of lines, in their order, with their headings."""
 
-    OWN_FILE = f"From {MEMORY_FILE}, which wins over the rest"
+    OWN_FILE = f"From {MEMORY_FILE} (takes precedence over the rest)"
     LAST_SESSION = "Where we left off"
-    DECIDED = "Decided here (in the words of the time; the latest version of each)"
+    DECIDED = "Decided here (quoted; the latest version of each)"
     LEARNED = "Learned here (in an agent's words; what was broken may be fixed by now)"
     KNOWN = "Known from earlier sessions (in an agent's words, the most useful first)"
     LEFT_OPEN = "Left open (in an agent's words)"
-    NOTED = "Noted here (kept by an agent, or what happened; no person laid it down)"
-    OPINIONS = "Believed here (how firmly, from 0 to 1)"
-    INDEX = "Recent work (id, time, type, asked → answered, about how many tokens)"
+    NOTED = "Noted here (kept by an agent, or an event; not decided by a person)"
+    OPINIONS = "Believed here (confidence from 0 to 1)"
+    INDEX = "Recent work (id, time, type, request → result, approximate tokens)"
 
 
 class Page:

@@ -44,7 +44,7 @@ def ended_label(ended: Sequence[EndedSentence]) -> str:
     if not ended:
         return ""
     last = max(ended, key=lambda one: one.ended)
-    return f"[does not hold any more: {one_line(last.label)}] "
+    return f"[no longer valid: {one_line(last.label)}] "
 
 
 def format_minute(time: str) -> str:

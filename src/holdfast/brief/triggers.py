@@ -109,8 +109,8 @@ def _file_brief(file: str, item: WorkItem) -> Brief:
     words = " ".join(quote(decision.sentence) for decision in said)
     label = origin_label(item.trust, words, shared_by=item.shared_by)
     lines = (
-        f"Holdfast, about {one_line(file)}: settled on {format_day(item.time)}. "
-        "Dated evidence, perhaps outdated; if this edit would undo it, say so first.",
+        f"Holdfast, about {one_line(file)}: decided on {format_day(item.time)}. "
+        "Dated evidence that may be outdated; if this edit would undo it, say so first.",
         f"- {one_line(said[0].who)}: {label}{words} ({item.uri})",
     )
     return wrap_brief("file", lines, [item.uri, *(decision.uri for decision in said)])
@@ -172,7 +172,7 @@ def _error_brief(x: Exchange, line: str, cause: str, turn: str) -> Brief:
     name = f"holdfast://exchange/{x.id}"
     lines = (
         f"Holdfast: an error like this was resolved on {format_day(x.started)}. "
-        "Dated evidence; the cause may be another this time.",
+        "Dated evidence; the cause may be different this time.",
         f"- then: {quote(line)}",
         f"- assistant: {origin_label(x.trust, line, cause)}{quote(cause)}"
         + (f" Changed: {one_line(changed)}." if changed else "")

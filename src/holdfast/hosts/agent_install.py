@@ -37,7 +37,7 @@ def plan_install(host: Host, user: UserEnvironment, holdfast: HoldfastCommand) -
             text = _apply(change, change.add, text)
             if _apply(change, change.is_name_taken, before):
                 plan.notes.append(
-                    f"{path} has something called 'holdfast' that is not ours; it was left alone, "
+                    f"{path} has an entry 'holdfast' of another program; it was not changed, "
                     f"so {host.title} cannot use this memory fully."
                 )
         if text != before:

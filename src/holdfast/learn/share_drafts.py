@@ -123,7 +123,7 @@ def _parts(reader: Reader, record: Record) -> list[Record]:
     status = getattr(record, "status", Status.OBSERVED)
     if status in ENDED_STATUSES:
         raise InputError(
-            f"{uri(kind, record.id)} does not hold any more: it is {status.value}.",
+            f"{uri(kind, record.id)} is no longer valid: it is {status.value}.",
             "Share what holds in its place; `holdfast show` names it.",
         )
     return [record]

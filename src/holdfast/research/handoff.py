@@ -217,7 +217,7 @@ class _History:
         if point.uri in self._ended_facts:
             return point._replace(mark=self._ended_facts[point.uri])
         for one in self._endings(point)[:1]:
-            ended = f"does not hold any more: {one.label}"
+            ended = f"no longer valid: {one.label}"
             return point._replace(mark="; ".join(filter(None, (point.mark, ended))))
         return point
 
@@ -258,7 +258,7 @@ def _opening(text: str, limit: int = _LIMITS.sentences) -> str:
 
 def _marks(*marks: str, trust: Trust) -> str:
     """Remarks on a point, with one for text from outside the project."""
-    outside = "words from outside" if trust is Trust.EXTERNAL else ""
+    outside = "text from outside" if trust is Trust.EXTERNAL else ""
     return "; ".join(filter(None, (*marks, outside)))
 
 

@@ -123,7 +123,7 @@ def reflection_prompt(bank: Bank, query: str, hits: Sequence[Hit]) -> Question:
 
 def _endings(hit: Hit) -> str:
     """What of a record a model must not take for what holds."""
-    return "".join(f"; does not hold any more, {one.label}: {one.sentence!r}" for one in hit.ended)
+    return "".join(f"; no longer valid, {one.label}: {one.sentence!r}" for one in hit.ended)
 
 
 def read_model_reflection(text: str) -> ModelReflection:
@@ -166,7 +166,7 @@ def check_reflection(
     text = _TRAILING_CITATIONS.sub(lambda m: f" {m.group(2).rstrip()}{m.group(1)} ", text)
     answer = redactor.redact(evidence.supported_sentences(text, SUMMARY_SHARE)).text
     if not answer:
-        problem = "By rules alone: nothing in the model's answer was borne out by the records."
+        problem = "By rules alone: the records support no sentence of the model's answer."
         return replace(draft, caveats=(*draft.caveats, problem))
     cited = tuple(
         ReflectionCitation(

@@ -192,7 +192,7 @@ class Governor:
             # A pause that began in the future shows that the clock was set back.
             if pause.service == self.model and pause.since <= now < pause.until:
                 raise SpendError(
-                    f"{self.model} rests until {pause.until}: {pause.problem}",
+                    f"{self.model} is paused until {pause.until}: {pause.problem}",
                     "It is asked again by itself.",
                 )
 

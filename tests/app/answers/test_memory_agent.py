@@ -164,7 +164,7 @@ def test_an_unsupported_answer_is_replaced_by_the_answer_of_the_rules(
     told = memory.ask(QUESTION, "all", model=False)
     invented = {"sentences": [{"text": "It was the moon.", "cites": ["holdfast://turn/x"]}]}
     answer = ask(memory, played(completion(("answer", invented))), told)[1]
-    assert answer.answer == told.answer and "borne out" in answer.caveats[-1]
+    assert answer.answer == told.answer and "is supported by the records" in answer.caveats[-1]
 
 
 def test_a_model_that_finds_nothing_abstains(memory: Holdfast, played: Play) -> None:
@@ -360,7 +360,7 @@ def test_a_model_that_obeys_an_injected_question_writes_and_reveals_nothing(
     )
     told = memory.ask(bidden, "all", model=False)
     answer = ask(memory, chat, told)[1]
-    assert answer.answer == told.answer and "borne out" in answer.caveats[-1]
+    assert answer.answer == told.answer and "is supported by the records" in answer.caveats[-1]
     refused = json.dumps(seen[0]["messages"])
     assert "no tool 'Bash'" in refused and "no tool 'remember'" in refused
     assert memory.inventory.counts() == before

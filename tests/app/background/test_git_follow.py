@@ -112,7 +112,7 @@ def test_an_unreadable_repository_is_noted_and_the_others_are_read(
     assert look(settings, commits) == 4
     problems = {chore.name: chore.problem for chore in failed_tasks_of(settings)}
     assert set(problems) == {f"history of {top / '.git'}" for top in (gone, broken)}
-    assert "is not there any more" in problems[f"history of {gone / '.git'}"]
+    assert "no longer exists" in problems[f"history of {gone / '.git'}"]
     # Back again, it is followed again, and the note goes.
     (broken / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     with Holdfast(settings) as memory, memory.store.transaction():

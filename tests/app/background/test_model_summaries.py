@@ -41,7 +41,7 @@ def test_no_model_is_asked_without_settings(service: Service, tmp_path: Path) ->
     user.env |= {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": service.url}
     user.run("worker")
     assert not service.asked and user.status()["model"] is None
-    assert "models: none is used" in user.run("status")
+    assert "models: no model service" in user.run("status")
 
 
 def test_a_worker_summarises_sessions_and_status_shows_the_cost(

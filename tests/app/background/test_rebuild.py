@@ -84,17 +84,17 @@ def test_a_rebuild_shows_its_price_first_and_is_not_paid_twice(
     service: Service, tmp_path: Path
 ) -> None:
     user = user_with_summaries(tmp_path, service, 2)
-    assert "2 sessions by older prompts" in user.run("status")
+    assert "2 sessions (older prompts)" in user.run("status")
     told = user.run("refine", "--stale", "--dry-run")
     assert "2 exchanges and 2 digests of 2 sessions: 4 calls," in told, told
-    assert "price unknown" in told and "The caps of today have room for it." in told
+    assert "price unknown" in told and "Within the daily limits." in told
     priced = json.loads(user.run("refine", "--stale", "--dry-run", "--json"))
     assert not service.asked and titles(user) == [EXCHANGE["title"]] * 2
     told = user.run("refine", "--stale", "--yes")
     assert "Summed up again: 2 exchanges, 2 digests." in told
     assert len(service.asked) == priced["offer"]["calls"] == 4 and titles(user) == [BETTER] * 2
     assert BETTER in user.run("recall", WORDS, "--bank", "all")
-    assert "Nothing is older" in user.run("refine", "--stale", "--yes")
+    assert "Up to date: rules" in user.run("refine", "--stale", "--yes")
     user.run("worker")
     assert len(service.asked) == 4 and "older prompts" not in user.run("status")
 
@@ -109,9 +109,9 @@ def test_the_price_follows_the_price_table_and_the_days_follow_the_caps(
     spent = user.status()["tokens"]
     lacking = offer["tokens_in"] + offer["tokens_out"] - (8000 - spent)
     assert offer["days"] == 1 + -(-lacking // 8000) and offer["days"] > 1
-    assert f"let it take {offer['days']} days" in user.run("refine", "--stale", "--dry-run")
+    assert f"it takes {offer['days']} days" in user.run("refine", "--stale", "--dry-run")
     user.set(model_settings(service, "day_tokens = 0"))
-    assert "allow none of it" in user.run("refine", "--stale", "--dry-run")
+    assert "do not allow it" in user.run("refine", "--stale", "--dry-run")
 
 
 def test_without_a_terminal_nothing_is_paid_without_consent(
@@ -121,10 +121,10 @@ def test_without_a_terminal_nothing_is_paid_without_consent(
     mark_outdated(user, rules=True)
     for more in ((), ("--json",)):
         done = warm_interpreter().run(["refine", "--stale", *more], user.env)
-        assert done.returncode == 2 and "no terminal to ask you at" in done.stderr
+        assert done.returncode == 2 and "no terminal to confirm it" in done.stderr
     assert json.loads(user.run("status", "--json"))["older"]["rules"] == 1
     told = user.run("refine", "--stale", "--rules-only")
-    assert "1 session brought up to date." in told and not service.asked
+    assert "1 session updated." in told and not service.asked
     assert titles(user) == [EXCHANGE["title"]]
 
 
@@ -158,7 +158,7 @@ def test_at_a_terminal_the_price_is_shown_and_consent_is_asked(
     assert "2 calls," in told and not service.asked
     told = at_a_terminal(user, "y", "refine", "--stale")
     assert "Summed up again: 1 exchange, 1 digest." in told and titles(user) == [BETTER]
-    assert "asking the model" in told
+    assert "calling the model" in told
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_two_processes_never_ask_a_model_at_once(service: Service, tmp_path: Pat
 def test_without_a_model_the_older_text_is_kept(service: Service, tmp_path: Path) -> None:
     user = user_with_summaries(tmp_path, service)
     user.set("")
-    assert "No model may be asked" in user.run("refine", "--stale")
+    assert "No model service" in user.run("refine", "--stale")
     assert titles(user) == [EXCHANGE["title"]] and not service.asked
 
 
@@ -262,7 +262,7 @@ def test_a_rebuild_by_rules_that_is_killed_continues_with_the_same_result(tmp_pa
     assert refine.wait(60) == -signal.SIGKILL
     left = json.loads(user.run("status", "--json"))["older"]["rules"]
     assert 0 < left < len(talks)
-    assert f"{left} sessions brought up to date." in user.run("refine", "--stale")
+    assert f"{left} sessions updated." in user.run("refine", "--stale")
     assert dump(user.database) == wanted
 
 

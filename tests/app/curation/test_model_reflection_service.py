@@ -120,7 +120,7 @@ def test_an_unreadable_answer_is_requested_again_and_paid_each_time(
         (
             said({"answer": "Lisbon has seven hills and a bridge.", "claims": []}),
             "",
-            "borne out",
+            "the records support no sentence",
             1,
         ),
         ((429, {"error": {"message": "slow down"}}), "", "slow down", 1),
@@ -161,7 +161,7 @@ def test_a_slow_service_is_not_waited_for(service: Service, tmp_path: Path) -> N
     asked = len(service.asked)
     again = reflect(user)
     assert len(service.asked) == asked, "it rests for a while"
-    assert any("rests until" in text for text in again["caveats"])
+    assert any("paused until" in text for text in again["caveats"])
 
 
 class Extracting:

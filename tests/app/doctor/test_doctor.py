@@ -95,9 +95,9 @@ def test_missing_duplicate_and_foreign_hooks_are_reported(settings: Settings) ->
     change_settings(settings, hooks={"Stop": hooks["Stop"]})
     assert "SessionStart" in failing_checks(settings)["hooks"].sentence
     change_settings(settings, hooks={**hooks, "Stop": hooks["Stop"] * 2})
-    assert "more than once for Stop" in failing_checks(settings)["once"].sentence
+    assert "more than once for Stop" in failing_checks(settings)["duplicates"].sentence
     change_settings(settings, hooks=hooks, enabledPlugins={"holdfast@somewhere": True})
-    assert "each event comes twice" in failing_checks(settings)["once"].sentence
+    assert "each event is recorded twice" in failing_checks(settings)["duplicates"].sentence
     change_settings(settings, enabledPlugins={})
     other = {**hooks, "Stop": [{"hooks": [{"command": "sh /gone/hooks/capture.sh Stop"}]}]}
     change_settings(settings, hooks=other)
@@ -143,7 +143,7 @@ def test_an_inbox_that_is_a_symlink_is_not_touched(settings: Settings, tmp_path:
 
 def test_a_pid_file_without_a_process_is_removed(settings: Settings) -> None:
     HomePaths(settings.home).worker_pid.write_text(f"{os.getpid()}\n1\n")
-    assert "a worker that is gone" in failing_checks(settings)["worker"].sentence
+    assert "a worker that is no longer running" in failing_checks(settings)["worker"].sentence
     assert fixed(settings) == {"worker": True} and failing_checks(settings) == {}
 
 
@@ -185,7 +185,7 @@ def test_truncated_vectors_are_reported_and_computed_again(settings: Settings) -
     assert "vectors" not in failing_checks(settings)
     with closing(sqlite3.connect(settings.database)) as damaging, damaging:
         damaging.execute("UPDATE vector SET data = substr(data, 1, 700) WHERE rowid % 3 = 0")
-    assert "not whole" in failing_checks(settings)["vectors"].sentence
+    assert "damaged" in failing_checks(settings)["vectors"].sentence
     assert fixed(settings)["vectors"] and "vectors" not in failing_checks(settings)
 
 

@@ -164,7 +164,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
     ),
     "a hook is taken out of the settings": ("hooks", hooks(without("Stop"))),
     "a hook is there twice": (
-        "once",
+        "duplicates",
         hooks(lambda known: {**known, "Stop": known["Stop"] + known["Stop"]}),
     ),
     "the server's entry is gone": (
@@ -214,7 +214,7 @@ MENDED: dict[str, tuple[str, Callable[[Lab], object]]] = {
     ),
     "a worker died": ("worker", lambda lab: write(lab.places.worker_pid, f"{os.getpid()}\n1\n")),
     "events wait and nobody comes": ("events", late_event),
-    "a step of the worker failed": ("chores", failed_task),
+    "a step of the worker failed": ("tasks", failed_task),
     "a matrix is damaged": (
         "vectors",
         lambda lab: write(lab.home / "vectors" / "0.vectors", b"HOLDVEC1 and then nothing"),
@@ -278,7 +278,7 @@ TOLD: dict[str, tuple[str, Callable[[Lab], object]]] = {
         lambda lab: lab.claude(lambda known: {**known, "disableAllHooks": True}),
     ),
     "the plugin is enabled as well": (
-        "once",
+        "duplicates",
         lambda lab: lab.claude(lambda k: {**k, "enabledPlugins": {"holdfast@here": True}}),
     ),
     "the clock was set back": ("clock", future_event),
@@ -302,7 +302,7 @@ def test_a_fault_that_cannot_be_fixed_is_reported_with_a_remedy(fault: str, lab:
 
 def test_a_missing_model_named_in_the_settings_is_reported(lab: Lab) -> None:
     found = failing_checks(replace(lab.settings, embed_model=str(lab.folder / "no model")))["model"]
-    assert "is not there" in found.sentence and found.fix is None
+    assert "does not exist" in found.sentence and found.fix is None
 
 
 def test_a_replaced_memory_is_kept_aside_completely(lab: Lab) -> None:

@@ -158,7 +158,7 @@ def test_a_slow_server_delays_recall_only_to_the_deadline_and_is_then_skipped(
         with Holdfast(settings) as another:
             again = another.recall("the yawl was stolen", BANK)
         (arm,) = [arm for arm in again.strategies if arm.name == "remote acme"]
-        assert arm.problem.startswith("left alone until")
+        assert arm.problem.startswith("paused until")
         assert len(server.requests) == 1, "another process does not wait for it either"
 
 
@@ -214,9 +214,9 @@ def test_a_key_is_stored_where_only_the_owner_can_read_it(
     assert result["banks"] == [BANK] and result["missing"] == []
     assert ann.json("remote", "list")["remotes"][0]["reachable"] is True
     file.chmod(0o644)
-    assert "can be read by others" in ann.run("remote", "list")[2]
+    assert "can be read by other users" in ann.run("remote", "list")[2]
     arms = ann.memory.recall(ASKED, BANK).strategies
-    assert any("can be read by others" in arm.problem for arm in arms)
+    assert any("can be read by other users" in arm.problem for arm in arms)
     file.chmod(0o600)
     assert ann.run("remote", "remove", "acme")[0] == 2, "it asks first"
     assert ann.json("remote", "remove", "acme", "--yes") == {"removed": "acme"}

@@ -267,7 +267,7 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
         return [check["sentence"] for check in checks if check["name"] == "remotes"]
 
     assert remote_sentences()[0].startswith(
-        "1 of what you shared could not be sent to acme: it cannot be"
+        "1 of your shared records could not be sent to acme: it cannot be"
     )
     with closing(Recorder({"/api/v1/shares": take_all})) as server:
         Remotes(ann.settings, ann.memory.now).remove(remote)

@@ -75,7 +75,7 @@ def test_transcripts_that_were_read_do_not_prove_that_hooks_run(settings: Settin
     )
     with path.open("a") as file:
         file.write("{}\n")
-    assert verdict_of(settings).sentence.endswith("session; 1 line is still to be read.")
+    assert verdict_of(settings).sentence.endswith("session; 1 line not read yet.")
 
 
 def test_working_capture_is_reported_as_healthy(settings: Settings) -> None:
@@ -92,9 +92,9 @@ def test_unread_lines_are_reported(settings: Settings) -> None:
     read_all(settings)
     with path.open("a") as file:
         file.write("{}\n{}\n")
-    assert "2 lines are still to be read" in verdict_of(settings).sentence
+    assert "2 lines not read yet" in verdict_of(settings).sentence
     with take_lease(HomePaths(settings.home)):
-        assert "(a worker is at it)" in verdict_of(settings).sentence
+        assert "(a worker is running)" in verdict_of(settings).sentence
 
 
 def test_the_last_event_may_still_be_pending(settings: Settings) -> None:

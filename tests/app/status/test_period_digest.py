@@ -130,7 +130,7 @@ def test_an_empty_memory_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
     assert main(["digest", "--week"]) == 0
-    assert "Nothing is remembered yet; `holdfast ingest`" in capsys.readouterr().out
+    assert "The memory is empty; `holdfast ingest`" in capsys.readouterr().out
 
 
 def test_the_command_prints_text_markdown_and_json(

@@ -50,8 +50,8 @@ def test_sessions_hidden_by_retention_are_reported_and_can_be_restored(home: Pat
         with memory.store.transaction():
             memory.store.banks.update(replace(memory.banks.get("proj"), retention=1))
     run_worker(settings, manner, steps, now=lambda: "2036-01-01T00:00:00.000Z")
-    assert "put away by its retention" in HomePaths(home).worker_log.read_text()
-    assert "1 session put away" in " ".join(holdfast(home, "status").stdout.split())
+    assert "hidden by its retention" in HomePaths(home).worker_log.read_text()
+    assert "1 session hidden" in " ".join(holdfast(home, "status").stdout.split())
     with open_memory(home) as memory:
         assert measure_sizes(memory).banks[0].put_away == 1
         memory.banks.change(BankChanges(retention=0), "proj")

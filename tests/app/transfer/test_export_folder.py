@@ -70,7 +70,7 @@ def test_every_link_of_the_vault_leads_to_a_note(memory: Holdfast, tmp_path: Pat
     links = [link for text in found.values() for link in re.findall(r"(?<!\\)\[\[([^|\]]+)", text)]
     assert links and set(links) <= set(found), set(links) - set(found)
     concept = next(text for text in found.values() if 'kind: "concept"' in text)
-    assert "What belongs to it" in concept and "[[2026-09-01" in concept
+    assert "## Records" in concept and "[[2026-09-01" in concept
     whole = "\n".join(found.values())
     assert "[[Private" not in whole and "%%hidden" not in whole and "dataviewjs" not in whole
     assert "<% tp" not in whole.replace(r"\<%", "") and "`$=" not in whole.replace("\\`", "")

@@ -176,7 +176,7 @@ def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
         engine = MainEngine(memory, WriteTools(memory, bank), bank)
         text, data = call(engine, "memory_recall", query=f"crane gate wait {bank}")
         # A heading of ours begins with the day; it has no words of a record.
-        frames.check_text(text, payload, ("| ", "Does not hold any more: "))
+        frames.check_text(text, payload, ("| ", "No longer valid: "))
         frames.check_data(data)
         for hit in [hit for hit in data["hits"] if "outside" in hit]:
             shared += "shared" in hit
@@ -197,9 +197,7 @@ def test_no_payload_leaves_the_results_of_the_tools(attacked: Attacked) -> None:
             frames.check_text(text, payload, tuple("0123456789["))
             frames.check_data(data)
         text, data = call(engine, "team_query", question=QUESTION)
-        frames.check_text(
-            text, payload, ("| ", *"0123456789[", "Who knows: ", "Does not hold any more: ")
-        )
+        frames.check_text(text, payload, ("| ", *"0123456789[", "Who knows: ", "No longer valid: "))
         frames.check_data(data)
     assert shared >= len(PAYLOADS)
 

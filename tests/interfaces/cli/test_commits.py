@@ -76,7 +76,7 @@ def test_an_unmerged_commit_says_so(place: Place, capsys: pytest.CaptureFixture[
     place.memory.ingestion.ingest_git(place.top)
     (made,) = place.memory.reader.git.authorship(place.memory.reader.banks.all()[0].id)
     place.memory.close()
-    assert "astray: what is checked out does not contain it" in output_of(capsys, "show", lost)
+    assert "not in HEAD" in output_of(capsys, "show", lost)
     assert ", astray)" in output_of(capsys, "show", f"session/{made.session}")
 
 
@@ -120,7 +120,7 @@ def test_an_audit_lists_outdated_records(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place.top)
-    assert "Nothing is remembered yet" in output_of(capsys, "audit")
+    assert "The memory is empty" in output_of(capsys, "audit")
     body = "".join(f"line {n}\n" for n in range(20))
     files = {"gone.py": "g\n", "much.py": body, "little.py": "1\n2\n3\n", "kept.py": "k\n"}
     place.commit("Start", START - timedelta(days=1), **files)

@@ -172,7 +172,7 @@ def test_a_usage_error_is_reported_before_anything_runs(
     notes = tmp_path / "notes.txt"
     notes.write_text("do not lose this\n")
     for arguments, words in (
-        (["eval"], "There is nothing to ask"),
+        (["eval"], "No set is given"),
         (["eval", "/does/not/exist"], "is not a folder"),
         (["eval", str(tmp_path)], "questions.jsonl is not there"),
         (["eval", str(folder), "--own"], "takes no DIR"),

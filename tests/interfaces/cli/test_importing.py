@@ -36,7 +36,7 @@ def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Pat
     status, output = run("import", "list")
     assert made["import"] in output and "bank ketch" in output and "undone" not in output
     status, output = run("import", "undo", made["import"].rpartition("/")[2][:6])
-    assert status == 0 and output.count("Taken back") == 2
+    assert status == 0 and output.count("Undone") == 2
     assert run("import", "list")[1].count("undone") == 2
 
 
@@ -44,7 +44,7 @@ def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Pat
     ("given", "said"),
     [
         (("import", "claude-mem"), "There is no"),
-        (("import", "undo"), "No import is named"),
+        (("import", "undo"), "No import is given"),
         (("import", "undo", "ffff"), "Nothing was taken in"),
         (("import", "conversation", "x.jsonl"), "needs a bank"),
     ],
@@ -78,9 +78,9 @@ def test_a_memory_can_be_exported_and_imported(
     status, output = run("import", "holdfast", "out.jsonl")
     assert "new: nothing" in output and "What was there before" in output
     for given, said in (
-        (("export",), "Nothing is named"),
+        (("export",), "No file is given"),
         (("export", "x", "--since", "soon"), "not a date"),
-        (("import", "holdfast", "c.db"), "no export of Holdfast"),
+        (("import", "holdfast", "c.db"), "not a Holdfast export"),
         (("import", "holdfast", "out.jsonl", "--bank", "b"), "Leave --bank out"),
     ):
         status, output = run(*given)
@@ -94,7 +94,7 @@ def test_a_file_of_another_format_is_refused_and_imports_nothing(run: Run, tmp_p
     (tmp_path / "notes.md").write_text("# Notes\n\nThe sloop is small.\n")
     for given, said in (
         (("conversation", "notes.md", "--bank", "b"), "no dialogue: none of its first 2 lines"),
-        (("conversation", "notes.md", "--bank", "b", "--dry-run"), "no dialogue"),
+        (("conversation", "notes.md", "--bank", "b", "--dry-run"), "not a dialogue"),
         (("conversation", "out.jsonl", "--bank", "b"), "`holdfast import holdfast FILE`"),
         (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),
         (("mem0", "out.jsonl"), "`holdfast import holdfast FILE`"),
@@ -113,7 +113,7 @@ def test_folders_are_exported_and_exported_again(run: Run, tmp_path: Path) -> No
     assert status == 0 and "2 files" in output
     note = next((tmp_path / "vault").rglob("Sessions/*.md"))
     note.write_text("mine")
-    assert "left alone" in run("export", "vault", "--format", "obsidian")[1]
+    assert "not replaced" in run("export", "vault", "--format", "obsidian")[1]
     output = run("export", "keeper", "--format", "memory-keeper", "--json")[1]
     assert json.loads(output)["written"] == 6
     status, output = run("export", "vault", "--format", "obsidian", "--kind", "costs")

@@ -56,7 +56,7 @@ def test_providers_can_be_listed_tested_queried_and_reset(tmp_path: Path) -> Non
     )
     failed = holdfast(home, "providers", "test", "fails", "retries")
     assert failed.returncode == 1 and "Traceback" not in failed.stderr
-    assert "fails was asked, but its tool reports a failure." in failed.stderr
+    assert "fails failed: its tool reports a failure." in failed.stderr
 
     answer = read_json(home, "ask", QUESTION, "--providers")
     assert answer["answer"].startswith("From outside (good/search): “Retries of the importer")
@@ -68,7 +68,7 @@ def test_providers_can_be_listed_tested_queried_and_reset(tmp_path: Path) -> Non
     assert "external · good/search" in shown and "provider fails failed: left alone until" in shown
 
     table = holdfast(home, "providers", *half).stdout
-    assert "not usable: it has no MCP server" in table and "left alone until" in table
+    assert "not usable: it has no MCP server" in table and "paused until" in table
     assert "reliability 0." in table and "last problem: its tool reports a failure" in table
     checks = json.loads(holdfast(home, "doctor", "--json").stdout)["checks"]
     [check] = [check for check in checks if check["name"] == "providers"]
@@ -85,9 +85,9 @@ def test_providers_are_off_by_default_and_the_output_says_how_to_enable_them(
     for command in (("ask", QUESTION), ("recall", QUESTION)):
         done = holdfast(home, *command, "--providers")
         assert done.returncode == 2 and 'Put use = "asked" under [providers]' in done.stderr
-    assert 'They are not asked: providers.use is "off".' in holdfast(home, "providers").stdout
+    assert 'Plugins are not queried: providers.use is "off".' in holdfast(home, "providers").stdout
     checks = json.loads(holdfast(home, "doctor", "--json").stdout)["checks"]
-    assert "Off: no plugin is asked." in [check["sentence"] for check in checks]
+    assert "Plugins are not queried." in [check["sentence"] for check in checks]
     assert not (tmp_path / "notes").exists()
 
 

@@ -31,7 +31,7 @@ def test_reading_commands_create_no_files(tmp_path: Path) -> None:
     ):
         done = holdfast(home, *arguments)
         assert done.returncode == 0, done.stderr
-    assert "Nothing is remembered yet" in holdfast(home, "ask", "x").stdout
+    assert "The memory is empty" in holdfast(home, "ask", "x").stdout
     assert not (tmp_path / "not").exists()
 
 

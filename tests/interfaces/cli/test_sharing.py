@@ -107,7 +107,7 @@ def test_records_that_cannot_be_shared_are_reported(run: Run) -> None:
     status, text = run("share", kept, "--yes")
     assert status == 2 and "forgotten" in text
     status, text = run("share", "--yes")
-    assert status == 2 and "Nothing is named" in text
+    assert status == 2 and "No record is given" in text
     status, text = run("share", hits[0]["uri"], "--to", "origin")
     assert status == 2 and "--push" in text
     status, text = run("share", "--push")

@@ -309,12 +309,12 @@ def test_the_token_file_is_created_once_and_must_be_private(tmp_path: Path) -> N
     path = token_file(home)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and [path] == list(home.iterdir())
     path.chmod(0o644)
-    with pytest.raises(InputError, match="can be read by others"):
+    with pytest.raises(InputError, match="can be read by other users"):
         read_or_make_token(home)
     path.unlink()
     path.write_text("short")
     path.chmod(0o600)
-    with pytest.raises(InputError, match="holds no token"):
+    with pytest.raises(InputError, match="contains no token"):
         read_or_make_token(home)
 
 

@@ -14,8 +14,9 @@ from holdfast.interfaces.ui.render import Pages
 from holdfast.model.anchors import FileFreshness
 from holdfast.model.trust import Freshness
 
-UNTOLD = "nothing can be told"
-AS_IT_IS = "All that is known of code speaks of code as it is."
+NO_HISTORY = "No git history yet, so code cannot be checked."
+NO_FILE = "No record is about a file in a known git history."
+UNCHANGED = "No record is about changed code."
 
 
 @pytest.mark.parametrize(
@@ -36,12 +37,12 @@ def test_a_file_without_a_history_is_not_said_to_be_as_it_was(
 @pytest.mark.parametrize(
     ("report", "told", "not_told"),
     [
-        (AuditReport(), UNTOLD, AS_IT_IS),
-        (AuditReport(unknown=3), UNTOLD, AS_IT_IS),
-        (AuditReport(unknown=3, histories=1), UNTOLD, AS_IT_IS),
-        (AuditReport(about_no_file=3, histories=1), UNTOLD, AS_IT_IS),
-        (AuditReport(fresh=2, unknown=1, histories=1), "1 record speaks of other files", AS_IT_IS),
-        (AuditReport(fresh=2, histories=1), AS_IT_IS, UNTOLD),
+        (AuditReport(), NO_HISTORY, UNCHANGED),
+        (AuditReport(unknown=3), NO_HISTORY, UNCHANGED),
+        (AuditReport(unknown=3, histories=1), NO_FILE, UNCHANGED),
+        (AuditReport(about_no_file=3, histories=1), NO_FILE, UNCHANGED),
+        (AuditReport(fresh=2, unknown=1, histories=1), "1 record could not be checked", NO_FILE),
+        (AuditReport(fresh=2, histories=1), UNCHANGED, "could not be checked"),
     ],
 )
 def test_code_is_said_to_be_as_it_was_only_where_a_history_tells(

@@ -26,7 +26,7 @@ def mark_useful(context: Context, id: str, who: str) -> int:
     answers = [line["answer"] for line in sessions.lines(name) if line.get("answer")]
     answer = answer_from_json(answers[-1]) if answers else None
     if answer is None or answer.abstained:
-        raise InputError("There is no answer to be of use.", "Ask something first.")
+        raise InputError("There is no answer yet.", "Ask something first.")
     cited = [citation.uri for citation in answer.citations]
     confirmed = [(bank, uri) for uri in cited if (bank := _bank_of(store, uri))]
     with store.transaction():

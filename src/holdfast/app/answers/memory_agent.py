@@ -188,7 +188,7 @@ class MemoryAgent:
             sentences = governor.ask(CallPurpose(AGENT), prompt, read_sentences)
             if request.is_cancelled():
                 raise ModelStoppedError("Stopped.")
-            text = "Holding the answer against what it cites."
+            text = "Checking the answer against its citations."
             on_event(ResearchEvent(ResearchStage.SYNTHESISING, text))
             answer = own.run(
                 lambda access: _checked_answer(
@@ -256,7 +256,7 @@ def _checked_answer(
         sentences, lookups, lambda uri: _find_cited(reader, uri, lookups), rule_answer, redactor
     )
     if checked.answer is rule_answer:
-        problem = "Nothing in the model's answer was borne out by its records."
+        problem = "No sentence of the model's answer is supported by the records it cites."
         return _rule_answer_because(rule_answer, problem)
     return checked.answer
 

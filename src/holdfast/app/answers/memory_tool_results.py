@@ -20,7 +20,7 @@ from holdfast.store.protocol import Reader
 def hit_result(reader: Reader, hit: Hit) -> Object:
     """A hit as JSON."""
     how = hit.how_it_ended
-    ended = endings(hit) or ([f"Does not hold any more: {how}."] if how else [])
+    ended = endings(hit) or ([f"No longer valid: {how}."] if how else [])
     where = {"sessionId": hit.session, "lineNumber": hit.source.line, "path": hit.source.path}
     notable = {
         "shared": hit.shared,

@@ -138,7 +138,7 @@ def _existing_folder(repository: Repository) -> Path:
         if folder and Path(folder).is_dir():
             return Path(folder)
     raise InputError(
-        f"{repository.folder or repository.path} is not there any more.",
+        f"{repository.folder or repository.path} no longer exists.",
         "What was read of its history is kept. If it was moved, read it again from where it is: "
         "holdfast ingest REPOSITORY.",
     )

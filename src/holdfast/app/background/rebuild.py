@@ -64,7 +64,7 @@ def plan_model_calls(memory: Holdfast) -> ModelPlan:
     )
     held = next(
         (
-            f"{service} rests until {pause.until}: {pause.problem}"
+            f"{service} is paused until {pause.until}: {pause.problem}"
             for pause in store.model_calls.paused_services()
             if pause.service == service and pause.since <= now < pause.until
         ),

@@ -220,9 +220,9 @@ def update_knowledge(worker_pass: WorkerPass) -> str:
             gone, back = bank_settings.apply_retention(store, bank, worker_pass.now)
             worker_pass.run_again = worker_pass.run_again or bool(gone or back)
             retention += [
-                f"{counted(gone, 'session')} of {bank.name} put away by its retention"
+                f"{counted(gone, 'session')} of {bank.name} hidden by its retention"
             ] * bool(gone)
-            retention += [f"{counted(back, 'session')} of {bank.name} brought back"] * bool(back)
+            retention += [f"{counted(back, 'session')} of {bank.name} shown again"] * bool(back)
     for line in retention:
         worker_pass.log.write(line)
     on_progress = worker_pass.reporter("knowing")

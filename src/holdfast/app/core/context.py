@@ -47,7 +47,7 @@ def current_folder() -> str:
         return os.getcwd()  # noqa: PTH109 - a string is wanted
     except FileNotFoundError as error:
         raise InputError(
-            "The current folder is not there any more.",
+            "The current folder no longer exists.",
             "Go to another one, or name a bank: on the command line with --bank NAME.",
         ) from error
 
@@ -85,7 +85,7 @@ def missing_bank_hint(reader: Reader) -> str:
     """What to tell a user whose folder has no bank."""
     names = list(dict.fromkeys(bank.name for bank in reader.banks.all()))
     if not names:
-        return "Nothing is remembered yet; `holdfast ingest` reads your sessions."
+        return "The memory is empty; `holdfast ingest` reads your sessions."
     return (
         f"This folder has no memory yet. There is one of {', '.join(names[:_MAX_LISTED_BANKS])}"
         f"{' …' if len(names) > _MAX_LISTED_BANKS else ''}: `holdfast ask QUESTION --bank NAME` "
@@ -149,7 +149,7 @@ class Context:
         """The id of a single bank, "" where the project has none yet; "all" is refused."""
         id = self.bank_id(bank)
         if id is None:
-            raise InputError("This is done in one bank.", NAME_A_BANK)
+            raise InputError("This command needs one bank.", NAME_A_BANK)
         return id
 
     def ensure_bank(self, bank: str | None = None) -> str:
@@ -162,7 +162,7 @@ class Context:
         """The record of a single existing bank."""
         id = self.bank_id(bank)
         if id is None:
-            raise InputError("This is asked of one bank.", NAME_A_BANK)
+            raise InputError("This command needs one bank.", NAME_A_BANK)
         found = self.store.banks.get(id)
         if found is None:
             raise NotFoundError("This folder has no bank yet.", self.missing_bank_hint())

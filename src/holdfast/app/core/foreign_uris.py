@@ -44,7 +44,7 @@ def resolve_uri(reader: Reader, bank: str | None, text: str) -> str:
     found = resolver(reader, bank, text.strip()) if resolver is not None else None
     if found is None:
         raise NotFoundError(
-            f"Nothing in memory is known as {text[:200]!r}.",
-            "Import the data it is of, or name a record by its holdfast:// URI.",
+            f"Memory has no record {text[:200]!r}.",
+            "Import its data, or give a holdfast:// URI.",
         )
     return found

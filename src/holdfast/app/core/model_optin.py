@@ -20,7 +20,7 @@ def choose_service(home: Path, use: str) -> bool:
     """Set `models.use` in the settings file; returns whether that changed anything. Raises
     `SettingsError` if the file cannot be changed without changing something else."""
     if use not in SERVICES:
-        raise SettingsError(f"{use!r} is no model service.", f"Known: {', '.join(SERVICES)}.")
+        raise SettingsError(f"{use!r} is not a model service.", f"Known: {', '.join(SERVICES)}.")
     path = home / FILE_NAME
     try:
         before = path.read_text("utf-8") if path.exists() else ""

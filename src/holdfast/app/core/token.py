@@ -43,7 +43,7 @@ def read_or_make_token(home: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read.", "Remove it; a new one is made.") from error
     if status.st_mode & 0o077 or status.st_uid != os.getuid():
-        raise InputError(f"{path} can be read by others than you.", "Remove it; a new one is made.")
+        raise InputError(f"{path} can be read by other users.", "Remove it; a new one is made.")
     if len(token) < _MIN_CHARS:
-        raise InputError(f"{path} holds no token.", "Remove it; a new one is made.")
+        raise InputError(f"{path} contains no token.", "Remove it; a new one is made.")
     return token

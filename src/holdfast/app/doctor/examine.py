@@ -96,4 +96,4 @@ def _run_group(group: CheckGroup, context: DoctorContext) -> list[Check]:
     try:
         return group(context)
     except (HoldfastError, OSError) as error:
-        return [Check(name, Grade.BROKEN, f"Could not be looked at: {error}.", "holdfast status")]
+        return [Check(name, Grade.BROKEN, f"Could not be checked: {error}.", "holdfast status")]

@@ -22,7 +22,7 @@ _MIN_FAILURES = 5
 def check_providers(context: DoctorContext) -> list[Check]:
     """One check for each plugin with a problem; a single one if there is none."""
     if context.settings.providers.use == OFF:
-        return [ok(_PROVIDERS, "Off: no plugin is asked.")]
+        return [ok(_PROVIDERS, "Plugins are not queried.")]
     found = Providers(context.settings, utc_now, current_folder())
     problems = [check for item in found.listed() if (check := _provider_problem(item)) is not None]
     problems += [
@@ -30,16 +30,16 @@ def check_providers(context: DoctorContext) -> list[Check]:
         for problem in found.problems
     ]
     count = len(found.usable())
-    return problems or [ok(_PROVIDERS, f"{count} plugin{'s' * (count != 1)} can be asked.")]
+    return problems or [ok(_PROVIDERS, f"{count} plugin{'s' * (count != 1)} can be queried.")]
 
 
 def _provider_problem(item: ProviderStatus) -> Check | None:
     name, reliability = item.provider.name, item.reliability
     if item.provider.problem:
-        sentence = f"{name} cannot be asked: {item.provider.problem}."
+        sentence = f"{name} cannot be used: {item.provider.problem}."
         return Check(_PROVIDERS, Grade.WARNING, sentence, "See docs/providers.md")
     if item.is_paused or reliability.failures:
-        rest = f"; left alone until {reliability.resting_until[:16]}Z" if item.is_paused else ""
+        rest = f"; paused until {reliability.resting_until[:16]}Z" if item.is_paused else ""
         sentence = f"{name} failed {reliability.failures} times: {reliability.problem}{rest}."
         return Check(_PROVIDERS, Grade.WARNING, sentence, f"holdfast providers test {name} QUERY")
     return None
@@ -49,7 +49,7 @@ def check_remotes(context: DoctorContext) -> list[Check]:
     """One check for each problem; a single one if there is none."""
     settings = context.settings
     if not settings.remotes.exists():
-        return [ok(_REMOTES, "No server is named.")]
+        return [ok(_REMOTES, "No team server is configured.")]
     try:
         listed = Remotes(settings, utc_now).listed()
     except InputError as error:
@@ -65,9 +65,9 @@ def check_remotes(context: DoctorContext) -> list[Check]:
                 Check(_REMOTES, Grade.WARNING, sentence, f"holdfast remote test {name}")
             )
         problems += _unsent(name, _outbox(context, name))
-    unasked = ' They are not asked: remote.use is "off".' if settings.remote.use == OFF else ""
+    unasked = ' They are not queried: remote.use is "off".' if settings.remote.use == OFF else ""
     names = ", ".join(item.remote.name for item in listed)
-    return problems or [ok(_REMOTES, f"Named: {names}.{unasked}")]
+    return problems or [ok(_REMOTES, f"Configured: {names}.{unasked}")]
 
 
 def _outbox(context: DoctorContext, name: str) -> list[OutboxItem]:
@@ -87,11 +87,11 @@ def _unsent(name: str, items: list[OutboxItem]) -> list[Check]:
     ]
     found: list[Check] = []
     if refused:
-        sentence = f"{name} refused {len(refused)} of what you shared: {refused[0].problem}."
+        sentence = f"{name} refused {len(refused)} of your shared records: {refused[0].problem}."
         found.append(Check(_REMOTES, Grade.WARNING, sentence, f"holdfast share --list --to {name}"))
     if often:
         sentence = (
-            f"{len(often)} of what you shared could not be sent to {name}: {often[0].problem}."
+            f"{len(often)} of your shared records could not be sent to {name}: {often[0].problem}."
         )
         found.append(Check(_REMOTES, Grade.WARNING, sentence, f"holdfast remote push {name}"))
     return found

@@ -41,13 +41,14 @@ def check_files(context: DoctorContext) -> list[Check]:
 def _settings(context: DoctorContext) -> Check:
     file, problem = context.settings.home / FILE_NAME, context.settings_error
     if problem is None:
-        sentence = f"{file} can be used." if file.exists() else "All settings are the usual ones."
+        sentence = f"{file} is valid." if file.exists() else "Default settings; no config.toml."
         return ok("settings", sentence)
 
     def rename() -> str:
-        return f"{file} is {_rename_aside(file, 'broken').name} now; the usual settings hold."
+        renamed = _rename_aside(file, "broken").name
+        return f"{file} was renamed to {renamed}; the default settings apply."
 
-    question = "Put the settings file aside, and go on with the usual settings?"
+    question = "Rename the settings file and use the default settings?"
     remedy = problem.remedy or "Correct that file."
     return Check("settings", Grade.BROKEN, problem.message, remedy, rename, question)
 
@@ -65,10 +66,10 @@ def _privacy(home: Path) -> Check:
     return check_paths(
         "privacy",
         [path for path in _private_paths(home) if path.lstat().st_mode & 0o077],
-        "Nobody else can read what is remembered.",
-        "Others may read {}, were it not for the folder above.",
+        "Only you can read the memory.",
+        "The permissions of {} let others read it; only the folder above prevents that.",
         lambda path: path.chmod(0o700 if path.is_dir() else 0o600),
-        "{} closed to others.",
+        "Permissions of {} restricted to you.",
     )
 
 
@@ -93,8 +94,8 @@ def _leftovers(home: Path) -> Check:
     return check_paths(
         "leftovers",
         leftovers,
-        "Nothing was left half-written.",
-        "Left behind by programs that were killed: {}.",
+        "No temporary files are left.",
+        "Temporary files of killed programs: {}.",
         _remove,
         "{} removed.",
     )
@@ -113,9 +114,9 @@ def _journals(context: DoctorContext) -> Check:
         "journals",
         [path for path, count in bad_lines.items() if count],
         "Every line of the journals is an event.",
-        f"{sum(bad_lines.values())} lines of journals are no events: {{}}.",
+        f"{sum(bad_lines.values())} lines of journals are not events: {{}}.",
         _repair_journal,
-        "Lines that are no events were removed from {}; copies are kept.",
+        "Lines that are not events were removed from {}; copies are kept.",
     )
 
 

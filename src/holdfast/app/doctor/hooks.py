@@ -65,12 +65,14 @@ def _duplicates(context: DoctorContext) -> Check:
     hooks = context.hooks
     twice = [event for event, paths in hooks.scripts.items() if len(paths) > 1]
     if hooks.scripts and hooks.plugins:
-        sentence = "Hooks are in the settings and in the plugin: each event comes twice."
-        return Check("once", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin")
+        sentence = "Hooks are in the settings and in the plugin: each event is recorded twice."
+        return Check(
+            "duplicates", Grade.WARNING, sentence, "holdfast uninstall, or disable the plugin"
+        )
     if twice:
         sentence = f"The settings have the Holdfast hook more than once for {', '.join(twice)}."
-        return _fixed_by_setup(context, "once", Grade.WARNING, sentence)
-    return ok("once", "No hook is installed twice.")
+        return _fixed_by_setup(context, "duplicates", Grade.WARNING, sentence)
+    return ok("duplicates", "No hook is installed twice.")
 
 
 def _server(context: DoctorContext) -> Check:
@@ -85,7 +87,7 @@ def _server(context: DoctorContext) -> Check:
             or not context.hooks.is_installed
         ):
             return ok(name, "The MCP server is not installed here.")
-        sentence = f"{file} has no entry for the MCP server any more: Claude cannot search memory."
+        sentence = f"{file} no longer has the MCP server: Claude cannot search memory."
         return _fixed_by_setup(context, name, Grade.WARNING, sentence)
     if program and not Path(program).exists():
         sentence = f"{file} starts the MCP server with {program}, which is missing."
@@ -126,9 +128,9 @@ def _fixed_by_setup(context: DoctorContext, name: str, grade: Grade, sentence: s
             install.apply_install(home, plan.changes, usual)
             plan = install.plan_install(home, files, python, usual, allowed_tools=tools)
             install.apply_install(home, plan.changes, usual)
-        return f"Set up again in {len(installed)} place{'s' * (len(installed) != 1)}."
+        return f"Installed again in {len(installed)} place{'s' * (len(installed) != 1)}."
 
-    question = "Set up the entries in Claude Code's settings again?"
+    question = "Install the entries in Claude Code's settings again?"
     return Check(name, grade, sentence, remedy, reinstall, question)
 
 
@@ -140,13 +142,13 @@ def _scripts(context: DoctorContext) -> Check:
     differ = sorted(path.name for path in outdated)
     differ += [paths.inbox_pointer.name] if paths.inbox() is None else []
     if not differ:
-        return ok("scripts", "The scripts that hooks run are those of this version.")
+        return ok("scripts", "The hook scripts are up to date.")
 
     def install_scripts() -> str:
         install.prepare_home(paths, python or install.find_interpreter())
         return f"{', '.join(differ)} written again."
 
-    sentence = f"Missing or of another version: {', '.join(differ)}."
+    sentence = f"Missing or outdated: {', '.join(differ)}."
     return Check("scripts", Grade.BROKEN, sentence, FIX, install_scripts)
 
 

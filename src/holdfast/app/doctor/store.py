@@ -17,7 +17,7 @@ from holdfast.recall.retrievers.vector_matrix import is_complete
 from holdfast.settings import NO_MODEL
 
 _RESTORE_REMEDY = (
-    "holdfast doctor --fix puts back the latest of the backups that is whole, and keeps the file."
+    "holdfast doctor --fix restores the latest intact backup, and keeps the damaged file."
 )
 _RESTORE_QUESTION = (
     "Restore the latest intact backup, or start with an empty memory if there is none? The damaged "
@@ -29,8 +29,8 @@ _VECTOR_REMEDY = (
     "`holdfast doctor --fix`, which tries it again."
 )
 _TRY_AGAIN = (
-    "Is pgvector repaired on the server? It is tried once; if it still crashes the server, all "
-    "connections to that are lost, and it starts again."
+    "Is pgvector repaired on the server? It is tried once. If it still crashes the server, all "
+    "connections are lost, and the server restarts."
 )
 
 # Seconds that a fix may spend on embedding turns again; the worker embeds the rest.
@@ -44,7 +44,7 @@ def check_store(context: DoctorContext) -> list[Check]:
             return [Check("memory", Grade.BROKEN, error.message, error.remedy)]
         return [_damaged(context, error.message)]
     if not context.settings.store and not context.settings.database.exists():
-        return [ok("memory", "Nothing is remembered yet.")]
+        return [ok("memory", "The memory is empty.")]
     return [*_database(context), _balance(context), _vectors(context), *_vector_search(context)]
 
 
@@ -54,15 +54,15 @@ def _database(context: DoctorContext) -> list[Check]:
     faults = memory.store.check_integrity()
     if faults.damaged:
         return [_damaged(context, f"Damaged: {'; '.join(faults.damaged)}.")]
-    whole = ok("memory", f"{location_of(context.settings)} is whole.")
+    whole = ok("memory", f"{location_of(context.settings)} is intact.")
     if not faults.derived:
-        return [whole, ok("derived", "What is derived matches what it is derived from.")]
+        return [whole, ok("derived", "Derived records match their sources.")]
 
     def rebuild() -> str:
         return f"{memory.ingestion.rebuild():,} sessions derived again."
 
-    sentence = f"Does not match its source: {'; '.join(faults.derived)}."
-    question = "Drop everything derived and make it again? Nothing that was read is lost."
+    sentence = f"Derived records do not match their sources: {'; '.join(faults.derived)}."
+    question = "Delete all derived records and derive them again? Nothing that was read is lost."
     return [whole, Check("derived", Grade.BROKEN, sentence, "doctor --fix", rebuild, question)]
 
 
@@ -89,8 +89,8 @@ def _balance(context: DoctorContext) -> Check:
     balance = context.memory.inventory.balance()
     if balance.accounted + balance.pending != balance.lines:
         sentence = f"{balance.lines:,} lines, but {balance.accounted:,} accounted for."
-        return Check("ledger", Grade.BROKEN, sentence, "Please report this as a fault.")
-    return ok("ledger", f"Every one of {balance.lines:,} lines is accounted for.")
+        return Check("ledger", Grade.BROKEN, sentence, "Please report this bug.")
+    return ok("ledger", f"All {balance.lines:,} lines are accounted for.")
 
 
 def _vectors(context: DoctorContext) -> Check:
@@ -99,9 +99,9 @@ def _vectors(context: DoctorContext) -> Check:
         "vectors",
         [path for path in files if not is_complete(path)],
         "",
-        "Damaged or of another version: {}.",
+        "Damaged or outdated: {}.",
         lambda path: path.unlink(missing_ok=True),
-        "Removed; they are made again when they are needed.",
+        "Removed; they are made again when needed.",
     )
     return _stored_vectors(context) if check.grade is Grade.OK else check
 
@@ -115,13 +115,13 @@ def _stored_vectors(context: DoctorContext) -> Check:
     # The most common length of a model is the right one.
     odd = sum(sum(of_model) - max(of_model) for of_model in counts)
     if not odd or context.settings.embed_model == NO_MODEL:
-        return ok("vectors", "What search by meaning needs is whole.")
+        return ok("vectors", "The stored vectors are intact.")
 
     def embed() -> str:
         left = memory.ingestion.embed(turns_for=_EMBED_TURNS_S)
-        return f"Embedded again; {left:,} passages still wait." if left else "Embedded again."
+        return f"Embedded again; {left:,} passages are still waiting." if left else "Embedded again."
 
-    sentence = f"{odd:,} of the vectors are not whole; search by meaning passes over them."
+    sentence = f"{odd:,} vectors are damaged; search by meaning ignores them."
     return Check("vectors", Grade.WARNING, sentence, FIX, embed)
 
 
@@ -135,7 +135,7 @@ def _vector_search(context: DoctorContext) -> list[Check]:
 
     def try_again() -> str:
         left = memory.store.vectors.try_again()
-        return f"Tried, in vain: {left}." if left else "Tried: the server compares vectors again."
+        return f"It still fails: {left}." if left else "The server compares vectors again."
 
     sentence = f"{problem[0].upper()}{problem[1:]}. Vectors are compared on this machine instead."
     return [Check("vector search", Grade.WARNING, sentence, _VECTOR_REMEDY, try_again, _TRY_AGAIN)]
@@ -158,11 +158,11 @@ def _check_service(context: DoctorContext) -> Check:
     paused = context.memory.store.model_calls.paused_services() if context.memory else ()
     for pause in paused:
         if pause.since <= now < pause.until:
-            sentence = f"{pause.service} failed and is not asked until {pause.until[:16]}Z: "
+            sentence = f"{pause.service} failed and is paused until {pause.until[:16]}Z: "
             return Check(
                 name, Grade.WARNING, f"{sentence}{pause.problem}", "holdfast status --cost"
             )
-    return ok(name, f"{detect_service(models)} can be asked.")
+    return ok(name, f"{detect_service(models)} is ready.")
 
 
 def _check_embedder(context: DoctorContext) -> list[Check]:
@@ -172,14 +172,14 @@ def _check_embedder(context: DoctorContext) -> list[Check]:
     }
     for path, expected in hashes.items():
         if _sha256(path) != expected:
-            sentence = f"{path} is missing or not the file that was released."
+            sentence = f"{path} is missing or differs from the released file."
             remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
             return [Check("model", Grade.BROKEN, sentence, remedy)]
     model = context.settings.embed_model
     if model and model != NO_MODEL and not Path(model).expanduser().is_dir():
-        sentence = f"The model of the settings is not there: {model}."
+        sentence = f"The configured model does not exist: {model}."
         return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]
-    return [ok("model", "The model is the one that was released.")]
+    return [ok("model", "The embedding model is intact.")]
 
 
 def _sha256(path: Path) -> str:

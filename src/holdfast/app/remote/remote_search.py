@@ -190,7 +190,7 @@ class RemoteSearch:
             banks = _remote_banks(remote, bank, name)
             if banks and item.is_paused:
                 until = item.reliability.resting_until[11:19]
-                why = f"left alone until {until}Z: {item.reliability.problem}"
+                why = f"paused until {until}Z: {item.reliability.problem}"
                 found.append(_failing_retriever(remote.name, why))
                 continue
             own = {sent.there for sent in reader.outbox.items(remote.name)} if banks else set[str]()

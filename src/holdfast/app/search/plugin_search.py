@@ -173,7 +173,7 @@ class Providers:
         def run(reader: object) -> RetrieverResult:
             if item.is_paused:
                 until = item.reliability.resting_until[:16].replace("T", " ")
-                raise ProviderError(f"left alone until {until}: {item.reliability.problem}")
+                raise ProviderError(f"paused until {until}: {item.reliability.problem}")
             texts = self.ask(provider, question)
             places = range(len(texts), 0, -1)
             return RetrieverResult(

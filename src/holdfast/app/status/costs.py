@@ -70,9 +70,9 @@ def _why_held(caps: SpendCaps, today: Spending, pauses: tuple[ServicePause, ...]
     """Why no call is made at present; "" if calls are possible. A call needs room for a whole
     answer."""
     if pauses:
-        return f"{pauses[0].service} rests until {pauses[0].until}: {pauses[0].problem}"
+        return f"{pauses[0].service} is paused until {pauses[0].until}: {pauses[0].problem}"
     if today.tokens + MAX_ANSWER_TOKENS > caps.day_tokens:
-        return f"the day's cap of {caps.day_tokens:,} tokens has no room for another call"
+        return f"the daily limit of {caps.day_tokens:,} tokens leaves no room for another call"
     if today.usd >= caps.day_usd * _CAP_REACHED_SHARE and today.calls:
-        return f"the day's cap of ${caps.day_usd:.2f} is reached"
+        return f"the daily limit of ${caps.day_usd:.2f} is reached"
     return ""

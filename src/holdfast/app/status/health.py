@@ -36,17 +36,17 @@ _CLOCK_SLACK_S = 3600.0
 _OTHER_FOLDERS = ("briefs", "hooks", "marks", "research")
 # What each skip reason of the ledger means, for people.
 SKIP_REASON_TEXT = {
-    "housekeeping": "records of the program about itself",
+    "housekeeping": "internal records of the agent",
     "thinking": "the model's private reasoning",
-    "injected": "text that hooks put in",
+    "injected": "text injected by hooks",
     "machine": "machine text in the user's place",
     "compaction": "summaries that repeat what came before",
     "duplicate": "already known from another file",
     "orphan-result": "results of calls that are not in the file",
-    "empty": "no words in it",
+    "empty": "no text",
     "blank": "empty lines",
     "private": "marked <private>",
-    "excluded": "left out by the settings",
+    "excluded": "excluded by the settings",
     "unknown-type": "record types this version does not know",
 }
 
@@ -214,9 +214,9 @@ def judge_capture(health: Health, pending: int) -> Verdict:
     for find_problem in (_not_set_up, _events_wait, _tasks_failed, _deleted_soon):
         if problem := find_problem(health):
             return problem
-    lines = "1 line is" if pending == 1 else f"{pending:,} lines are"
-    busy = " (a worker is at it)" if health.worker.running else ""
-    left = f"{lines} still to be read{busy}" if pending else ""
+    lines = "1 line" if pending == 1 else f"{pending:,} lines"
+    busy = " (a worker is running)" if health.worker.running else ""
+    left = f"{lines} not read yet{busy}" if pending else ""
     # Only a hook event shows that hooks run; transcripts are read without them, too.
     if not health.last_hook_event:
         waits = "Claude Code hooks are installed; waiting for your next session"
@@ -253,7 +253,7 @@ def _events_wait(health: Health) -> Verdict | None:
         return None
     events = "1 event has" if inbox.events == 1 else f"{inbox.events:,} events have"
     long = f"for {_format_span(waited)}" if waited >= 0 else "since before the clock was set back"
-    sentence = f"Capture lags: {events} waited {long}, and no worker runs."
+    sentence = f"Capture lags: {events} waited {long}, and no worker is running."
     return Verdict("lags", sentence, "holdfast worker")
 
 
@@ -262,7 +262,7 @@ def _tasks_failed(health: Health) -> Verdict | None:
         return None
     names = ", ".join(task.name for task in health.failed_tasks)
     event = f" (last event {ago(health.last_event)})" if health.last_event else ""
-    return Verdict("lags", f"Capture works{event}, but failed at: {names}.", "holdfast doctor")
+    return Verdict("lags", f"Capture works{event}, but a task failed: {names}.", "holdfast doctor")
 
 
 def _deleted_soon(health: Health) -> Verdict | None:

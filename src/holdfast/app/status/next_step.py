@@ -98,7 +98,7 @@ def _bank_here(memory: Holdfast) -> str:
 
 def _worker(health: Health) -> str:
     events = health.inbox.events
-    waiting = f"{events:,} event{'s' * (events != 1)} waiting" if events else "no events wait"
+    waiting = f"{events:,} event{'s' * (events != 1)} waiting" if events else "no events waiting"
     return f"{'running' if health.worker.running else 'idle'}; {waiting}"
 
 

@@ -179,7 +179,7 @@ def _done(period: BankPeriod) -> Iterator[Item]:
         ]
         note = "; ".join(truncate(one, _MAX_NOTE) for one in done[:2])
         for one in ended.find(text, found.started, session.id, WHOLE_SESSION)[:1]:
-            note = f"does not hold any more: {one.label}"
+            note = f"no longer valid: {one.label}"
         yield period.item(found.ended, text, uri("digest", found.id), note)
 
 
@@ -269,7 +269,7 @@ def _ended(period: BankPeriod) -> Iterator[Item]:
     """Facts that stopped being true, and those that were contradicted."""
     for fact in period.memory.browse.facts(period.bank, all=True):
         if fact.validity.until and period.has(fact.validity.until):
-            yield _fact(period, fact, fact.validity.until, "no longer so")
+            yield _fact(period, fact, fact.validity.until, "no longer valid")
     for review in period.memory.reader.facts.reviews(period.bank):
         if period.has(review.opened):
             yield period.item(review.opened, review.reason, review.target, "contradicted")
@@ -278,7 +278,7 @@ def _ended(period: BankPeriod) -> Iterator[Item]:
 def _refused(period: BankPeriod) -> Iterator[Item]:
     for one in period.memory.reader.rules.refusals(period.bank):
         if period.has(one.time) and period.is_shown(one.target):
-            why = f"turned down: {truncate(one.why, _MAX_NOTE)}" if one.why else "turned down"
+            why = f"rejected: {truncate(one.why, _MAX_NOTE)}" if one.why else "rejected"
             yield period.item(one.time, one.text, _target(one.target), why)
 
 
@@ -286,7 +286,7 @@ def _contradicted(period: BankPeriod) -> Iterator[Item]:
     """Injected context that the user of the session contradicted."""
     for one in period.memory.inventory.injections(period.bank, _MAX_RECORDS):
         if one.use is InjectionUse.CONTRADICTED and one.arrived and period.has(one.time):
-            text = f"told to a session, and contradicted there: {one.because or 'no words kept'}"
+            text = f"injected, and contradicted in the session: {one.because or 'no quote'}"
             yield period.item(one.time, text, next(iter(one.records), ""), "injected")
 
 
@@ -321,10 +321,10 @@ TITLES = {
 }
 EMPTY_TEXT = {
     "done": "No session ended in this time.",
-    "decided": "No sentence was plainly a decision. Sessions may hold some in other words.",
-    "learned": "No fact or opinion was formed.",
-    "open": "Nothing was left open that is known of.",
-    _WRONG: "Nothing was corrected, contradicted or turned down. More may be wrong than was said.",
+    "decided": "No sentence is clearly a decision; there may be some in other words.",
+    "learned": "No new facts or opinions.",
+    "open": "No known open tasks.",
+    _WRONG: "Nothing was corrected, contradicted or rejected. Unnoticed mistakes are possible.",
 }
 
 
@@ -343,7 +343,7 @@ def as_markdown(digest: PeriodDigest) -> str:
         lines += [f"- and {section.more} more"] * bool(section.more)
         lines.append("")
     if digest.ignored:
-        lines += [f"{digest.ignored} texts that sessions were told left no trace in them.", ""]
+        lines += [f"{digest.ignored} injected texts left no trace.", ""]
     return "\n".join(lines)
 
 

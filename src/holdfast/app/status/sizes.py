@@ -99,10 +99,10 @@ def _freeable(disk: DiskUse, vectors: int, free: int) -> list[Freeable]:
     found = (
         Freeable("backups", disk.backups, "`holdfast restore-backup --list`, then remove old ones"),
         Freeable(
-            "free pages", free, "filled again by what comes; `forget --purge` gives them back"
+            "free pages", free, "reused by new data; `forget --purge` returns them to the disk"
         ),
         Freeable(
-            "vectors", vectors + disk.vectors, 'embed.model = "none": then found by words alone'
+            "vectors", vectors + disk.vectors, 'embed.model = "none": search then uses words only'
         ),
     )
     return [one for one in found if one.bytes]

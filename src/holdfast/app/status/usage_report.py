@@ -35,15 +35,15 @@ _MAX_LISTED = 50
 _MAX_QUESTIONS = 50
 
 CANNOT_CLAIM = (
-    "Used means that a trace was left: an address was cited, one of its files was touched, or its "
-    "words were taken up. The agent may have touched that file anyway, and may use what leaves no "
-    "trace.",
-    "Ignored does not mean useless: what a session did not need is ignored too.",
-    "Wrong is what somebody contradicted in plain words, corrected or forgot. More was wrong than "
-    "people said.",
+    "Used means that there is a trace: the text was cited, one of its files was touched, or its "
+    "wording was repeated. The agent may have touched that file anyway, and may use a text without "
+    "leaving a trace.",
+    "Ignored does not mean useless: the session may not have needed the text.",
+    "Wrong counts what somebody explicitly contradicted, corrected or forgot. Unnoticed mistakes "
+    "are not counted.",
     "Nothing here shows time or money saved: there is no session without memory to compare with.",
-    "Tokens put into sessions are characters divided by four; what they cost is between you and "
-    "the agent's service, and not known here.",
+    "Injected tokens are estimated as characters divided by four. What your agent's service "
+    "charges for them is not known here.",
 )
 
 

@@ -115,8 +115,8 @@ def backup_json(backup: Backup) -> dict[str, Any]:
 def _check_is_file(settings: Settings) -> None:
     if settings.store:
         raise InputError(
-            "This memory lies on a PostgreSQL server, which has backups of its own.",
-            "Use pg_dump and pg_restore; docs/operations.md says how.",
+            "This memory is on a PostgreSQL server. Use the backups of PostgreSQL.",
+            "Use pg_dump and pg_restore: see docs/operations.md.",
         )
 
 
@@ -129,7 +129,7 @@ def backup_path(settings: Settings, target: Path | None, now: str) -> Path:
     is_folder = target.is_dir() or not (target.suffix or target.exists())
     path = target / name if is_folder else target
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path} is there already.", "Choose another name: nothing is replaced.")
+        raise InputError(f"{path} is there already.", "Choose another name; no file is replaced.")
     folder = target.absolute().parent
     if not target.is_dir() and not folder.is_dir():
         raise InputError(f"There is no folder {folder}.", "Make it first.")
@@ -216,7 +216,7 @@ def check_backup(settings: Settings, path: Path) -> BackupCheck:
     _check_is_file(settings)
     if not path.is_file():
         raise NotFoundError(
-            f"There is no backup {path}.", "`holdfast restore-backup --list` names those there are."
+            f"There is no backup {path}.", "`holdfast restore-backup --list` lists them."
         )
     if settings.database.exists() and path.samefile(settings.database):
         raise InputError(f"{path} is the memory in use.", "Name a backup of it.")
@@ -239,8 +239,8 @@ def restore(
     with take_lease(HomePaths(settings.home), lease_wait_s) as lease:
         if lease is None:
             raise StoreBusyError(
-                "Holdfast is at work on this memory just now. Nothing was changed.",
-                "Run this again in a minute; `holdfast status` tells whether a worker runs.",
+                "A worker is using this memory. Nothing was changed.",
+                "Run this again in a minute; `holdfast status` shows whether a worker is running.",
             )
         _remove_leftovers(settings.home)
         folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=settings.home))
@@ -252,7 +252,7 @@ def restore(
         except OSError as error:
             raise StoreError(
                 f"The backup cannot be restored: {error.strerror or error}.",
-                "The memory is as it was. Make room in its folder, or make it writable.",
+                "The memory is unchanged. Free some disk space, or make its folder writable.",
             ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -68,14 +68,14 @@ def check_is_conversation(reader: Reader, path: Path) -> None:
     lines = [line for line in first if line.strip()]
     if lines and _object(lines[0]).get("format") == FORMAT:
         raise InputError(
-            f"{path} is an export of Holdfast's, and no dialogue.",
-            "`holdfast import holdfast FILE` brings it back. Nothing was imported.",
+            f"{path} is a Holdfast export, not a dialogue.",
+            "`holdfast import holdfast FILE` restores it. Nothing was imported.",
         )
     if lines and not any(map(_is_turn, lines)):
         raise InputError(
-            f"{path} is no dialogue: none of its first {len(lines):,} lines is a JSON object "
+            f"{path} is not a dialogue: none of its first {len(lines):,} lines is a JSON object "
             "with a `text`.",
-            "Each line is to hold session, id, time, speaker and text. Nothing was imported.",
+            "Each line needs session, id, time, speaker and text. Nothing was imported.",
         )
 
 

@@ -106,11 +106,11 @@ class ExportFolder:
         except (OSError, ValueError) as error:
             raise InputError(
                 f"{self._path / MANIFEST} cannot be read: {error}.",
-                "Remove it: then nothing that lies there is taken for ours.",
+                "Remove it; the files in the folder are then treated as yours.",
             ) from error
         if manifest.get("format") != self._format:
             raise InputError(
-                f"{self._path} holds an export of another format.", "Name another folder."
+                f"{self._path} contains an export in another format.", "Name another folder."
             )
         files = mapping(manifest.get("files"))
         return {name: items(files[name]) for name in files if _is_below(name)}

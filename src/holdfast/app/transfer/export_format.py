@@ -88,7 +88,7 @@ def check_export(path: Path) -> Header:
             checksum.add(line.type, data)
     if dict(checksum.counts) != header.counts or checksum.hash != header.hash:
         raise InputError(
-            f"{path} is not whole: it does not hold what its first line says.",
+            f"{path} is incomplete: its content does not match its first line.",
             "Export it again, or copy it again; nothing was imported.",
         )
     return header
@@ -122,16 +122,17 @@ def _open(path: Path) -> BinaryIO:
 def _decode_header(path: Path, data: bytes) -> Header:
     value = _decode_object(data)
     if value is None or value.get("format") != FORMAT:
-        raise InputError(f"{path} is no export of Holdfast.", "Name what `holdfast export` wrote.")
+        raise InputError(f"{path} is not a Holdfast export.", "Name what `holdfast export` wrote.")
     version = value.get("version")
     if version not in _READABLE_VERSIONS:
         raise InputError(
-            f"{path} is of version {version!r} of the format; versions up to {VERSION} are known.",
+            f"{path} has version {version!r} of the format, which this program "
+            f"cannot read (it reads up to {VERSION}).",
             "Use the version of Holdfast that wrote it, or a newer one.",
         )
     counts, chosen = value.get("counts"), value.get("chosen")
     if not isinstance(counts, dict) or not isinstance(chosen, dict):
-        raise InputError(f"The first line of {path} is not whole.", "Export it again.")
+        raise InputError(f"The first line of {path} is incomplete.", "Export it again.")
     return Header(
         version, cast(dict[str, Any], chosen), cast(dict[str, int], counts), str(value.get("hash"))
     )
@@ -149,7 +150,7 @@ def _decode_line(path: Path, number: int, data: bytes) -> ExportLine:
     value = _decode_object(data)
     type, bank = (value or {}).get("type"), (value or {}).get("bank")
     if value is None or not isinstance(type, str) or not isinstance(bank, str):
-        raise InputError(f"Line {number} of {path} is none of an export.", "Export it again.")
+        raise InputError(f"Line {number} of {path} is not a line of an export.", "Export it again.")
     row = {key: item for key, item in value.items() if key not in ("type", "bank")}
     if type in DERIVED_TYPES:
         return ExportLine(bank, type, row)

@@ -191,12 +191,12 @@ def _session_note(
 
 def _ending_lines(ended: str, clean: CleanText) -> list[str]:
     """The lines below a heading: that it does not hold any more, if so."""
-    return [f"> Does not hold any more: {clean(ended)}.", ""] if ended else [""]
+    return [f"> No longer valid: {clean(ended)}.", ""] if ended else [""]
 
 
 def _mark(endings: RecordEndings, digest: Digest, text: str) -> str:
     label = endings.label(digest, text)
-    return f" (does not hold any more: {label})" if label else ""
+    return f" (no longer valid: {label})" if label else ""
 
 
 def _concept_note(
@@ -210,11 +210,11 @@ def _concept_note(
         lines += ["## Files", "", *(f"- `{clean(file)}`" for file in concept.files), ""]
     known = [exchanges_by_uri[name] for name in concept.members if name in exchanges_by_uri]
     if known:
-        lines += ["## What belongs to it", ""]
+        lines += ["## Records", ""]
     for session, x in known:
         lines.append(f"- {x.started[:10]} {_link(names.sessions[session], clean(x.title))}")
     if concept.history:
-        lines += ["", "## How it came about", ""]
+        lines += ["", "## History", ""]
     for event in concept.history:
         why = f": {collapse_spaces(clean(event.why))}" if event.why else ""
         lines.append(f"- {event.time[:10]} {collapse_spaces(clean(event.what))}{why}")

@@ -113,7 +113,7 @@ def write_export(
     except OSError as error:
         raise StoreError(
             f"Nothing can be written to {path}: {error.strerror or error}.",
-            "Choose another place; what was there is as it was.",
+            "Choose another place; nothing was changed.",
         ) from error
     finally:
         for leftover in (body, part):

@@ -111,7 +111,7 @@ class Sharing:
             if found.email.lower() != person.email.lower():
                 raise InputError(
                     f"{uri('shared', found.id)} was shared by {found.author} <{found.email}>.",
-                    "Ask them to take it back, or `holdfast forget` it here once it is pulled.",
+                    "Ask them to withdraw it, or `holdfast forget` it here after a pull.",
                 )
             gone = replace(found, gone=True, author=person.name, shared=self._context.now())
             plan = plan._replace(gone=(*plan.gone, dated_after(gone, found)))

@@ -31,7 +31,7 @@ def move_memory(
     """Copy all of one memory into another, which must be empty or hold an interrupted move, and
     compare both. The source is not changed."""
     if source == target:
-        raise InputError("Both names mean the same memory.", "Name another one to move to.")
+        raise InputError("Source and target are the same memory.", "Choose another target.")
     try:
         return _copy(settings, source, target, on_progress)
     except OutdatedMoveError:
@@ -79,7 +79,7 @@ def _open_target(settings: Settings, name: str) -> Generator[AnyStore]:
         with closing(SqliteStore(path)) as existing:
             if existing.banks.all():
                 raise InputError(
-                    "The memory to move to is not empty.", "Name a new database, or another file."
+                    "The target memory is not empty.", "Name a new database, or another file."
                 )
     with closing(SqliteStore(_unfinished(path))) as file:
         yield file
@@ -99,7 +99,7 @@ def _database_path(settings: Settings, name: str) -> Path | None:
         return None
     if not name.startswith(_FILE_SCHEME):
         raise InputError(
-            f"{name.partition('@')[2] or name!r} names no memory.",
+            f"{name.partition('@')[2] or name!r} is not the address of a memory.",
             "One is sqlite:///path/to/memory.db, or sqlite:// for that of your home, or "
             "postgresql://user@host/database.",
         )

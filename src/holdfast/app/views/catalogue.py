@@ -243,7 +243,7 @@ def _with_ending(item: CatalogueItem, ended: Sequence[EndedSentence]) -> Catalog
         return item
     last = max(ended, key=lambda one: one.ended)
     status = last.reason.status.value if has_ended(item.text or item.title, ended) else item.status
-    notes = (*item.notes, f"does not hold any more: {last.label}")
+    notes = (*item.notes, f"no longer valid: {last.label}")
     return item._replace(status=status, notes=notes)
 
 

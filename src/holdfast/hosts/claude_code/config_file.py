@@ -102,7 +102,7 @@ def load(path: Path) -> ConfigFile:
         ) from error
     if not isinstance(root.value, dict):
         raise InputError(
-            f"{path} holds something other than a JSON object.",
+            f"{path} is not a JSON object.",
             "Correct it, then run this again. Nothing was changed.",
         )
     return file

@@ -148,8 +148,8 @@ def plan_install(
     _change(plan, servers, with_server, lock=True)
     if is_name_taken:
         plan.notes.append(
-            f"{files.servers_file} has a server called {settings_entries.SERVER!r} that is not "
-            "ours; it was left alone, so Claude cannot ask this memory."
+            f"{files.servers_file} has a server {settings_entries.SERVER!r} of another "
+            "program; it was not changed, so Claude cannot use this memory."
         )
     for other in settings_entries.other_homes(hooks.text, home):
         plan.notes.append(f"Hooks of another Holdfast, at {other}, stay there as well.")

@@ -60,9 +60,7 @@ def check_idle(places: HomePaths) -> None:
     except FileNotFoundError:
         return
     if not idle:
-        raise InputError(
-            "Holdfast is at work on this memory just now.", "Run this again in a minute."
-        )
+        raise InputError("A worker is using this memory.", "Run this again in a minute.")
 
 
 def remove(parts: list[Path]) -> None:

@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Team": {
         "share": ("team.share:SHARE", "share records on a git branch or with a server"),
-        "unshare": ("team.share:UNSHARE", "take back what you shared"),
+        "unshare": ("team.share:UNSHARE", "withdraw what you shared"),
         "pull": ("team.pull", "import what others share"),
         "remote": ("team.remote", "add and test servers that are searched as well"),
         "handoff": ("team.handoff", "write a hand-off page for a session or a topic"),
@@ -274,7 +274,7 @@ def _explain_crash(
         sys.__excepthook__(kind, error, traceback)
         return
     _print_error(
-        f"This is a fault in Holdfast ({kind.__name__}: {error}). Your memory is unharmed.",
+        f"This is a bug in Holdfast ({kind.__name__}: {error}). Your memory is unharmed.",
         "Run the command again with HOLDFAST_DEBUG=1 for the details to report.",
     )
 

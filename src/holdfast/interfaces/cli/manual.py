@@ -38,34 +38,34 @@ state, and the next step.
 _TAIL = r""".SH ENVIRONMENT
 .TP
 .B HOLDFAST_HOME
-where the memory lies (default: ~/.holdfast)
+the folder of the memory (default: ~/.holdfast)
 .TP
 .B HOLDFAST_BANK
-the bank that is meant where none is named
+the default bank
 .TP
 .B HOLDFAST_OFF
-in the environment of a session: hooks keep still
+in the environment of a session: turn its hooks off
 .TP
 .B HOLDFAST_DEBUG
-show the whole trace of a fault
+show tracebacks
 .TP
 .B NO_COLOR
 no colours at a terminal
 .SH FILES
 .TP
 .I ~/.holdfast/memory.db
-all that is remembered
+the memory
 .TP
 .I ~/.holdfast/config.toml
 settings
 .TP
 .I ~/.holdfast/backups
-copies from before each change of the schema, and those you make
+copies made before each upgrade, and your own backups
 .TP
 .I ~/.holdfast/worker.log
-what the worker could tell nobody else
+the log of the worker
 .SH EXIT STATUS
-0 done, 1 the memory failed, 2 what was asked cannot be done, 130 interrupted.
+0 success, 1 the memory failed, 2 invalid request, 130 interrupted.
 """
 
 
@@ -84,7 +84,7 @@ def from_docs(text: str, version: str) -> str:
     overview = _OVERVIEW.search(text)
     helps = {found["name"]: found["text"] for found in _BLOCK.finditer(text)}
     if overview is None or not helps:
-        raise ValueError("docs/cli.md is not as it should be: run `make docs`")
+        raise ValueError("docs/cli.md is outdated: run `make docs`")
     return page(overview["text"], helps, version)
 
 

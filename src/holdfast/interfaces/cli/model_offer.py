@@ -80,7 +80,7 @@ def print_title_by_model(screen: Screen, offer: ModelOffer, title: str, problem:
     screen.wrap(f"“{offer.title}”", "  before:  ", " " * 11)
     screen.wrap(f"“{title}”", "  after:   ", " " * 11)
     if title == offer.title:
-        screen.line("  The model's title was no better founded in the session; it was not taken.")
+        screen.line("  The model's title did not match the session better; the old one is kept.")
 
 
 def warn_about_model(screen: Screen) -> bool:

@@ -176,7 +176,7 @@ def with_model(settings: Settings, arguments: Arguments, *tasks: str) -> Setting
         return settings
     if settings.models.use == NO_MODEL:
         raise SettingsError(
-            f"--model asks for {truncate(name, 40)}, but the settings name no model service.",
+            f"--model asks for {truncate(name, 40)}, but no model service is configured.",
             "Set models.use in config.toml; docs/models.md lists the services.",
         )
     return replace(settings, models=replace(settings.models, **dict.fromkeys(tasks, name)))

@@ -39,7 +39,7 @@ def share(screen: Screen, server: Remote, arguments: Arguments) -> None:
             return _list(screen, memory.reader.outbox.items(server.name), server, arguments.json)
         if not arguments.uri:
             raise InputError(
-                "Nothing is named to be shared.",
+                "No record is given.",
                 "Name records by their URIs; `holdfast remote push` sends what waits.",
             )
         scope = Scope(arguments.scope or Scope.TEAM)

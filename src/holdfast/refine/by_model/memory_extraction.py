@@ -57,7 +57,7 @@ _MAX_MEMORIES = 40
 # Memories of the same session that a prompt repeats, so that they are not given again.
 _MAX_KNOWN = 20
 
-_UNSUPPORTED = "nothing was borne out"
+_UNSUPPORTED = "the turns support nothing in the answer"
 _TASK = f"""\
 Give what a very good colleague, who sat beside, would remember for later sessions of this project:
 that without which the next session would go wrong, do work again, or ask again. A session holds

@@ -32,7 +32,7 @@ from holdfast.refine.sessions.derive import derive_stale
 from holdfast.refine.sessions.model_summaries import check_digest, check_exchange
 
 SUMMARIES, DIGESTS = "summaries", "digests"
-_UNSUPPORTED = "nothing in the answer was borne out by the turns"
+_UNSUPPORTED = "the turns support nothing in the answer"
 _MISSING = "the model left it out"
 _TOO_SHORT = "too short to be worth a call"
 

@@ -253,7 +253,7 @@ def _in_lines(
     caveats: list[str] = []
     if dropped:
         was = "sentence of the model was" if dropped == 1 else "sentences of the model were"
-        caveats.append(f"{dropped} {was} left out: no record bears it out.")
+        caveats.append(f"{dropped} {was} left out: no record supports it.")
     if all(hit.is_from_outside for _, hit, _ in cited):
         caveats.append("All of it involves text from outside the project.")
     if len(sources) == 1:

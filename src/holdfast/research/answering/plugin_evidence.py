@@ -37,7 +37,7 @@ _PLUGINS_ONLY = (
     "Memory has no record about this: the answer comes from plugins only, and nobody here has "
     "checked it."
 )
-_PLUGINS_TOO = "What is from outside was said by plugins just now, and nobody here has checked it."
+_PLUGINS_TOO = "Text from outside comes from plugins, and nobody here has checked it."
 
 
 def without_plugin_hits(found: RecallResult) -> RecallResult:
@@ -85,7 +85,7 @@ def missing_replies(
             why = "it was too slow" if strategy.timed_out else strategy.problem
             plural = "s" if prefix == PROVIDER_PREFIX else ""
             who = strategy.name.removeprefix(prefix).removeprefix(plural).strip()
-            notes.append(f"Not heard: {who}: {why}." if who else f"Not heard: {why}.")
+            notes.append(f"No answer from: {who}: {why}." if who else f"No answer from: {why}.")
     return notes
 
 

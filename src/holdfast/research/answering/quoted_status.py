@@ -29,7 +29,7 @@ _WEIGHTS = {
 _LABELS = {
     Status.AMENDED: " (amended since)",
     Status.SUPERSEDED: " (superseded)",
-    Status.RETRACTED: " (taken back since)",
+    Status.RETRACTED: " (retracted since)",
     Status.HYPOTHESIS: " (a guess, not confirmed)",
 }
 # A sentence is a claim if they share this part of the shorter one's stems.
@@ -111,7 +111,7 @@ class QuotedStatuses:
     def label(self, hit: Hit, sentence: str) -> str:
         """Its status, to be written behind the sentence; "" if there is nothing to say."""
         if (ending := self.ending(hit, sentence)) is not None:
-            return f" (does not hold any more: {ending.label})"
+            return f" (no longer valid: {ending.label})"
         return _LABELS.get(self.status(hit, sentence), "")
 
     def caveats(self, quoted: Iterable[tuple[Hit, str]]) -> list[str]:
@@ -123,17 +123,17 @@ class QuotedStatuses:
             because = hit.superseded_by or (period.because if period else "")
             if (ending := self.ending(hit, sentence)) is not None:
                 now = self._describe(hit.bank, ending.instead) if ending.instead else ""
-                instead = f"; what holds is {now}" if now else ""
+                instead = f"; the current statement is {now}" if now else ""
                 notes.append(f"[{number}] was {ending.label}{instead}.")
             elif status is Status.SUPERSEDED:
                 instead = self._describe(hit.bank, because)
-                notes.append(f"[{number}] does not hold any more: {instead}.")
+                notes.append(f"[{number}] is no longer valid: {instead}.")
             elif status is Status.RETRACTED:
-                notes.append(f"[{number}] was taken back{f': see {because}' if because else ''}.")
+                notes.append(f"[{number}] was retracted{f': see {because}' if because else ''}.")
             elif status is Status.AMENDED:
                 notes.append(f"[{number}] was amended: {self._describe(hit.bank, because)}.")
             elif status is Status.HYPOTHESIS:
-                notes.append(f"[{number}] is a guess that nothing has confirmed.")
+                notes.append(f"[{number}] is an unconfirmed guess.")
             notes += [f"[{number}] {self._replaces(hit.bank, name)}." for name in hit.supersedes]
         return list(dict.fromkeys(notes))
 

@@ -75,7 +75,7 @@ def _note(pattern: Pattern) -> str:
     p = pattern
     people = f" by {len(p.authors)} people" if len(p.authors) > 1 else ""
     return (
-        f"A pattern rests on this, stated {p.occurrences} times{people}: "
+        f"There is a pattern, stated {p.occurrences} times{people}: "
         f"“{truncate(p.content, 160)}” ({uri('pattern', p.id)}; "
-        "`holdfast promote` lists what may become a rule)."
+        "`holdfast promote` lists proposed rules)."
     )

@@ -100,9 +100,9 @@ _REASON = regex(
     r"(?:failures?|errors?|problems?) (?:are|is|was|were|comes?|came) (?:all |only )?from)\b"
 )
 _CAUSE = regex(r"\b(?:root cause|culprit|the (?:cause|reason))\b", re.IGNORECASE)
-_MANUAL_REVERTS = "A change that was taken back by hand, without git's words for it, is not seen."
+_MANUAL_REVERTS = "Changes that were reverted by hand, without `git revert`, are not found."
 _BECAUSE = "because, "
-_NO_REASON_CAVEAT = "None of this says why in so many words."
+_NO_REASON_CAVEAT = "None of these commits states the reason."
 # What a team knows: commits, pulls and issues; results of sessions; what people wrote down.
 TEAM_LAYERS = (Layer.TEAM, Layer.OBSERVATIONS, Layer.RULES)
 _EXPERTS_CAVEAT = "By commits and reviews; what nobody wrote down is not counted."
@@ -248,7 +248,7 @@ class HistoryAnswers:
         reverted = [(c, reverts) for c in found.commits if (reverts := self._reverts_of(c))]
         if not reverted:
             own = [c for c in found.commits if not c.subject.startswith("Revert ")] or found.commits
-            not_reverted = "not reverted, as far as the history tells: "
+            not_reverted = "not reverted, according to the history: "
             quotes = [self._quote(c, not_reverted) for c in own[-shown:][::-1]]
             confidence = Confidence.MEDIUM if found.is_full else Confidence.LOW
             return self._compose(quotes, confidence, [_MANUAL_REVERTS, *self._unmerged(own)])
@@ -257,7 +257,7 @@ class HistoryAnswers:
             again = [c for revert in reverts for c in self._reverts_of(revert)]
             quotes.append(self._quote(commit, "was reverted: "))
             quotes += [self._quote(c, "the revert: ") for c in reverts]
-            quotes += [self._quote(c, "which was taken back in turn: ") for c in again]
+            quotes += [self._quote(c, "which was reverted in turn: ") for c in again]
         notes = self._unmerged([commit for commit, _ in reverted])
         # The commit and its revert say the same, and git links them.
         confidence = Confidence.HIGH if found.is_full else Confidence.MEDIUM
@@ -271,7 +271,7 @@ class HistoryAnswers:
     def _unmerged(self, commits: Sequence[Commit]) -> list[str]:
         """A caveat if the checked-out branch does not contain some of the commits."""
         count = sum(bool(self._reader.git.unmerged_commits(c.bank, [c.id])) for c in commits)
-        caveat = f"What is checked out does not contain {count} of {len(commits)} of these commits."
+        caveat = f"HEAD does not contain {count} of {len(commits)} of these commits."
         return [caveat] if count else []
 
     def _answer_changes(self, found: FoundCommits, limit: int) -> Answer:

@@ -124,7 +124,7 @@ def read_remotes(path: Path) -> list[Remote]:
         ) from error
     if stat.st_mode & 0o077 or stat.st_uid != os.getuid():
         raise InputError(
-            f"{path} can be read by others than you, and holds keys.",
+            f"{path} can be read by other users, and contains keys.",
             f"chmod 600 {path}; if others use this machine, have new keys made.",
         )
     return sorted(found)

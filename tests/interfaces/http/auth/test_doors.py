@@ -187,7 +187,7 @@ def test_a_link_on_another_page_leads_to_a_page_that_goes_on(
         page.click("#go")
         expect(page.get_by_role("heading")).to_have_text("Another page led you here.")
         assert _is_styled(page) and not _problems(page)
-        onward = page.get_by_role("link", name="Go on")
+        onward = page.get_by_role("link", name="Continue")
         assert onward.get_attribute("href") == asked
         onward.click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
@@ -200,7 +200,7 @@ def test_only_a_visit_from_elsewhere_gets_that_page(door: Server, browser: Brows
         page.goto(door.new_link())
         page.goto(f"http://{other}/")
         shown = [frame.inner_text("body") for frame in page.frames[1:]]
-        assert not any("Go on" in text for text in shown)
+        assert not any("Continue" in text for text in shown)
     headers = {**door.as_browser, "Accept": "text/html", "Sec-Fetch-Site": "cross-site"}
     for mode, kind, method in (
         ("cors", "empty", "GET"),
@@ -210,7 +210,7 @@ def test_only_a_visit_from_elsewhere_gets_that_page(door: Server, browser: Brows
     ):
         sent = {**headers, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind}
         got = door.ask("/sessions", sent, b"" if method == "POST" else None, method)
-        assert got.status == 403 and "Go on" not in got.text
+        assert got.status == 403 and "Continue" not in got.text
 
 
 @pytest.mark.parametrize("path", ["//evil.example/x", "/\\evil.example", "///evil.example"])

@@ -66,7 +66,7 @@ def test_follow_up_questions_stay_in_one_conversation(browser_session: BrowserSe
     expect(recent).to_contain_text("and 1 more")
     page.goto(talk)
     page.get_by_role("button", name="Delete this conversation").click()
-    expect(page.get_by_role("status")).to_have_text("The talk is removed.")
+    expect(page.get_by_role("status")).to_have_text("The conversation is deleted.")
     page.goto(talk)
     expect(page.get_by_role("heading", level=1)).to_contain_text("There is no session")
 
@@ -101,7 +101,7 @@ def test_an_answer_links_directly_to_the_correction_of_its_sources(
     page = browser_session.open_page("/?q=Why+SQLite+and+not+Postgres")
     page.locator(".citations summary").first.click()
     page.get_by_role("link", name="Wrong? Correct it").first.click()
-    expect(page.get_by_label("What it should say")).to_be_visible()  # already unfolded
+    expect(page.get_by_label("New text")).to_be_visible()  # already unfolded
 
 
 def test_text_in_an_answer_is_never_executed(browser_session: BrowserSession) -> None:

@@ -26,15 +26,15 @@ def test_a_bank_can_be_changed_in_a_browser(browser_session: BrowserSession) -> 
     assert page.url.endswith("/banks/tidewatch")
     page.get_by_role("link", name="Settings").click()
     page.get_by_label("Skepticism").fill("5")
-    page.get_by_label("Who the bank speaks for").fill("Two people and a harbour.")
-    page.get_by_label("One more name").fill("harbour")
+    page.get_by_label("The role and interests of this bank").fill("Two people and a harbour.")
+    page.get_by_label("Add a name").fill("harbour")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
     with open_server_memory(browser_session.server) as memory:
         bank = memory.banks.get("harbour")
         assert bank.disposition == Disposition(5, 3, 3)
         assert bank.background == "Two people and a harbour."
-    page.get_by_label("drop the name harbour").check()
+    page.get_by_label("remove the name harbour").check()
     page.get_by_label("Preset").select_option("support")
     page.get_by_role("button", name="Save").click()
     with open_server_memory(browser_session.server) as memory:
@@ -46,11 +46,11 @@ def test_sessions_are_hidden_by_retention_only_after_confirmation(
     browser_session: BrowserSession,
 ) -> None:
     page = browser_session.open_page("/banks/tidewatch?tab=settings")
-    page.get_by_label("Months after which").fill("600")
+    page.get_by_label("Hide sessions after").fill("600")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("would be put away")
-    expect(page.get_by_label("Months after which")).to_have_value("600")
-    page.get_by_label("Put older sessions away").check()
+    expect(page.get_by_role("alert")).to_contain_text("would be hidden")
+    expect(page.get_by_label("Hide sessions after")).to_have_value("600")
+    page.get_by_label("Hide older sessions").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
     with open_server_memory(browser_session.server) as memory:
@@ -108,7 +108,7 @@ def test_a_bank_shows_what_it_holds(browser_session: BrowserSession) -> None:
         latest = memory.reader.sessions.latest(memory.banks.get("tidewatch").id, 1)[0]
     assert f"{counts.sessions}\n\nsessions" in told and f"{counts.exchanges}\n\nexchanges" in told
     assert latest.title in told and "src/tidewatch/alerts.py" in told
-    assert "No git history was read" in told and "No file of rules was read" in told
+    assert "No git history yet" in told and "No rule files yet" in told
     spark = page.get_by_role("img", name=re.compile(r"\d+ sessions in 26 weeks, at most"))
     assert spark.locator("rect").count() == 26
     page.get_by_role("link", name="src/tidewatch/alerts.py").click()

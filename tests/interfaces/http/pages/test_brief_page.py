@@ -32,7 +32,7 @@ def test_a_line_of_the_brief_is_corrected_and_forgotten_in_place(
     browser_session: BrowserSession,
 ) -> None:
     page = browser_session.open_page("/brief", scripts=False)
-    expect(page.locator("main")).to_contain_text("What the next session of tidewatch is told")
+    expect(page.locator("main")).to_contain_text("the start of the next session of tidewatch")
     line = page.locator(".brief li", has_text="never retry a 4xx")
     line.get_by_text("Correct", exact=True).first.click()
     line.get_by_role("textbox").fill("Never retry a 4xx, except 429.")
@@ -69,7 +69,7 @@ def test_the_text_can_be_copied_as_the_session_gets_it(browser_session: BrowserS
 def test_a_session_shows_what_it_was_told_and_what_it_used(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(f"/sessions/{TOLD_SESSION}")
     page.get_by_role("heading", name="Context injected 1 time").click()
-    page.get_by_role("link", name="Read it line by line").click()
+    page.get_by_role("link", name="Show it line by line").click()
     used = page.locator(".brief li", has_text="UTC everywhere")
     expect(used.locator(".badge")).to_have_text("used: cited")
     expect(page.locator(".brief li", has_text="put the unit").locator(".badge")).to_have_text(

@@ -34,7 +34,7 @@ def test_an_example_question_is_one_click_from_its_answer(browser_session: Brows
 def test_the_sessions_since_the_last_visit_are_marked(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/", scripts=False)
     latest = page.locator("#latest-sessions")
-    expect(latest.get_by_role("heading")).to_have_text("Since you were last here")
+    expect(latest.get_by_role("heading")).to_have_text("Since your last visit")
     expect(latest).to_contain_text("27 Oct 2026, 00:00")
     expect(latest).to_contain_text("3 new sessions")
     expect(latest.locator(".badge", has_text="new")).to_have_count(3)
@@ -45,7 +45,7 @@ def test_the_sessions_since_the_last_visit_are_marked(browser_session: BrowserSe
 
 def test_capture_and_reviews_lead_to_their_pages(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/", scripts=False)
-    expect(page.locator("#waiting")).to_contain_text("Nothing waits for a decision.")
+    expect(page.locator("#waiting")).to_contain_text("Nothing to review.")
     page.locator("#capture").get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Health")
 

@@ -62,7 +62,7 @@ def test_memories_can_be_added_corrected_and_forgotten_in_a_browser(
 ) -> None:
     page = browser_session.open_page("/memory?tab=memories")
     page.get_by_text("Remember something").click()
-    page.get_by_label("What is to be remembered").fill("The quay floods at 4.2 metres.")
+    page.get_by_label("Text", exact=True).fill("The quay floods at 4.2 metres.")
     page.get_by_role("button", name="Remember").click()
     expect(page.get_by_role("status")).to_contain_text("Remembered")
     page.get_by_label("Correct it").fill("The quay floods at 4.1 metres.")
@@ -126,12 +126,12 @@ def test_erasing_shows_first_what_will_be_lost_and_cannot_be_undone(
     with open_server_memory(browser_session.server) as memory:
         kept = memory.remember("The old gate code is written on the wall.", BANK)
     page = browser_session.open_page(f"/memory?tab=memories&id={kept.id}")
-    page.get_by_role("link", name="Erase for good").click()
+    page.get_by_role("link", name="Erase permanently").click()
     expect(page.get_by_text("1 × memory")).to_be_visible()
     expect(page.locator(".words")).to_contain_text("The old gate code")
-    expect(page.get_by_text("Nobody can bring it back")).to_be_visible()
-    page.get_by_label("I am sure").check()
-    page.get_by_role("button", name="Erase for good").click()
+    expect(page.get_by_text("This cannot be undone")).to_be_visible()
+    page.get_by_label("Yes, erase it").check()
+    page.get_by_role("button", name="Erase permanently").click()
     expect(page.get_by_role("status")).to_contain_text("Erased")
     with open_server_memory(browser_session.server) as memory:
         assert kept.id not in {m.id for m in memory.store.memories.remembered_uncurated(kept.bank)}
@@ -146,9 +146,9 @@ def test_erasing_is_refused_unconfirmed_or_if_the_record_changed(server: Server)
     client, name = PageClient(server), f"holdfast://memory/{kept.id}"
     assert client.post("/memory/purge", {"uri": name, "seen": "memory:1"}).status == 400
     got = client.post("/memory/purge", {"uri": name, "seen": "turn:5", "sure": "yes"})
-    assert got.status == 409 and "has changed since you looked" in got.text
+    assert got.status == 409 and "has changed since you opened it" in got.text
     fact = server.ask("/memory?tab=facts").text
-    assert "Erase for good" not in fact
+    assert "Erase permanently" not in fact
     with open_server_memory(server) as memory:
         assert memory.curation.target(name).shown
 
@@ -210,7 +210,7 @@ def test_a_record_changed_meanwhile_is_not_overwritten(server: Server) -> None:
         memory.correct(name, "The siren is tested on Tuesdays.", BANK)
     form = {"uri": name, "text": "It is tested\r\non Wednesdays.", "seen": seen}
     got = client.post("/memory/correct", form)
-    assert got.status == 409 and "changed meanwhile" in got.text
+    assert got.status == 409 and "was changed after you opened it" in got.text
     assert "on Wednesdays." in got.text and "on Tuesdays." in got.text
     with open_server_memory(server) as memory:
         assert "Tuesdays" in describe_record(memory.show(name).record)[0]

@@ -51,7 +51,7 @@ def test_three_contradictions_are_decided_by_keys_without_losing_the_place(
     press(page, "r")
     assert cards(page) == before
     press(page, "j", "a")
-    expect(page.get_by_role("status")).to_have_text("Kept in force.")
+    expect(page.get_by_role("status")).to_have_text("Kept.")
     # The keyboard is at the record that took the place of the decided one.
     expect(page.locator("li.ruling:focus-within")).to_contain_text(before[2])
     press(page, "k", "r")
@@ -59,7 +59,7 @@ def test_three_contradictions_are_decided_by_keys_without_losing_the_place(
     expect(page.locator("li.ruling:focus-within")).to_contain_text(before[2])
     press(page, "e")
     page.keyboard.type("In other words: ")
-    expect(page.get_by_label("In these words")).to_be_focused()
+    expect(page.get_by_label("New text")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Corrected")
@@ -83,7 +83,7 @@ def test_what_is_ticked_is_decided_at_once_and_undone_at_once(
         press(page, "r")
     else:
         page.get_by_role("button", name="Reject selected").click()
-    expect(page.get_by_role("status")).to_have_text("All that you selected is decided.")
+    expect(page.get_by_role("status")).to_have_text("All selected items are decided.")
     assert sorted(cards(page)) == sorted(words for words in before if words not in wanted)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("status")).to_have_text("Undone.")
@@ -98,7 +98,7 @@ def test_several_rules_of_one_file_are_written_and_one_that_changed_is_left(
     for words in (TAUGHT["logging"], TAUGHT["naming"], TAUGHT["release"]):
         page.locator("li.ruling", has_text=words).get_by_role("checkbox").check()
     page.get_by_role("button", name="Keep selected").click()
-    expect(page.get_by_role("status")).to_contain_text("but for what is still listed")
+    expect(page.get_by_role("status")).to_contain_text("except the items still listed")
     assert TAUGHT["naming"] in (root / RULES / "naming.md").read_text()
     assert TAUGHT["release"] in (root / RULES / "release.md").read_text()
     assert TAUGHT["logging"] not in (root / RULES / "logging.md").read_text()

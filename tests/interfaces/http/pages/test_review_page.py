@@ -99,7 +99,7 @@ def test_everything_pending_is_counted_and_the_page_is_accessible(
     browser_session: BrowserSession,
 ) -> None:
     page = browser_session.open_page("/review")
-    tabs = page.get_by_role("navigation", name="What waits")
+    tabs = page.get_by_role("navigation", name="To review")
     expect(tabs.get_by_role("link", name="Rules 1")).to_be_visible()
     expect(tabs.get_by_role("link", name="Contradictions 3")).to_be_visible()
     expect(tabs.get_by_role("link", name="From agents 7")).to_be_visible()
@@ -118,14 +118,14 @@ def test_a_rule_is_shown_as_a_change_edited_and_written(
     page = browser_session.open_page("/review?tab=rules", scripts=False)
     expect(page.locator(".added").last).to_contain_text("table-driven tests")
     page.get_by_text("Edit", exact=True).click()
-    page.get_by_label("In these words").fill("Parser tests are tables.")
+    page.get_by_label("New text").fill("Parser tests are tables.")
     page.get_by_role("button", name="Show the change").click()
     expect(page.locator(".added").last).to_contain_text("Parser tests are tables.")
     assert not (root / RULES / "testing.md").exists()
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("status")).to_contain_text("Written")
     assert "Parser tests are tables." in (root / RULES / "testing.md").read_text()
-    expect(page.get_by_text("No rule waits for you.")).to_be_visible()
+    expect(page.get_by_text("No proposed rules.")).to_be_visible()
 
 
 def test_a_file_changed_meanwhile_is_shown_again_before_it_is_written(
@@ -161,7 +161,7 @@ def test_a_rejected_rule_is_remembered_and_not_proposed_again(
     page = browser_session.open_page("/review?tab=agents")
     card = page.locator("li.ruling", has_text="Tag a release")
     card.get_by_text("Reject", exact=True).click()
-    card.get_by_label("Why").fill("we tag from anywhere")
+    card.get_by_label("Reason").fill("we tag from anywhere")
     card.get_by_role("button", name="Reject for good").click()
     expect(page.get_by_role("status")).to_contain_text("Rejected")
     expect(page.locator("li.ruling", has_text="Tag a release")).to_have_count(0)
@@ -176,7 +176,7 @@ def test_a_rejected_rule_is_remembered_and_not_proposed_again(
 def test_a_disputed_fact_can_be_kept_retired_or_corrected(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/review?tab=facts")
     for words, button, note in (
-        ("storefront", "Keep in force", "Kept"),
+        ("storefront", "Keep", "Kept"),
         ("invoices", "Retire", "Retired"),
     ):
         card = page.locator("li.ruling", has_text=words)
@@ -184,7 +184,7 @@ def test_a_disputed_fact_can_be_kept_retired_or_corrected(browser_session: Brows
         expect(page.get_by_role("status")).to_contain_text(note)
     card = page.locator("li.ruling", has_text="search cache")
     card.locator("summary", has_text="Correct").click()
-    card.get_by_label("In these words").fill("Warm the search cache an hour before a launch.")
+    card.get_by_label("New text").fill("Warm the search cache an hour before a launch.")
     card.get_by_role("button", name="Correct and keep").click()
     expect(page.get_by_role("status")).to_contain_text("Corrected")
     expect(page.locator("li.ruling")).to_have_count(0)
@@ -206,8 +206,8 @@ def test_memories_of_agents_are_approved_in_a_persons_name_or_forgotten(
     page = browser_session.open_page("/review?tab=agents")
     crane = page.locator("li.ruling", has_text="The crane is out of order.")
     crane.get_by_text("Edit", exact=True).click()
-    crane.get_by_label("In these words").fill("The crane works again.")
-    crane.get_by_role("button", name="Keep these words").click()
+    crane.get_by_label("New text").fill("The crane works again.")
+    crane.get_by_role("button", name="Keep this text").click()
     expect(page.get_by_role("status")).to_contain_text("Kept in your name")
     gate = page.locator("li.ruling", has_text="The gate sticks.")
     gate.get_by_role("button", name="Forget").click()
@@ -232,13 +232,13 @@ def test_records_about_deleted_code_are_listed(browser_session: BrowserSession) 
     yawl = page.locator("li", has_text="The yawl is painted blue.")
     expect(yawl).to_contain_text("src/yawl.py is gone")
     yawl.get_by_role("button", name="Still holds").click()
-    expect(page.get_by_role("status")).to_contain_text("It still holds")
+    expect(page.get_by_role("status")).to_contain_text("Confirmed.")
     expect(yawl).to_have_count(0)
     with open_server_memory(browser_session.server) as memory:
         hit = memory.recall("yawl painted blue", "all").hits[0]
         assert hit.freshness not in ("gone", "changed")
     page.goto(f"/open?uri={hit.uri}")
-    expect(page.locator("dl.facts")).to_contain_text("Said to hold")
+    expect(page.locator("dl.facts")).to_contain_text("Confirmed")
     expect(page.get_by_role("button", name="Still holds")).to_have_count(0)
     with open_server_memory(browser_session.server) as memory:
         memory.undo()

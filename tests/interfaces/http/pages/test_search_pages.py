@@ -201,7 +201,7 @@ def test_a_record_links_to_its_parents_its_parts_and_its_source(
 def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(CHOSE, scripts=False)
     page.locator("summary", has_text="Correct").click()
-    box = page.get_by_label("What it should say")
+    box = page.get_by_label("New text")
     assert "We chose SQLite" in box.input_value()
     box.fill("We chose <b>DuckDB</b> in the end.")
     page.get_by_role("button", name="Correct").click()
@@ -209,11 +209,11 @@ def test_a_record_can_be_corrected_forgotten_and_restored(browser_session: Brows
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text("We chose <b>DuckDB</b> in the end.")
     expect(page.locator("blockquote")).to_contain_text("We chose SQLite over Postgres")
-    page.get_by_text("Forget it").click()
+    page.locator("#forget summary").click()
     page.get_by_role("button", name="Forget").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("This turn is not shown")
     page.get_by_role("button", name="Restore").click()
-    expect(page.get_by_role("status")).to_contain_text("It is back")
+    expect(page.get_by_role("status")).to_contain_text("Restored")
     for action in ("correct", "forget", "restore"):
         expect(page.locator(".log li", has_text=f"{action} by")).to_contain_text("(browse)")
 
@@ -224,14 +224,14 @@ def test_a_concurrent_change_is_shown_and_nothing_is_lost(browser_session: Brows
         said = memory.reader.sessions.exchanges(session.bank, session.id)[0]
     page = browser_session.open_page(f"/record/exchange/{said.id}", scripts=False)
     page.locator("summary", has_text="Correct").click()
-    page.get_by_label("What it should say").fill("Mine.")
+    page.get_by_label("New text").fill("Mine.")
     with open_server_memory(browser_session.server) as memory:
         memory.correct(f"exchange/{said.id}", "Theirs.", who="ben")
     page.get_by_role("button", name="Correct").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("It was changed meanwhile")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The record has changed")
     expect(page.locator(".words")).to_have_text("Theirs.")
-    expect(page.get_by_label("You wrote")).to_have_value("Mine.")
-    page.get_by_role("button", name="Correct it all the same").click()
+    expect(page.get_by_label("Your text")).to_have_value("Mine.")
+    page.get_by_role("button", name="Correct anyway").click()
     expect(page.get_by_role("status")).to_contain_text("Corrected.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine.")
 
@@ -239,9 +239,9 @@ def test_a_concurrent_change_is_shown_and_nothing_is_lost(browser_session: Brows
 def test_a_change_needs_a_form_key_of_this_server(browser_session: BrowserSession) -> None:
     page = browser_session.open_page(CHOSE)
     page.locator("#forget [name=form_key]").evaluate("node => { node.value = 'guess'; }")
-    page.get_by_text("Forget it").click()
+    page.locator("#forget summary").click()
     page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("This form is not from here")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("This form is too old")
     assert page.goto(CHOSE) and "is not shown" not in page.content()
 
 

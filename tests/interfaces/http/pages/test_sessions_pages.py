@@ -47,9 +47,9 @@ def test_sessions_are_listed_and_filtered(browser_session: BrowserSession) -> No
     assert "1 subagent" in page.locator(".sessions > li").inner_text()
     page.get_by_label("From", exact=True).fill("2030-01-01")
     page.get_by_role("button", name="Filter").click()
-    expect(page.get_by_text("No session passes these filters.")).to_be_visible()
+    expect(page.get_by_text("No sessions match these filters.")).to_be_visible()
     page.goto("/sessions?page=2")
-    expect(page.get_by_text("No session passes")).to_be_visible()
+    expect(page.get_by_text("No sessions match")).to_be_visible()
     assert browser_session.problems == []
 
 
@@ -69,7 +69,7 @@ def test_a_session_is_shown_as_a_conversation(browser_session: BrowserSession) -
     expect(call.locator(".added").first).to_be_visible()
     nested = page.locator("#msg-2 + .nested, #msg-2 ~ .nested").first
     nested.locator("summary").click()
-    nested.get_by_role("link", name="Read it").click()
+    nested.get_by_role("link", name="Open").click()
     expect(page.get_by_text("A subagent of")).to_be_visible()
     page.get_by_role("link", name="SMS alerts").click()
     aside = page.get_by_role("complementary")

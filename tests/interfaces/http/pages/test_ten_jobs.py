@@ -160,7 +160,7 @@ def test_see_the_brief_and_what_was_used_of_one(visitor: Visitor) -> None:
     visitor.go("Sessions")
     visitor.click(page.get_by_role("link", name="Print the tide table"))
     visitor.click(page.get_by_role("heading", name="Context injected 1 time"))
-    visitor.click(page.get_by_role("link", name="Read it line by line"))
+    visitor.click(page.get_by_role("link", name="Show it line by line"))
     used = page.locator(".brief li", has_text="UTC everywhere")
     expect(used.locator(".badge")).to_have_text("used: cited")
     visitor.done("the brief and its use", clicks=5)
@@ -169,7 +169,7 @@ def test_see_the_brief_and_what_was_used_of_one(visitor: Visitor) -> None:
 def test_see_what_was_done_in_a_week(visitor: Visitor) -> None:
     page = visitor.page
     visitor.go("Week")
-    visitor.click(page.get_by_role("link", name="Week before"))
+    visitor.click(page.get_by_role("link", name="Previous week"))
     expect(page.get_by_role("heading", level=1)).to_contain_text("Week of")
     expect(page.locator("main")).to_contain_text("session")
     visitor.done("last week", clicks=2)

@@ -135,7 +135,7 @@ def test_a_commit_is_shown_completely(browser_session: BrowserSession, repo: Pat
     page = browser_session.open_page(f"/repos?commit={sha[:12]}")
     told = page.locator("main").inner_text()
     assert sha in told and FILE in told and 'Ada "x" & co' in told
-    assert "taken back by" in told and "pull #12" in told and "summer" in told
+    assert "reverted by" in told and "pull #12" in told and "summer" in told
     assert page.locator(".diff .added").count() >= 1
     assert page.locator(".diff .removed").count() >= 1
     assert accessibility_problems(page) == [] and browser_session.problems == []
@@ -164,7 +164,7 @@ def test_an_unknown_repository_or_commit_is_reported(server: Server) -> None:
     for number in ("9223372036854775808", "99999999999999999999", "9" * 5000, "%C2%B2"):
         for kind in ("pull", "issue"):
             assert server.ask(f"/repos?{kind}={number}").status == 404, (kind, number)
-    assert "No commit fits" in server.ask("/repos?author=nobody%25").text
+    assert "No commits match" in server.ask("/repos?author=nobody%25").text
     for path in ("/timeline?span=2026-13", "/timeline?span=2026-02-30", "/timeline?after=x"):
         assert server.ask(path).status == 400, path
     as_page = {"Authorization": f"Bearer {server.token}", "Accept": "text/html"}
@@ -213,7 +213,7 @@ def test_the_timeline_can_be_centred_on_a_record_or_a_query(
     page = browser_session.open_page(f"/timeline?at=holdfast://commit/{sha}&bank=harbour")
     assert "Count the tide" in page.locator(".events .anchor").inner_text()
     assert page.locator("svg.lanes .mark").count() == 1
-    page.get_by_label("Around what speaks of").fill("Lose it")
+    page.get_by_label("Around records about").fill("Lose it")
     page.get_by_label("Around", exact=True).fill("")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=Lose*")
@@ -225,7 +225,7 @@ def test_the_timeline_can_be_centred_on_a_record_or_a_query(
         == []
     )
     page = browser_session.open_page("/timeline?span=1999")
-    assert "Nothing lies here" in page.locator("main").inner_text()
+    assert "No results" in page.locator("main").inner_text()
 
 
 def test_the_health_page_shows_the_same_as_status(

@@ -28,7 +28,7 @@ def test_a_week_tells_what_was_done_decided_and_left_open(browser_session: Brows
 def test_weeks_are_walked_through_and_filtered_by_bank(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/week")
     expect(page.get_by_role("heading", level=1)).to_have_text("Week of 9 Nov 2026")
-    page.get_by_role("link", name="Week before").click()
+    page.get_by_role("link", name="Previous week").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Week of 2 Nov 2026")
     expect(page.locator("#done")).to_contain_text("Nightly backups")
     page.get_by_label("Bank", exact=True).select_option(label="tidewatch")

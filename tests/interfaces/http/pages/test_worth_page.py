@@ -42,8 +42,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_the_page_shows_the_numbers_of_the_ledger(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/worth")
     words = page.locator("main").inner_text()
-    assert "50%" in words and "of 4 judged were used" in words
-    assert "an error came up" in words and "nothing was paid" in words
+    assert "50%" in words and "of 4 judged texts were used" in words
+    assert "an error occurred" in words and "cost nothing" in words
     assert "there is no session without memory to compare with" in words
     page.get_by_label("Days").select_option("7")
     page.get_by_role("button", name="Show").click()

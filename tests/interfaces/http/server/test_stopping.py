@@ -58,7 +58,7 @@ def browser_session(
 def _ask(page: Page, question: str) -> None:
     page.locator("main input[name=q]").fill(question)
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.get_by_text("Looking…")).to_be_visible()
+    expect(page.get_by_text("Searching…")).to_be_visible()
 
 
 def _stop(page: Page) -> None:

@@ -42,7 +42,7 @@ def _print_citation(screen: Screen, citation: Citation) -> None:
     head = f"[{citation.number}] {when}{''.join((*origin, *marks))}"
     screen.line(f"{head}  {screen.paint(citation.uri, 'cyan')}")
     if citation.ended:
-        screen.wrap(f"does not hold any more: {citation.ended}", "      ")
+        screen.wrap(f"no longer valid: {citation.ended}", "      ")
     screen.wrap(screen.paint(defang(citation.excerpt, bool(marks)), "dim"), "      ")
 
 

@@ -17,7 +17,7 @@ _MAX_FILES, _MAX_HUNK_LINES = 15, 40
 def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
     """Print tags, reverts, sessions, files and hunks of a commit; all of them with `full`."""
     if details.astray:
-        screen.line("  astray: what is checked out does not contain it")
+        screen.line("  not in HEAD")
     if details.tags:
         screen.item(f"tags: {', '.join(details.tags)}", "  ")
     for title, names in (("reverts", details.reverts), ("reverted by", details.reverted_by)):
@@ -25,10 +25,10 @@ def print_details(screen: Screen, details: CommitDetails, full: bool) -> None:
             screen.line(f"  {title}: {screen.paint(name, 'cyan')}")
     for session in details.made_by:
         where = session.exchange or session.session
-        evidence = f"told by {session.because}, {session.score:.2f}"
+        evidence = f"matched by {session.because}, {session.score:.2f}"
         screen.line(f"  made by session {session.host} ({evidence}): {screen.paint(where, 'cyan')}")
     if details.files is None:
-        screen.line("  its changes were not read, as of a merge")
+        screen.line("  its changes were not read (as for merges)")
         return
     _print_files(screen, details.files, full)
     _print_hunks(screen, details.diff, full)

@@ -23,7 +23,7 @@ def print_summary(screen: Screen, costs: Costs) -> None:
         screen.item(f"models: not working: {costs.problem}")
         screen.item(f"→ {adapt_install_commands(costs.remedy)}", "  ")
     elif costs.service == NO_MODEL:
-        screen.line("models: none is used (models.use in config.toml)")
+        screen.line("models: no model service (models.use in config.toml)")
     else:
         today = costs.today
         screen.item(
@@ -31,7 +31,7 @@ def print_summary(screen: Screen, costs: Costs) -> None:
             f"tokens, {money(today)}; {number(costs.waiting, 'session')} waiting"
         )
     if costs.held:
-        screen.item(f"held: {costs.held}", "  ")
+        screen.item(f"stopped: {costs.held}", "  ")
 
 
 def print_costs(screen: Screen, costs: Costs) -> None:
@@ -39,12 +39,12 @@ def print_costs(screen: Screen, costs: Costs) -> None:
     print_summary(screen, costs)
     caps = costs.caps
     screen.line(
-        f"  caps: {caps.day_tokens:,} tokens and ${caps.day_usd:.2f} a day (UTC), "
-        f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} a session"
+        f"  limits: {caps.day_tokens:,} tokens and ${caps.day_usd:.2f} per day (UTC), "
+        f"{caps.session_tokens:,} tokens and ${caps.session_usd:.2f} per session"
     )
     screen.line()
     if not costs.days:
-        screen.line("No model was asked in the last 30 days.")
+        screen.line("No calls in the last 30 days.")
     day = ""
     for one in costs.days:
         if one.day != day:
@@ -59,6 +59,6 @@ def print_costs(screen: Screen, costs: Costs) -> None:
             "  ",
         )
     if costs.days:
-        screen.line(f"prices as published on {costs.prices_as_of}, or as the settings have them")
+        screen.line(f"prices as of {costs.prices_as_of}, or from your settings")
     for call in costs.troubled:
         screen.item(f"{call.time} {call.outcome.value}: {call.problem}", "  ")

@@ -8,9 +8,9 @@ from holdfast.app.evaluation.knowledge import KnowledgeReport
 from holdfast.interfaces.cli.screen import Screen, number
 
 _LEGEND = """\
-recall: items of weight 2 and 3 that a record of the same session says; precision: records that say
-an item of any weight; titles alike: sessions whose title says the same as the label's. –: nothing
-to measure. By kind all weights count."""
+recall: share of the items of weight 2 and 3 that match a record of the same session; precision:
+share of the records that match an item of any weight; titles alike: share of the titles that match
+their label. –: not measurable. By kind, all weights count."""
 
 
 def knowledge_json(report: KnowledgeReport) -> dict[str, object]:

@@ -31,7 +31,7 @@ def print_reference(
 def print_shared_record(screen: Screen, shared: SharedRecord, sign: str, redacted: int = 0) -> None:
     """The record in the words that others will read; `sign` is that of a diff (+, -, ±) and
     `redacted` counts the secrets that were replaced in it."""
-    outside = " · holds words from outside" if shared.lineage is Trust.EXTERNAL else ""
+    outside = " · contains text from outside" if shared.lineage is Trust.EXTERNAL else ""
     head = f"{sign} {shared.kind} {shared.origin} · {day(shared.time)}{outside}"
     screen.line(head, "red" if sign == "-" else "green")
     screen.wrap(shared.text, f"{sign}   ")

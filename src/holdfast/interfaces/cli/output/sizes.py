@@ -25,10 +25,10 @@ def show_sizes(screen: Screen, memory: Holdfast, as_json: bool) -> None:
         screen.line(f"{amount(size):>10}  {name}")
     if (rest := sum(list(sizes.tables.values())[_MAX_TABLES:])) > 0:
         screen.line(f"{amount(rest):>10}  all other tables")
-    screen.line("banks: words that can be found, and vectors")
+    screen.line("banks: searchable text, and vectors")
     for bank in sorted(sizes.banks, key=lambda one: -one.words):
-        kept = f"; keeps {bank.retention} months" if bank.retention else ""
-        away = f", {number(bank.put_away, 'session')} put away" if bank.put_away else ""
+        kept = f"; retention {bank.retention} months" if bank.retention else ""
+        away = f", {number(bank.put_away, 'session')} hidden" if bank.put_away else ""
         screen.line(
             f"{amount(bank.words):>10} {amount(bank.vectors):>10}  {bank.name} "
             f"({number(bank.sessions, 'session')}{away}{kept})"
@@ -49,6 +49,6 @@ def print_retention(screen: Screen, memory: Holdfast) -> None:
         away = len(bank_settings.hidden_by_retention(memory.reader, bank.id))
         screen.item(
             f"retention: {bank.name} keeps {number(bank.retention, 'month')}; "
-            f"{number(away, 'session')} put away. `holdfast bank set --bank {bank.name} "
-            "--retention all` brings them back; `holdfast forget --purge` erases one for good"
+            f"{number(away, 'session')} hidden. `holdfast bank set --bank {bank.name} "
+            "--retention all` shows them again; `holdfast forget --purge` erases one permanently"
         )

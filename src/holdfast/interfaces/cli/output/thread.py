@@ -64,7 +64,7 @@ def print_remarks(screen: Screen, remarks: Iterable[Remark]) -> None:
 
 def _author(record: Pull | Issue | Remark) -> str:
     """The name of the author; whether it is a program, and whether its words count as external."""
-    program = " (a program)" if record.bot else ""
+    program = " (bot)" if record.bot else ""
     outside = " [external]" if record.trust is Trust.EXTERNAL else ""
     return f"{one_line(record.author)}{program}{outside}"
 

@@ -30,7 +30,7 @@ class BankChange(RequestBody):
     empathy: _Trait = None
     background: str | None = Field(None, max_length=4000)
     retention: Annotated[int, Field(ge=0, le=1200)] | None = Field(
-        None, description="Sessions older than so many months are put away; 0 keeps all."
+        None, description="Sessions older than so many months are hidden; 0 keeps all."
     )
     aliases: list[_Alias] = Field([], max_length=20)
     dropped: list[_Alias] = Field([], max_length=20)

@@ -52,6 +52,6 @@ async def log_out(request: Request) -> Response:
 def _form(request: Request, to: str, problem: str = "", status: int = 200) -> HTMLResponse:
     pages: Pages = request.app.state.web.pages
     page = pages.render(
-        "login.html", title="Come in", to=local_path(to), problem=problem, places=()
+        "login.html", title="Sign in", to=local_path(to), problem=problem, places=()
     )
     return HTMLResponse(page, status)

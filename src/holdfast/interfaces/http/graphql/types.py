@@ -301,8 +301,8 @@ class Commit:
     ended=list[str],
 )
 class Hit:
-    """One found record; `knowledge` is the kind of what it says, if it is knowledge; `ended` says
-    what of it does not hold any more, and what does instead."""
+    """One found record; `knowledge` is the kind of what it says, if it is knowledge; `ended` lists
+    the parts that are no longer valid, and what replaces them."""
 
 
 @node(

@@ -33,9 +33,9 @@ _MAX_QUESTION_CHARS = 4000
 # Characters of a cited record, and of the turns before and after a cited turn.
 _MAX_CONTEXT_CHARS = 700
 _NOTES = {
-    "stopping": "It is told to stop.",
+    "stopping": "Stopping.",
     "useful": "Noted: the records behind the answer count as confirmed.",
-    "removed": "The talk is removed.",
+    "removed": "The conversation is deleted.",
 }
 
 

@@ -134,14 +134,14 @@ async def change(request: PageRequestDep, form: FormDep, id: str) -> Response:
     def save(memory: Holdfast) -> tuple[Bank, str]:
         changes, now = _read_changes(form), find_bank(memory, id)
         if bank_fingerprint(now) != form["seen"]:
-            return now, "This bank was changed since you looked. Nothing was saved."
+            return now, "This bank was changed after you opened the page. Nothing was saved."
         if (
             (changes.retention or 0) > 0
             and changes.retention != now.retention
             and form["sure"] != "yes"
         ):
             return now, (
-                f"Sessions older than {changes.retention} months would be put away; nothing is "
+                f"Sessions older than {changes.retention} months would be hidden; nothing is "
                 "erased. Say that you want it, and save again."
             )
         return memory.banks.change(changes, id, request.who), ""

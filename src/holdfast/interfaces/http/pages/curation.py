@@ -84,7 +84,7 @@ async def remember(request: PageRequestDep, form: FormDep) -> Response:
 
     def keep(memory: Holdfast) -> str:
         if not form["bank"]:
-            raise InputError("Of which project?", "Choose a bank.")
+            raise InputError("No bank is selected.", "Choose a bank.")
         bank = memory.banks.get(form["bank"]).id
         return memory.retain(text, network, sure, "", form["why"], bank, request.who).id
 
@@ -197,7 +197,7 @@ async def merge(request: PageRequestDep, form: FormDep) -> Response:
     name = form["uri"]
     into = form["other"] or form["into"]
     if not into:
-        raise InputError("Into which record?", "Choose one, or name it.")
+        raise InputError("No target record is selected.", "Choose one, or enter its name.")
 
     def join(memory: Holdfast) -> str:
         target = memory.curation.target(name)
@@ -214,7 +214,7 @@ async def undo(request: PageRequestDep, form: FormDep) -> Response:
     """Undo decisions by their numbers, if nothing later depends on them."""
     numbers = [int(n) for n in form["seq"].split(",") if n.isascii() and n.isdigit()]
     if not numbers or len(numbers) > _MAX_UNDONE:
-        raise InputError("Which decision?", "Choose one of the decisions.")
+        raise InputError("No such decision.", "Choose one of the list.")
 
     def back(memory: Holdfast) -> None:
         for number in sorted(numbers, reverse=True):
@@ -230,7 +230,7 @@ async def purge(request: PageRequestDep, form: FormDep) -> Response:
     """Erase a record, if exactly what was shown would be erased."""
     name = form["uri"]
     if form["sure"] != "yes":
-        raise InputError("Nothing was erased.", "Say that you are sure; it cannot be undone.")
+        raise InputError("Nothing was erased.", "Tick the box to confirm; this cannot be undone.")
 
     def erase(memory: Holdfast) -> Shown | None:
         """Returns what would be erased now, if that is not what was shown."""

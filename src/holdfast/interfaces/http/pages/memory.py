@@ -83,7 +83,7 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
         page=max(1, min(given.page, 500)),
     )
     if query.kind not in TABS:
-        raise NotFoundError(f"There is no shelf {query.tab!r}.", f"One of: {', '.join(TABS)}.")
+        raise NotFoundError(f"There is no tab {query.tab!r}.", f"One of: {', '.join(TABS)}.")
     read_kinds([query.knowledge] if query.knowledge else [])
     if query.id:
         named = parse_uri(query.id)

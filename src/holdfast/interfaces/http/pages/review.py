@@ -187,7 +187,7 @@ def _unchanged_review(memory: Holdfast, id: str, seen: str) -> Review:
     target = memory.curation.target(review.target, review.bank)
     if target.shown and fingerprint(current_text(memory, target)) != seen:
         raise InputError(
-            "This fact was said otherwise since you looked. Nothing was decided.",
+            "This fact was changed after you opened the page. Nothing was decided.",
             "Look at it again.",
         )
     return review
@@ -254,7 +254,7 @@ async def several(request: PageRequestDep, form: FormDep) -> Response:
     decided, is left as it is."""
     picks, yes = _picks(form), form["act"] == "approve"
     if not picks or form["act"] not in ("approve", "reject"):
-        raise InputError("Nothing was selected.", "Tick what is to be decided.")
+        raise InputError("Nothing was selected.", "Tick at least one item.")
     if yes and any(pick.kind == "rule" for pick in picks):
         # It writes into the files of a project, as approving a single rule does.
         check(PERMISSIONS["POST /review/approve"], principal())

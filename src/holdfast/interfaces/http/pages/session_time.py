@@ -22,7 +22,7 @@ async def session_time(request: PageRequestDep, name: str) -> HTMLResponse:
     def load(memory: Holdfast) -> Shown:
         found = memory.reader.sessions.named(name)
         if not found:
-            raise NotFoundError("There is no such session.", "It may be forgotten, or not read.")
+            raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
         session = found[0]
         titles = memory.reader.overview.session_titles(session.bank, [session.id])
         whole = session_waterfall(memory.reader, session)

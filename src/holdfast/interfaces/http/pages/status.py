@@ -44,7 +44,7 @@ async def status(request: PageRequestDep, bank: str = "all", look: str = "") -> 
     state, seen = await (request.pool.run if look else request.pool.read)(load)
     account, costs = state.core.balance, state.costs
     parts = [("captured", account.captured), *(account.skipped or {}).items()]
-    parts += [("failed", account.failed), ("still to be read", account.pending)]
+    parts += [("failed", account.failed), ("pending", account.pending)]
     is_priced = any(one.spent.usd for one in costs.days)
     return request.render(
         "status.html",

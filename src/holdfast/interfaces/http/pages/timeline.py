@@ -124,7 +124,7 @@ def _read_position(text: str) -> TimelinePosition | None:
         return None
     parts = text.split(" ", 3)
     if len(parts) != 4 or len(text) > 500:
-        raise InputError("That is no place on the timeline.", "Go back to the timeline.")
+        raise InputError("There is no such position on the timeline.", "Open the timeline again.")
     return TimelinePosition(*parts)
 
 

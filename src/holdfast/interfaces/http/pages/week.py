@@ -90,9 +90,9 @@ def _read_day(text: str) -> date | None:
     try:
         found = date.fromisoformat(text[:10])
     except ValueError as error:
-        raise InputError(f"{text[:40]!r} is no day.", "Write it as 2026-11-12.") from error
+        raise InputError(f"{text[:40]!r} is not a date.", "Write it as 2026-11-12.") from error
     if found.year not in _YEARS:
-        raise InputError(f"Nothing is remembered of {found}.", "Choose a later or earlier day.")
+        raise InputError(f"There are no records of {found}.", "Choose a later or earlier day.")
     return found
 
 

@@ -46,7 +46,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.holds:
         with open_memory(create=False) as memory:
             entry = memory.curation.confirm(arguments.holds)
-        sentence = f"{entry.target} still holds. `holdfast undo` takes that back."
+        sentence = f"{entry.target} still holds. `holdfast undo` reverts this."
         return screen.report(arguments.json, {"confirmed": entry}, sentence)
     with open_memory(create=False) as memory:
         id = memory.context.bank_id(arguments.bank)
@@ -74,12 +74,12 @@ def _print(screen: Screen, one: StaleRecord) -> None:
 def _print_summary(screen: Screen, found: AuditReport, shown: int, bank: str) -> None:
     if not found.histories:
         screen.wrap(
-            f"No repository's history was read into {bank}, so nothing can be told: "
+            f"Bank {bank} has no git history, so code cannot be checked: "
             "`holdfast ingest REPOSITORY` reads one."
         )
         return
     if not (found.stale or found.fresh or found.unknown or found.about_no_file):
-        screen.wrap(f"{bank} holds no fact, memory, decision or rule that could be out of date.")
+        screen.wrap(f"Bank {bank} has no facts, memories, decisions or rules to check.")
         return
     more = f", {len(found.stale) - shown:,} of them not shown" if len(found.stale) > shown else ""
     screen.wrap(

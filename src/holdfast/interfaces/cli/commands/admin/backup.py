@@ -52,7 +52,7 @@ def _run_backup(screen: Screen, arguments: Arguments) -> None:
     screen.line(
         f"  {number(copy.tables.get('session', 0), 'session')}, "
         f"{number(copy.tables.get('turn', 0), 'turn')}, {number(len(copy.files), 'file')} "
-        "beside them; compared with the memory, and whole."
+        "beside them; compared with the memory and intact."
     )
 
 
@@ -78,28 +78,28 @@ def _run_restore(screen: Screen, arguments: Arguments) -> None:
         _print(screen, backup)
     if arguments.dry_run:
         result = {"restored": False, **_backup_json(backup)}
-        return screen.report(arguments.json, result, "It is whole. Nothing was changed.")
-    question = f"Put it in the place of the memory at {settings.home}?"
+        return screen.report(arguments.json, result, "The backup is intact. Nothing was changed.")
+    question = f"Replace the memory at {settings.home} with this backup?"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "the memory"):
         return
     done = restore(settings, file, with_settings=arguments.settings)
     if arguments.json:
         result = {"restored": True, **_backup_json(backup), "aside": done.aside or None}
         return screen.json({**result, "wrote": done.files})
-    screen.line("Put back.")
+    screen.line("Restored.")
     if done.aside:
-        screen.line(f"  What was remembered before is in {done.aside}.")
+        screen.line(f"  The previous memory is in {done.aside}.")
     for name in done.files:
-        screen.line(f"  {name} is there again.")
+        screen.line(f"  Restored {name}.")
 
 
 def _chosen_file(arguments: Arguments, settings: Settings) -> Path:
     if arguments.latest and arguments.file is not None:
-        raise InputError("A file and --latest cannot both be meant.", "Leave out one of them.")
+        raise InputError("A file and --latest cannot be combined.", "Leave out one of them.")
     if arguments.latest:
         return latest_backup(settings)
     if arguments.file is None:
-        raise InputError("No backup is named.", "`holdfast restore-backup --list` names some.")
+        raise InputError("No backup is given.", "`holdfast restore-backup --list` lists them.")
     return arguments.file
 
 
@@ -117,7 +117,7 @@ def _backup_json(backup: BackupCheck) -> dict[str, object]:
 
 def _print(screen: Screen, backup: BackupCheck) -> None:
     copy = backup.copy
-    made = f"made {copy.made}" if copy.made else "without a note of when it was made"
+    made = f"made {copy.made}" if copy.made else "made at an unknown time"
     screen.line(
         f"{backup.path}: {made}, schema {copy.schema}, "
         f"{number(copy.tables.get('session', 0), 'session')}, "
@@ -125,8 +125,8 @@ def _print(screen: Screen, backup: BackupCheck) -> None:
     )
     if backup.erased_since:
         screen.note(
-            f"{number(backup.erased_since, 'mark')} of things erased since are not in it: "
-            "what was erased comes back. Erase it again afterwards."
+            f"{number(backup.erased_since, 'record')} erased after this backup will come back. "
+            "Erase them again afterwards."
         )
 
 
@@ -134,7 +134,7 @@ def _list(screen: Screen, kept: list[BackupFile], as_json: bool) -> None:
     if as_json:
         return screen.json({"backups": [{**k._asdict(), "path": str(k.path)} for k in kept]})
     if not kept:
-        screen.line("No backups in the home. `holdfast backup` makes one.")
+        screen.line("No backups in the home. Create one with `holdfast backup`.")
     for one in kept:
         when = minute(one.made) or "-"
         screen.line(f"{one.path}")

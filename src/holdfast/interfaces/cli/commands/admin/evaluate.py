@@ -109,12 +109,10 @@ def run(screen: Screen, arguments: Arguments) -> None:
         return _run_own(screen, arguments)
     if folder is None:
         raise InputError(
-            "There is nothing to ask.", "Give the folder of a set, or --own for your own history."
+            "No set is given.", "Give the folder of a set, or --own for your own history."
         )
     if arguments.keep is not None and arguments.store:
-        raise InputError(
-            "What is read into a database is not kept.", "Leave out --keep or --store."
-        )
+        raise InputError("--keep and --store cannot be combined.", "Leave out --keep or --store.")
     if arguments.bank:
         raise InputError(
             "The questions of a set name their banks.", "Leave out --bank, or use --own."
@@ -182,7 +180,7 @@ def _refuse_unusable(arguments: Arguments, wanted: EvaluationSet) -> None:
     """Raise an error for options that this set has no use for, or that would destroy it."""
     if not wanted.questions and (arguments.limit_questions is not None or arguments.set):
         raise InputError(
-            f"{wanted.folder} holds no questions: --limit-questions and --set change nothing.",
+            f"{wanted.folder} has no questions: --limit-questions and --set change nothing.",
             "Leave them out.",
         )
     own = [wanted.folder / name for name in (QUESTIONS, LABELS)]
@@ -308,7 +306,7 @@ def _print_report(screen: Screen, report: Report) -> None:
     screen.wrap(_LEGEND)
     screen.title(
         f"abstained {counts.abstained:,} times; {counts.unanswerable:,} of "
-        f"{number(counts.questions, 'question')} should be left unanswered"
+        f"{number(counts.questions, 'question')} are unanswerable"
     )
     _print_circumstances(screen, report)
 

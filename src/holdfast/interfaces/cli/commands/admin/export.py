@@ -59,7 +59,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         screen.line(SCHEMA_FILE.read_text("utf-8").rstrip())
         return
     if not arguments.path:
-        raise InputError("Nothing is named to write to.", "Give a file, such as memory.jsonl.")
+        raise InputError("No file is given.", "Give a file, such as memory.jsonl.")
     check_groups(arguments.kind)
     with open_memory(create=False) as memory:
         wanted = _wanted(memory, arguments)
@@ -92,8 +92,8 @@ def _write_folder(
 ) -> None:
     if arguments.kind or arguments.derived:
         raise InputError(
-            f"--kind and --derived are not for {arguments.format}.",
-            "It holds sessions, what is made of them, concepts and facts.",
+            f"--kind and --derived do not apply to {arguments.format}.",
+            "It always contains sessions, their records, concepts and facts.",
         )
     if arguments.format == "obsidian":
         from holdfast.app.transfer.export_obsidian import write_vault as write
@@ -114,4 +114,4 @@ def _write_folder(
         return screen.json(done._replace(folder=str(done.folder)))
     screen.line(f"{done.folder}: {number(done.written, 'file')}, {done.removed:,} removed.")
     for left in done.left_alone:
-        screen.line(f"  left alone, since you made or changed it: {left}")
+        screen.line(f"  not replaced, because you created or changed it: {left}")

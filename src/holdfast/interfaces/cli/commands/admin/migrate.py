@@ -47,5 +47,5 @@ def run(screen: Screen, arguments: Arguments) -> None:
     rows, tables = number(moved.rows, "row"), number(moved.tables, "table")
     before = f", {number(moved.before, 'row')} of them before" if moved.before else ""
     screen.wrap(
-        f"Moved and compared: {rows} in {tables}{before}. Now let `store` name the new memory."
+        f"Moved and compared: {rows} in {tables}{before}. Now set `store` to the new memory."
     )

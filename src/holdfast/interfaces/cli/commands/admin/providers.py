@@ -62,9 +62,9 @@ def run(screen: Screen, arguments: Arguments) -> None:
     for problem in providers.problems:
         screen.wrap(problem)
     if not listed:
-        screen.line("No enabled plugin offers to be asked.")
+        screen.line("No enabled plugin can be queried.")
     if settings.providers.use == OFF:
-        screen.wrap('They are not asked: providers.use is "off". See docs/providers.md.')
+        screen.wrap('Plugins are not queried: providers.use is "off". See docs/providers.md.')
 
 
 def _print(screen: Screen, item: ProviderStatus) -> None:
@@ -76,15 +76,15 @@ def _print(screen: Screen, item: ProviderStatus) -> None:
     kinds = ", ".join(f"{one.name} ({one.kind})" for one in provider.servers)
     tools = ", ".join(one.tool for one in provider.allowed)
     screen.item(f"{kinds}; allowed: {tools}", "  ")
-    screen.item(_describe_reliability(item) if reliability.calls else "never asked", "  ")
+    screen.item(_describe_reliability(item) if reliability.calls else "never queried", "  ")
 
 
 def _describe_reliability(item: ProviderStatus) -> str:
     reliability = item.reliability
     text = f"reliability {reliability.score:.2f}: {number(reliability.calls, 'call')}, "
-    text += f"{reliability.success:.0%} answered of late, about {reliability.ms:.0f} ms"
+    text += f"{reliability.success:.0%} answered recently, about {reliability.ms:.0f} ms"
     if item.is_paused:
-        text += f"; left alone until {minute(reliability.resting_until)}"
+        text += f"; paused until {minute(reliability.resting_until)}"
     return f"{text}; last problem: {reliability.problem}" if reliability.problem else text
 
 
@@ -94,8 +94,8 @@ def _test(screen: Screen, providers: Providers, name: str, query: str, json: boo
         found = providers.ask(providers.named(name), query)
     except ProviderError as error:
         raise ProviderError(
-            f"{name} was asked, but {error.message}.",
-            error.remedy or "`holdfast providers` tells its record.",
+            f"{name} failed: {error.message}.",
+            error.remedy or "`holdfast providers` shows its record.",
         ) from error
     ms = round((perf_counter() - started) * 1000)
     if json:

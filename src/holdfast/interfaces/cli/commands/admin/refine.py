@@ -106,9 +106,9 @@ def _refuse_unasked(older: OutdatedCounts, memory: Holdfast, arguments: Argument
         return
     if not arguments.yes and (arguments.json or not confirm.is_interactive()):
         raise InputError(
-            f"A model would be asked again for {number(older.prompts, 'session')}, and there is "
-            "no terminal to ask you at. Nothing was changed.",
-            "See what it costs with --dry-run; then run it with --yes, or with --rules-only.",
+            f"This would call a model for {number(older.prompts, 'session')}, and there is no "
+            "terminal to confirm it. Nothing was changed.",
+            "See the cost with --dry-run; then run it with --yes, or with --rules-only.",
         )
 
 
@@ -120,9 +120,9 @@ def _ask_model(
     calls = plan.estimate.calls
     if not plan.service:
         return done
-    if calls and not arguments.yes and not confirm.ask("Ask it?", default=False):
+    if calls and not arguments.yes and not confirm.ask("Call the model?", default=False):
         return done
-    bar = _Bar("asking the model", "call", arguments.json)
+    bar = _Bar("calling the model", "call", arguments.json)
     report = rebuild.run_model_plan(memory, plan, bar)
     bar.finish()
     return done._replace(by_model=report, asked=bool(calls))
@@ -143,37 +143,37 @@ def _print_dry_run(
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     if older.rules:
         screen.line(
-            f"By rules older than version {RULES_VERSION}: {number(older.rules, 'session')}. "
-            "Making them again costs nothing."
+            f"Derived by rules older than version {RULES_VERSION}: "
+            f"{number(older.rules, 'session')}. Deriving them again costs nothing."
         )
     if older.prompts:
         screen.line(
-            f"By a model asked in a way older than version {PROMPTS}: "
+            f"Summarised with prompts older than version {PROMPTS}: "
             f"{number(older.prompts, 'session')}."
         )
     if older.stages:
-        screen.line(f"Behind: {', '.join(older.stages)}.")
+        screen.line(f"Outdated: {', '.join(older.stages)}.")
     if not older.any:
-        screen.line(f"Nothing is older than rules {RULES_VERSION} and prompts {PROMPTS}.")
+        screen.line(f"Up to date: rules {RULES_VERSION}, prompts {PROMPTS}.")
 
 
 def _print_plan(screen: Screen, plan: ModelPlan) -> None:
     made = plan.estimate
     if not plan.service:
-        screen.line("No model may be asked (models.use in config.toml); the older words stand.")
+        screen.line("No model service (models.use in config.toml); the older summaries stay.")
         return
     if made.calls:
         tokens = made.tokens_in + made.tokens_out
         screen.wrap(
-            f"{plan.service} would be asked for {number(made.exchanges, 'exchange')} and "
+            f"{plan.service} would summarise {number(made.exchanges, 'exchange')} and "
             f"{number(made.digests, 'digest')} of {number(len(made.sessions), 'session')}: "
             f"{number(made.calls, 'call')}, about {tokens:,} tokens, {_money(plan)}.",
         )
         screen.line(_days(made))
     if made.capped:
         screen.wrap(
-            f"{number(len(made.capped), 'session')} left as they are: what is left of the caps of "
-            "a session does not suffice (models.session_tokens, models.session_usd)."
+            f"{number(len(made.capped), 'session')} skipped: they would exceed the limits of "
+            "a session (models.session_tokens, models.session_usd)."
         )
     if plan.held:
         screen.wrap(f"Not now: {plan.held}")
@@ -182,26 +182,26 @@ def _print_plan(screen: Screen, plan: ModelPlan) -> None:
 def _money(plan: ModelPlan) -> str:
     usd = plan.estimate.usd
     if plan.service.startswith("claude"):
-        return "no money where your subscription covers it"
-    return "price unknown" if usd is None else f"${usd:.4f} by the prices of {PRICES_AS_OF}"
+        return "covered by your subscription"
+    return "price unknown" if usd is None else f"${usd:.4f} at prices of {PRICES_AS_OF}"
 
 
 def _days(made: CostEstimate) -> str:
     if made.days is None:
-        return "The caps of a day allow none of it (models.day_tokens, models.day_usd)."
+        return "The daily limits do not allow it (models.day_tokens, models.day_usd)."
     if made.days == 1:
-        return "The caps of today have room for it."
-    return f"The caps of a day let it take {made.days} days; run the same command on each to go on."
+        return "Within the daily limits."
+    return f"With the daily limits it takes {made.days} days; run the same command on each day."
 
 
 def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: Arguments) -> None:
     if done.sessions:
-        screen.line(f"{number(done.sessions, 'session')} brought up to date.")
+        screen.line(f"{number(done.sessions, 'session')} updated.")
     report = done.by_model
     if done.asked:
         failed = f"; {report.failed} failed and keep their old text"
         screen.line(
-            f"Summed up again: {number(report.exchanges, 'exchange')}, "
+            f"Summarised again: {number(report.exchanges, 'exchange')}, "
             f"{number(report.digests, 'digest')}{failed if report.failed else ''}."
         )
     if report.stopped:
@@ -209,7 +209,7 @@ def _print_result(screen: Screen, done: _Done, left: OutdatedCounts, arguments: 
     if arguments.stale:
         _print_older(screen, left)
     elif left.any:
-        screen.line("What older versions made stands; `holdfast refine --stale` makes it again.")
+        screen.line("Some records are from older versions; `holdfast refine --stale` updates them.")
     elif not done.sessions:
         screen.line("Everything is up to date.")
 

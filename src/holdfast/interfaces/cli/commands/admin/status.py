@@ -69,7 +69,7 @@ def _print(screen: Screen, memory: Holdfast, status: MemoryStatus) -> None:
     counts = status.core.counts
     screen.line(f"{screen.paint('Holdfast', 'bold')} at {status.core.home}")
     if not status.core.banks:
-        screen.line("Nothing is remembered yet. `holdfast ingest` reads your sessions.")
+        screen.line("The memory is empty. `holdfast ingest` reads your sessions.")
         return
     _print_banks(screen, memory, status.core)
     forge = f", {number(counts.pulls, 'pull')}, {number(counts.issues, 'issue')}"
@@ -119,27 +119,27 @@ def _print_work(screen: Screen, health: Health) -> None:
         screen.line(f"{what}: {when}")
     running = f"running{f' ({health.worker.pid})' if health.worker.pid else ''}"
     events, size = number(health.inbox.events, "event"), amount(health.inbox.bytes)
-    waiting = f"{events} waiting ({size})" if health.inbox.events else "no events wait"
+    waiting = f"{events} waiting ({size})" if health.inbox.events else "no events waiting"
     screen.line(f"worker: {running if health.worker.running else 'not running'}; {waiting}")
     taken = [f"{what} {amount(size)}" for what, size in health.disk._asdict().items() if size]
     sizes = ", ".join(taken) or "nothing"
     screen.item(f"disk: {sizes}")
     kept = f"{health.archive.kept_days:g}"
-    screen.line(f"archive: Claude Code deletes transcripts after {kept} days")
+    screen.line(f"transcripts: Claude Code deletes them after {kept} days")
     if health.gone[0]:
         screen.line(
-            f"  gone from disk: {number(health.gone[0], 'transcript')} "
-            f"({number(health.gone[1], 'line')} kept)"
+            f"  deleted already: {number(health.gone[0], 'transcript')} "
+            f"({number(health.gone[1], 'line')} in memory)"
         )
 
 
 def _print_older(screen: Screen, older: OutdatedCounts) -> None:
     """Print what was derived by older rules or prompts, if anything."""
-    parts = [f"{number(older.rules, 'session')} by older rules"] * bool(older.rules)
-    parts += [f"{number(older.prompts, 'session')} by older prompts"] * bool(older.prompts)
-    parts += [f"{', '.join(older.stages)} behind"] * bool(older.stages)
+    parts = [f"{number(older.rules, 'session')} (older rules)"] * bool(older.rules)
+    parts += [f"{number(older.prompts, 'session')} (older prompts)"] * bool(older.prompts)
+    parts += [", ".join(older.stages)] * bool(older.stages)
     if parts:
-        screen.item(f"made: {'; '.join(parts)}. `holdfast refine --stale` makes it again")
+        screen.item(f"outdated: {'; '.join(parts)}. `holdfast refine --stale` updates them")
 
 
 def _print_banks(screen: Screen, memory: Holdfast, core: CoreStatus) -> None:
@@ -157,14 +157,14 @@ def _print_ledger(screen: Screen, core: CoreStatus) -> None:
     balance = core.balance
     screen.line(
         f"ledger: {number(balance.files, 'file')}, {number(balance.lines, 'line')} on disk "
-        "or once read"
+        "or already read"
     )
     screen.line(f"  {balance.captured:>9,} captured")
     for reason, count in (balance.skipped or {}).items():
         screen.line(f"  {count:>9,} skipped: {reason} ({SKIP_REASON_TEXT.get(reason, reason)})")
     screen.line(f"  {balance.failed:>9,} failed")
-    screen.line(f"  {balance.pending:>9,} still to be read")
-    total = f"  {balance.accounted + balance.pending:>9,} in all: "
+    screen.line(f"  {balance.pending:>9,} pending: not read yet")
+    total = f"  {balance.accounted + balance.pending:>9,} in total: "
     verdict = "every line is accounted for" if core.is_balanced else "THE BALANCE DOES NOT ADD UP"
     screen.line(total + screen.paint(verdict, "green" if core.is_balanced else "red"))
     if balance.redacted:
@@ -175,7 +175,7 @@ def _print_ledger(screen: Screen, core: CoreStatus) -> None:
 def _print_failures(screen: Screen, status: MemoryStatus) -> None:
     shown, failed = status.unreadable_lines[:_MAX_FAILED_LINES], status.core.balance.failed
     screen.section(
-        "lines that could not be read (kept, and tried again by newer versions):",
+        "lines that could not be read (newer versions try again):",
         (f"{path}:{line.line}  {line.reason}" for path, line in shown),
     )
     if failed > len(shown):

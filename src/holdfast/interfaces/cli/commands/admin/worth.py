@@ -101,7 +101,7 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
     each = number(round(worth.tokens / max(1, worth.told)), "token")
     screen.wrap(
         f"{number(total.injected, 'text')} injected into {number(worth.told, 'session')}: about "
-        f"{number(worth.tokens, 'token')}, {each} a session. The definitions of the MCP tools "
+        f"{number(worth.tokens, 'token')}, {each} per session. The definitions of the MCP tools "
         f"take about {number(_tool_tokens(), 'token')} more in each session."
     )
     heads = ("", "texts", *(name for name in OutcomeCounts._fields[1:]))
@@ -111,11 +111,11 @@ def _print_injected(screen: Screen, worth: UsageReport) -> None:
         screen.line(f"{name:>10}{cells}")
     judged = total.used + total.ignored + total.wrong
     if not judged:
-        screen.line("none was judged yet: that is done once a session has been quiet for 2 hours")
+        screen.line("not judged yet: a session is judged after 2 hours without activity")
     if judged:
         how = ", ".join(f"{name} {count:,}" for name, count in worth.uses.items())
         screen.line(
-            f"of {judged:,} that arrived and were judged, {total.used / judged:.0%} were used"
+            f"of {judged:,} judged texts, {total.used / judged:.0%} were used"
             + (f" ({how})" if how else "")
         )
 
@@ -156,19 +156,19 @@ def _print_cost(screen: Screen, worth: UsageReport) -> None:
 def _failure(worth: UsageReport) -> str:
     if worth.failure is None:
         return "none known"
-    open_still = " (still to be done)" if worth.failure.open else ""
+    open_still = " (not repeated yet)" if worth.failure.open else ""
     return f"{ago(worth.failure.time)}{open_still}: {worth.failure.what}"
 
 
 def _print_own(screen: Screen, worth: UsageReport) -> None:
     own = worth.own
     if own is None:
-        screen.line("your own history gives no questions yet; `holdfast eval --own` says why")
+        screen.line("your history is too short to measure; see `holdfast eval --own`")
         return
     first, five = own.measures["session_hit@1"], own.measures["session_hit@5"]
     chance = own.chance.get("session_hit@5")
     by_chance = f" (by chance {chance:.2f})" if chance is not None else ""
     screen.item(
-        f"asked {number(own.questions, 'request')} of your own history as on its day: the right "
-        f"session came first in {first:.2f}, among the first five in {five:.2f}{by_chance}"
+        f"{number(own.questions, 'request')} of your own history, searched as on that day: a "
+        f"related session was first for {first:.2f}, among the first five for {five:.2f}{by_chance}"
     )

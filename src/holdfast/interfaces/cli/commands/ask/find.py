@@ -94,7 +94,7 @@ def _print_finding(screen: Screen, finding: Finding, wanted_file: str, bank: str
     head = f"{minute(finding.time) or 'undated':<16}  {finding.type:<9}  "
     screen.line(screen.paint(head, "bold") + truncate(finding.title, screen.width - len(head)))
     if finding.ended:
-        screen.line(f"{_INDENT}does not hold any more: {finding.ended}")
+        screen.line(f"{_INDENT}no longer valid: {finding.ended}")
     width = screen.width - len(_INDENT)
     for verb, files in (("changed", finding.files), ("read", finding.files_read)):
         if files:

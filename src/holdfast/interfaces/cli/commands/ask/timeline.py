@@ -131,5 +131,5 @@ def _print_event(screen: Screen, event: Event, bank: str) -> None:
     styles = ("bold", "yellow") if event.anchor else ("bold",)
     screen.line(f"{screen.paint(head, *styles)}{lead}{title}{end}")
     if event.ended:
-        screen.line(f"{_INDENT}does not hold any more: {event.ended}")
+        screen.line(f"{_INDENT}no longer valid: {event.ended}")
     print_reference(screen, event.uri, _INDENT, event.session, bank)

@@ -70,8 +70,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
     elif brief.text:
         _print_text(screen, brief.text)
     else:
-        what = "Nothing settled bears on this prompt" if arguments.prompt else "Nothing to tell yet"
-        screen.wrap(f"{what}: a session would be told nothing. {hint}".strip())
+        what = "nothing is relevant to this prompt" if arguments.prompt else "nothing to inject yet"
+        screen.wrap(f"The brief is empty: {what}. {hint}".strip())
 
 
 def _print_text(screen: Screen, text: str) -> None:
@@ -95,7 +95,7 @@ def _print_log(screen: Screen, injections: list[Injection], as_json: bool) -> No
     if as_json:
         return screen.json(injections)
     if not injections:
-        screen.line("Nothing was injected so far.")
+        screen.line("Nothing was injected yet.")
         return
     for one in injections:
         head = f"{minute(one.time)} {one.kind.value:<6} {one.session[:8]}"

@@ -61,7 +61,7 @@ def configure(parser: Parser) -> None:
         "path", nargs="?", default="", metavar="PATH|ID", help="the file or folder; of undo, the ID"
     )
     parser.option("--bank", "NAME", "the bank to put it in")
-    parser.flag("--dry-run", "only count what would come in")
+    parser.flag("--dry-run", "only count what would be imported")
     options.add(parser, "json")
 
 
@@ -76,7 +76,7 @@ def _records(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     usual = {**_DEFAULT_PATHS, "claude-memory": str(memory.settings.claude_dir)}
     path = Path(arguments.path or usual.get(arguments.format, ""))
     if not arguments.path and arguments.format not in usual:
-        raise InputError("Nothing is named to import.", "Give the path of a file or folder.")
+        raise InputError("No file is given.", "Give the path of a file or folder.")
     progress = Progress("read", lambda count: number(count, "record"))
     result = memory.imports.import_records(
         arguments.format, path, arguments.bank, arguments.dry_run, lambda read: progress(read, read)
@@ -110,7 +110,7 @@ def _print(screen: Screen, result: ImportResult, dry_run: bool) -> None:
     elif dry_run:
         screen.line("Nothing was imported: this was a dry run.")
     else:
-        screen.line(f"Imported as {result.uri}. `holdfast import undo ID` takes it back.")
+        screen.line(f"Imported as {result.uri}. `holdfast import undo ID` undoes it.")
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -145,13 +145,13 @@ def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
 
 def _undo(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not arguments.path:
-        raise InputError("No import is named.", "`holdfast import list` names them.")
+        raise InputError("No import is given.", "`holdfast import list` lists them.")
     undone = memory.imports.undo_import(arguments.path)
     memory.ingestion.update()
     if arguments.json:
         return screen.json({"undone": undone})
     for entry in undone:
-        screen.line(f"Taken back: {entry.text}, of {day(entry.time)}.")
+        screen.line(f"Undone: {entry.text}, of {day(entry.time)}.")
 
 
 def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
@@ -173,7 +173,7 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
 
 def _conversation(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not arguments.bank:
-        raise InputError("A dialogue needs a bank to go into.", "Name it: --bank NAME.")
+        raise InputError("A dialogue needs a bank.", "Name it: --bank NAME.")
     path = Path(arguments.path).expanduser()
     report = memory.imports.import_conversation(path, arguments.bank, arguments.dry_run)
     if arguments.json:

@@ -97,7 +97,7 @@ def run(
             return _estimate(screen, memory, inputs, repositories, arguments.json)
         report = None
         for problem in problems:
-            Screen(sys.stderr).line(f"holdfast: left out: {problem}")
+            Screen(sys.stderr).line(f"holdfast: skipped: {problem}")
         commits = [_read_history(memory, path, arguments) for path in repositories]
         with open_executors(arguments.workers) as executors, IngestProgress(arguments.json) as bar:
             if inputs:
@@ -146,13 +146,13 @@ def _print_joins(screen: Screen, joined: Sequence[BankJoin], proposed: Sequence[
     """Print which banks were merged, and which ones a person should decide about."""
     if joined:
         screen.line(
-            f"{number(len(joined), 'bank')} of folders that are gone went into the bank of the "
+            f"{number(len(joined), 'bank')} of deleted folders merged into the bank of the "
             "same project:"
         )
     for join in joined:
         screen.item(f"- {join.bank} ({join.bank_id}) into {join.into}: {join.reason}.", "  ")
     if joined:
-        screen.line("  `holdfast bank unmerge ID` takes one back.")
+        screen.line("  `holdfast bank unmerge ID` undoes one.")
     for join in proposed:
         screen.item(f"{join.bank} and {join.into} may be one project: {join.reason}.", "")
         screen.line(f"  If so: {join.command}")
@@ -166,7 +166,7 @@ def _print_histories(screen: Screen, paths: Sequence[Path], logs: Sequence[Histo
             f"of them new, in bank {log.bank}."
         )
         if log.astray:
-            screen.line(f"  {log.astray:,} of them are not part of what is checked out.")
+            screen.line(f"  {log.astray:,} of them are not in HEAD.")
 
 
 def _nothing_there(screen: Screen, as_json: bool) -> None:
@@ -303,7 +303,7 @@ def _print(screen: Screen, report: IngestReport) -> None:
     if report.redacted:
         screen.line(f"  {number(report.redacted, 'secret')} redacted before storing.")
     for source in report.gone:
-        screen.line(f"  gone: {source.path} ({source.lines:,} lines of it are kept)")
+        screen.line(f"  deleted: {source.path} ({source.lines:,} lines of it are kept)")
     if report.unknown:
         screen.wrap(
             f"{number(report.unknown, 'line')} of kinds that this version does not know: an agent "

@@ -240,10 +240,10 @@ def _notes(
             "pipx, and run setup again."
         )
     if with_plugin:
-        notes.append("The plugin brings hooks and server; they are not in the settings as well.")
+        notes.append("Hooks and server are in the plugin, so they are not added to the settings.")
     notes += other_agents.also_here(settings)
     if where.scope is host.Scope.PROJECT:
-        notes.append(f"{where.hooks_file} is yours alone: do not commit it.")
+        notes.append(f"{where.hooks_file} is for you only: do not commit it.")
     return notes
 
 
@@ -282,7 +282,7 @@ def _install_plugin(paths: HomePaths, where: host.SettingsFiles, enabled: bool) 
     if not result.ok:
         typed = " && ".join(f"claude plugin {shlex.join(command)}" for command in commands)
         why = f"Claude Code said: {result.output}" if program else "`claude` is not on the path."
-        raise InputError(f"The plugin lies in {folder}, but is not installed. {why}", typed)
+        raise InputError(f"The plugin is in {folder}, but is not installed. {why}", typed)
     record, after = InstallRecord(paths.home), load(where.hooks_file)
     if record.is_untouched(where.hooks_file, before.raw):
         record.update(where.hooks_file, after.raw)
@@ -331,7 +331,7 @@ def _show_first_session(screen: Screen, settings: Settings, done: bool) -> None:
     if not done:
         return
     screen.title("Done.", "bold")
-    screen.line("  - Start `claude`. Sessions that run now go on without Holdfast.")
+    screen.line("  - Start `claude`. Running sessions continue without Holdfast.")
     if brief is None:
-        screen.line("  - Nothing is known yet: your first session has no brief, the second has.")
+        screen.line("  - The memory is empty: your first session has no brief, the second one has.")
     screen.line("  - `holdfast status` shows whether it works.")

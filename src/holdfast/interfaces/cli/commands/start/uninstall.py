@@ -143,10 +143,10 @@ def _print_done(screen: Screen, paths: HomePaths, data: bool, stays: bool) -> No
         return
     gone = uninstall.remove_home(paths)
     if data:
-        others = "" if gone else f" {paths.home} stays: there is more in it that is not ours."
+        others = "" if gone else f" {paths.home} stays: it contains files of other programs."
         screen.line(f"Done. The memory is gone.{others}")
     elif gone:
-        screen.line("Done. Nothing was remembered yet, and nothing is left.")
+        screen.line("Done. The memory was empty; nothing is left.")
     else:
-        screen.line(f"Done. What is remembered stays in {paths.home}; `holdfast ask` still works.")
+        screen.line(f"Done. The memory stays in {paths.home}; `holdfast ask` still works.")
     screen.line("`holdfast setup` installs it again.")

@@ -75,9 +75,7 @@ def _run_share(screen: Screen, arguments: Arguments) -> None:
         if arguments.list:
             return _list(screen, memory.sharing.list_shared(place), arguments.json)
         if not arguments.uri and not arguments.push:
-            raise InputError(
-                "Nothing is named to be shared.", "Name records by their URIs, or use --list."
-            )
+            raise InputError("No record is given.", "Name records by their URIs, or use --list.")
         if not arguments.uri:
             return _push(screen, memory, place, remote, arguments.json)
         planned = memory.sharing.plan_share(arguments.uri, place, arguments.note, arguments.bank)
