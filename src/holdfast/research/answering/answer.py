@@ -45,6 +45,11 @@ from holdfast.research.answering.confidence import (
     turn_of,
     unknown_names,
 )
+from holdfast.research.answering.fixed_states import (
+    PUSHED_BACK,
+    change_since,
+    with_changes_first,
+)
 from holdfast.research.answering.later_quotes import with_later_first
 from holdfast.research.answering.quoted_status import QuotedStatuses
 from holdfast.research.answering.quoting import (
@@ -303,6 +308,8 @@ def _choose(
         return _quote(reader, hit, asked, statuses)
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote_of)
+    if not asked.is_of_problem:
+        ordered = with_changes_first(reader, ordered, accepts, quote_of)
     if asked.wants_replies:
         ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote_of)
     # What people wrote into the memory file wins against anything else.
@@ -323,6 +330,8 @@ def _quote(reader: Reader, hit: Hit, question: Question, statuses: QuotedStatuse
     factors = _DONE_FACTORS if question.asks_what_was_done else _KIND_FACTORS
     score *= _WEIGHTS.corrected if hit.corrected else factors.get(hit.kind, 1.0)
     score *= statuses.weight(hit, part.sentence)
+    if not question.is_of_problem and change_since(reader, hit, part.sentence) is not None:
+        score *= PUSHED_BACK
     sentence = truncate(part.quoted, longest_quote(hit))
     return Quote(hit, sentence, part.covered, score, states=part.states)
 

@@ -23,7 +23,7 @@ from holdfast.store.protocol import Reader
 # Only the first quotes are read as the answer.
 _COMPLETED = 2
 # A reply that covers less of the question is about something else.
-_MIN_COVERED = 0.1
+MIN_COVERED = 0.1
 
 
 def with_replies(
@@ -44,7 +44,7 @@ def with_replies(
             reply = _reply_to(reader, item, asks_why)
             if reply is not None and accepts(reply):
                 said = quote(_without_repeats(_without_title(reply), item.sentence))
-                order += [said._replace(hit=reply)] if said.covered >= _MIN_COVERED else []
+                order += [said._replace(hit=reply)] if said.covered >= MIN_COVERED else []
     return order[:MAX_CITATIONS]
 
 
@@ -54,8 +54,11 @@ def _reply_to(reader: Reader, item: Quote, asks_why: bool) -> Hit | None:
     explains = any(relation.how == "causes" for relation in causal_relations(item.sentence))
     is_reason = asks_why and (explains or states_decision(item.sentence))
     exchange = None if is_reason else _exchange_after(reader, item)
-    if exchange is None:
-        return None
+    return closing_hit(reader, exchange, item) if exchange is not None else None
+
+
+def closing_hit(reader: Reader, exchange: Exchange, item: Quote) -> Hit | None:
+    """The hit of an exchange, as good as a quote's, if its closing reply states something."""
     candidate = Candidate(exchange_passage(exchange), score=item.hit.score, ended=())
     hit = replace(make_hit(reader, candidate), why=item.hit.why)
     return hit if statements(_without_title(hit)) else None

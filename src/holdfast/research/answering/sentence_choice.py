@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from holdfast.language import (
     causal_relations,
     collapse_spaces,
+    describes_failure,
     is_chatter,
     sentences,
     states_decision,
@@ -71,6 +72,10 @@ _ASKS_FOR_PROGRESS = regex(
     r"verified|finished|done yet|ready|status)\b",
     re.IGNORECASE,
 )
+_ASKS_FOR_PROBLEM = regex(
+    r"\b(?:problems?|issues?|symptoms?|complain\w*|happened|trouble|before|used to)\b",
+    re.IGNORECASE,
+)
 _ASKS_WHY = regex(
     r"\b(?:why|how come|reasons?|what (?:made|makes|caused|causes|led)|causes?)\b", re.IGNORECASE
 )
@@ -78,18 +83,24 @@ _ASKS_WHY = regex(
 
 class Question(NamedTuple):
     """What is asked: the weights of its words, and whether it asks for a cause, how something is,
-    what was done about something, and whether that went as it should."""
+    what was done about something, whether that went as it should, and what is or was wrong."""
 
     weights: Mapping[str, float]
     asks_why: bool = False
     asks_how: bool = False
     asks_what_was_done: bool = False
     asks_for_progress: bool = False
+    asks_for_problem: bool = False
 
     @property
     def wants_replies(self) -> bool:
         """Whether what came of something belongs to the answer."""
         return self.asks_why or self.asks_how or self.asks_what_was_done
+
+    @property
+    def is_of_problem(self) -> bool:
+        """Whether what was wrong answers it, though it was changed since."""
+        return self.asks_for_problem or self.asks_why or self.asks_what_was_done
 
 
 def read_question(question: str, weights: Mapping[str, float]) -> Question:
@@ -100,6 +111,7 @@ def read_question(question: str, weights: Mapping[str, float]) -> Question:
         _ASKS_HOW.search(question) is not None,
         _ASKS_WHAT_WAS_DONE.search(question) is not None,
         _ASKS_FOR_PROGRESS.search(question) is not None,
+        describes_failure(question) or _ASKS_FOR_PROBLEM.search(question) is not None,
     )
 
 

@@ -1,0 +1,106 @@
+"""Tells what was wrong before a fix from how things are now.
+
+A session describes a problem in the words that a question has ("the export button fails with …"),
+then changes that, and reports the change in other words. The description is history from then on:
+it is quoted behind what closes the exchange of the change, and marked. A question about the problem
+itself is answered by it as before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from holdfast.language import content_stems, describes_failure, plain
+from holdfast.lazy_named_tuple import NamedTuple
+from holdfast.model.query import Hit
+from holdfast.model.records import Exchange, Outcome
+from holdfast.regex import regex
+from holdfast.research.answering.confidence import exchange_of, turn_of
+from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
+from holdfast.research.answering.replies import MIN_COVERED, closing_hit
+from holdfast.store.protocol import Reader
+
+# Put before the quote of such a description.
+LEAD = "before it was changed: "
+# What such a quote counts for, against 1 for any other: less than what the change says of it.
+PUSHED_BACK = 0.6
+# A later exchange of the session is about the same if it shares so many words with the description.
+_SHARED_STEMS = 2
+# Says how something is; what it was, or that it is mended, needs no mark.
+_IS_SO = regex(
+    r"\b(?:is|are|does(?:n['’]t| not)?|do(?:n['’]t| not)|fails?|crashes|hangs|breaks|leaks|throws?|"
+    r"raises?|returns?|shows?|gets?|keeps?|cannot|can['’]?t|still|missing|has|have|goes|stays|"
+    r"says?|gives?|times out)\b",
+    re.IGNORECASE,
+)
+_IS_MENDED = regex(
+    r"\b(?:fix(?:ed|es)|solved|resolved|repaired|mended|corrected|no longer|any ?more|instead|"
+    r"now|was|were|had been|used to)\b",
+    re.IGNORECASE,
+)
+
+
+def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
+    """The exchange that changed what a sentence of a hit describes as wrong; None if none did, or
+    if it describes nothing of the kind."""
+    words = plain(sentence)
+    if not describes_failure(words) or not _IS_SO.search(words) or _IS_MENDED.search(words):
+        return None
+    place = _place(reader, hit, words)
+    stems = content_stems(sentence)
+    for exchange in reader.sessions.exchanges(hit.bank, place.session) if place else ():
+        is_change = exchange.outcome is Outcome.DONE and bool(exchange.files_modified)
+        if not is_change or exchange.last_seq <= place.seq or words in plain(exchange.summary):
+            continue
+        about = content_stems(f"{exchange.title} {exchange.summary}")
+        if exchange.first_seq <= place.seq or len(stems & about) >= _SHARED_STEMS:
+            return exchange
+    return None
+
+
+class _Place(NamedTuple):
+    """Where something was said."""
+
+    session: str
+    seq: int
+
+
+def _place(reader: Reader, hit: Hit, words: str) -> _Place | None:
+    """Where a sentence of a hit was said: in its turn; at the start or the end of its exchange, or
+    of the one that a memory was retained from."""
+    turn = turn_of(reader, hit)
+    if turn is not None:
+        return _Place(turn.session, turn.seq)
+    for exchange in reader.records.find(hit.bank, "exchange", exchange_of(reader, hit), 1):
+        if isinstance(exchange, Exchange):
+            was_asked = words in plain(exchange.title)
+            return _Place(exchange.session, exchange.first_seq if was_asked else exchange.last_seq)
+    return None
+
+
+def with_changes_first(
+    reader: Reader,
+    chosen: Sequence[Quote],
+    accepts: Callable[[Hit], bool],
+    quote: Callable[[Hit], Quote],
+) -> list[Quote]:
+    """The quotes, those of what was changed since last and marked; what closes the exchange of the
+    change before them, if it is about the question and not quoted yet."""
+    current: list[Quote] = []
+    former: list[Quote] = []
+    changes: dict[str, tuple[Exchange, Quote]] = {}
+    for item in chosen:
+        change = change_since(reader, item.hit, item.sentence)
+        if change is None:
+            current.append(item)
+        else:
+            former.append(item._replace(lead=item.lead or LEAD))
+            changes.setdefault(change.id, (change, item))
+    quoted = {exchange_of(reader, item.hit) for item in current}
+    for id, (change, item) in changes.items():
+        hit = closing_hit(reader, change, item) if id not in quoted else None
+        closing = quote(hit) if hit is not None and accepts(hit) else None
+        if closing is not None and closing.covered >= MIN_COVERED:
+            current.append(closing)
+    return [*current, *former][:MAX_CITATIONS]
