@@ -20,15 +20,15 @@ _QUERY: Object = {"type": "string", "description": "Words, names, a phrase, or a
 _LAYER: Object = {
     "type": "string",
     "enum": list(LAYERS),
-    "description": "Where to look: rules (files that people review), summaries (of sessions, and "
-    "concepts), observations (requests and what came of them, memories, facts), transcripts (every "
+    "description": "The layer to search: rules (files that people review), summaries (of sessions, "
+    "and concepts), observations (requests and results, memories, facts), transcripts (every "
     "turn), team (commits, pulls, issues), or all (default).",
 }
 _LIMIT: Object = {
     "type": "integer",
     "minimum": 1,
     "maximum": MAX_LIMIT,
-    "description": f"How many results at most (default {DEFAULT_LIMIT}).",
+    "description": f"Maximum number of results (default {DEFAULT_LIMIT}).",
 }
 _EXPANSION: Object = {
     "type": "string",
@@ -40,13 +40,13 @@ _TIMEOUT: Object = {
     "type": "integer",
     "minimum": 100,
     "maximum": MAX_TIMEOUT_MS,
-    "description": f"Milliseconds that it may take (default {DEFAULT_TIMEOUT_MS}).",
+    "description": f"Time limit in milliseconds (default {DEFAULT_TIMEOUT_MS}).",
 }
 _KIND: Object = {
     "type": "string",
     "enum": list(KINDS),
-    "description": "Only memories, facts and rules that say something of this kind: a lesson is a "
-    "cause that was found or a trap, an outcome what was delivered, a todo what was left open.",
+    "description": "Only memories, facts and rules of this kind: a lesson is a cause that was "
+    "found or a pitfall, an outcome what was delivered, a todo what was left open.",
 }
 _SEARCH: Object = {
     "query": _QUERY,
@@ -61,31 +61,31 @@ MEMORY_TOOLS = (
         "memory_search_fts",
         "Search by words",
         "Full-text search (BM25) over the layers of memory. Use it for exact words: names of "
-        "files and functions, error messages, phrases. Some milliseconds.",
+        "files and functions, error messages, phrases. Takes milliseconds.",
         _SEARCH,
         ("query",),
     ),
     Tool(
         "memory_search_vector",
         "Search by meaning",
-        "Search by likeness of meaning, in whatever words. Use it for questions about an idea "
-        "whose words you do not know.",
+        "Search by meaning, in any wording. Use it for questions about an idea whose words you "
+        "do not know.",
         _SEARCH,
         ("query",),
     ),
     Tool(
         "memory_search_hybrid",
         "Search by words and meaning",
-        "Both, put together by reciprocal rank fusion. Use it where you would use either.",
+        "Full text and meaning, combined by reciprocal rank fusion. Use it if either may fit.",
         _SEARCH,
         ("query",),
     ),
     Tool(
         "memory_search_multi_strategy",
         "Search by several strategies",
-        "Race several strategies side by side (direct_fts, expanded_fts, semantic, summaries) and "
-        "fuse what they find by rank; what several of them found is surer, and the confidence "
-        "tells. Use it for most questions.",
+        "Run several strategies in parallel (direct_fts, expanded_fts, semantic, summaries) and "
+        "fuse their results by rank. Results that several of them found raise the confidence. Use "
+        "it for most questions.",
         {
             **_SEARCH,
             "timeout": _TIMEOUT,
@@ -101,14 +101,14 @@ MEMORY_TOOLS = (
     Tool(
         "memory_search_with_fallbacks",
         "Search until something is found",
-        "The best search there is, with a floor under what counts as found. Where nothing does, it "
-        "looks at the sessions of the time asked about, greps raw transcripts, and at last says "
-        "what to ask instead. Use it when an answer matters more than time.",
+        "The best search, with a relevance threshold. If nothing reaches it, this tries the "
+        "sessions of the time in question, then the raw transcripts, and finally suggests other "
+        "queries. Use it when an answer matters more than time.",
         {
             **_SEARCH,
             "enableGrep": {
                 "type": "boolean",
-                "description": "Whether raw transcripts may be searched (default true).",
+                "description": "Also search raw transcripts (default true).",
             },
             "grepTimeout": _TIMEOUT,
         },
@@ -117,21 +117,21 @@ MEMORY_TOOLS = (
     Tool(
         "memory_list_layers",
         "List the layers",
-        "Which layers of memory there are, and how much each holds. Use it first.",
+        "The layers of memory and their sizes. Use it first.",
         {},
     ),
     Tool(
         "memory_scan_recent_sessions",
         "Scan recent sessions",
-        "The latest sessions with what was asked, done and left open. Use it for questions such as "
-        '"what was I working on yesterday"; without a query it gives the latest.',
+        "Sessions with what was asked, done and left open. Use it for questions such as "
+        '"what was I working on yesterday"; without a query it returns the latest.',
         {"query": _QUERY, "limit": _LIMIT},
     ),
     Tool(
         "memory_grep_transcripts",
         "Grep transcripts",
-        "Search the raw transcripts for exact text, tools' output included. Slow: a last resort, "
-        "when the others found nothing.",
+        "Search the raw transcripts for exact text, including tool output. Slow: use it only if "
+        "the others found nothing.",
         {"query": _QUERY, "limit": _LIMIT, "timeout": _TIMEOUT},
         ("query",),
     ),

@@ -25,30 +25,35 @@ _QUERY: Object = {"type": "string", "description": "Words, names, or a question.
 _FORMAT: Object = {
     "type": "string",
     "enum": list(FORMATS),
-    "description": "index (default): titles, dates, costs; full: the texts, some ten times as many "
-    "tokens. Look at the index first.",
+    "description": "index (default): titles, dates, costs; full: the texts, about ten times as "
+    "many tokens. Look at the index first.",
 }
-_PROJECT: Object = {"type": "string", "description": "Another project than this folder's."}
+_PROJECT: Object = {"type": "string", "description": "Another project (default: this folder)."}
 _DATE: Object = {"type": ["string", "number"]}
 _DATE_RANGE: Object = {
     "type": "object",
     "properties": {"start": _DATE, "end": _DATE},
-    "description": "From and to: ISO dates, or milliseconds since 1970.",
+    "description": "ISO dates, or milliseconds since 1970.",
 }
 _DAYS: Object = {
     "type": "integer",
     "minimum": 0,
     "maximum": 100_000,
-    "description": f"Only the last so many days (default {DEFAULT_DAYS}; 0 for all), unless "
-    "dateRange tells from when.",
+    "description": f"Only the last N days (default {DEFAULT_DAYS}; 0 for all), unless "
+    "dateRange has a start.",
 }
 _LIMIT: Object = {
     "type": "integer",
     "minimum": 1,
     "maximum": MAX_LIMIT,
-    "description": f"How many at most (default {DEFAULT_LIMIT}).",
+    "description": f"Maximum number of results (default {DEFAULT_LIMIT}).",
 }
-_OFFSET: Object = {"type": "integer", "minimum": 0, "maximum": 10_000, "description": "Skip some."}
+_OFFSET: Object = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 10_000,
+    "description": "Results to skip.",
+}
 _ORDER: Object = {"type": "string", "enum": list(ORDERS)}
 _ONE_TYPE: Object = {"type": "string", "enum": list(TYPES)}
 _TYPE: Object = {"anyOf": [_ONE_TYPE, {"type": "array", "items": _ONE_TYPE}]}
@@ -69,19 +74,19 @@ SEARCH_TOOLS = (
     Tool(
         "search_observations",
         "Search observations",
-        "Find what was worked on: requests and what came of them, memories and facts, by words and "
-        "by meaning.",
+        "Find earlier work: requests and their results, memories and facts, by words and by "
+        "meaning.",
         {
             "query": _QUERY,
             **_COMMON,
-            "type": {**_TYPE, "description": "Only of these types."},
+            "type": {**_TYPE, "description": "Only these types."},
             "kind": {
                 "type": "string",
                 "enum": list(KINDS),
-                "description": "Only memories and facts that say something of this kind.",
+                "description": "Only memories and facts of this kind.",
             },
             "concepts": {**_STRINGS, "description": "Only with these keywords."},
-            "files": {**_STRINGS, "description": "Only what touched these files or folders/."},
+            "files": {**_STRINGS, "description": "Only work on these files or folders/."},
         },
         ("query",),
     ),
@@ -102,8 +107,8 @@ SEARCH_TOOLS = (
     Tool(
         "find_by_concept",
         "Find by concept",
-        "Observations about a concept: those that have it among their keywords, the latest first, "
-        "then those that mean it in other words.",
+        "Observations about a concept: those with this keyword, the latest first, then those with "
+        "the same meaning.",
         {"concept": {"type": "string"}, **_COMMON},
         ("concept",),
     ),
@@ -111,7 +116,7 @@ SEARCH_TOOLS = (
         "find_by_file",
         "Find by file",
         "Observations, commits and sessions that touched a file, the latest first. Takes a path, "
-        "the end of one, or a folder with a slash at its end.",
+        "the end of one, or a folder that ends with a slash.",
         {"filePath": {"type": "string"}, **_COMMON},
         ("filePath",),
     ),
@@ -125,13 +130,13 @@ SEARCH_TOOLS = (
     Tool(
         "get_recent_context",
         "Get recent context",
-        "The latest sessions, with what was done in each. Use it to pick up work.",
+        "The latest sessions, with what was done in each. Use it to resume work.",
         {
             "limit": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 20,
-                "description": f"How many sessions (default {DEFAULT_SESSIONS}).",
+                "description": f"Number of sessions (default {DEFAULT_SESSIONS}).",
             },
             "project": _PROJECT,
         },
@@ -147,8 +152,8 @@ SEARCH_TOOLS = (
     Tool(
         "get_timeline_by_query",
         "Get a timeline by query",
-        "What came before and after what speaks best of a query (mode auto, the default), or the "
-        "best few to choose an anchor from (mode interactive).",
+        "What came before and after the best match for a query (mode auto, the default), or the "
+        "best matches, to choose an anchor (mode interactive).",
         {
             "query": _QUERY,
             "mode": {"type": "string", "enum": list(MODES)},
@@ -158,7 +163,7 @@ SEARCH_TOOLS = (
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 20,
-                "description": f"How many to choose from (default {DEFAULT_SUGGESTIONS}).",
+                "description": f"Number of matches to choose from (default {DEFAULT_SUGGESTIONS}).",
             },
         },
         ("query",),

@@ -60,29 +60,29 @@ from holdfast.interfaces.ui.render import STATIC, Pages
 from holdfast.version import __version__
 
 _API_DESCRIPTION = """\
-Everything that the command line can do, for programs: with the token of the file that
-`holdfast browse` names (`Authorization: Bearer …`), or with a visitor's cookie and the key of its
-forms (`X-Form-Key`) for whatever changes something. Lists come in pages (`limit`, `cursor`); every
-error has the form `{"error": {"code", "message", "remedy"}}`."""
+The commands of Holdfast, for programs. Send the token of `holdfast browse`, or a key of `holdfast
+serve`, as `Authorization: Bearer …`. With a cookie, changes also need the form key (`X-Form-Key`).
+Lists have pages (`limit`, `cursor`). Every error has the form `{"error": {"code", "message",
+"remedy"}}`."""
 
 _SECURITY_SCHEMES = {
     "token": {
         "type": "http",
         "scheme": "bearer",
-        "description": "The token of the file that `holdfast browse` names, or a key of "
+        "description": "The token in the file that `holdfast browse` prints, or a key of "
         "`holdfast serve`.",
     },
     "cookie": {
         "type": "apiKey",
         "in": "cookie",
         "name": COOKIE,
-        "description": "What a browser got by a link or a login; for pages of this server.",
+        "description": "The cookie of a browser that signed in; for pages of this server.",
     },
     "formKey": {
         "type": "apiKey",
         "in": "header",
         "name": KEY_HEADER,
-        "description": "The key of the page's forms, for whatever a cookie changes.",
+        "description": "The form key of a page; required for changes with a cookie.",
     },
 }
 
@@ -199,7 +199,7 @@ _MAX_PROBLEM_CHARS = 1000
 _STORE_UNAVAILABLE = "The memory cannot be used right now."
 _DISK_FULL = (
     "Disk full: the memory cannot be written to.",
-    "Nothing was written. Whoever runs the server has to make room on its disk.",
+    "Nothing was written. The operator must free disk space on the server.",
 )
 # Our texts for errors that the framework raises.
 _FRAMEWORK_TEXTS = {

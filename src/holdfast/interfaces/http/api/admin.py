@@ -32,7 +32,7 @@ _Part = open_model("DigestPart", items=list[Item], more=int)
 _Pull = extend_model(model_of(ShareImport), "PullRecord", undone=bool)
 
 
-@router.task("GET /imports", open_model("Imports", imports=list[_Import]), "What was imported")
+@router.task("GET /imports", open_model("Imports", imports=list[_Import]), "List imports")
 def imports(memory: Holdfast, bank: Bank = "all") -> Json:
     """Every import with new records, and whether it was undone."""
     return {"imports": _with_undone(memory.imports.list_batches(bank))}
@@ -45,15 +45,15 @@ def _with_undone(batches: Iterable[tuple[object, bool]]) -> list[Json]:
 @router.task(
     "POST /imports/{id}/undo",
     open_model("ImportUndone", undone=list[Curation]),
-    "Take an import back",
+    "Undo an import",
     MemoryPool.run_long,
 )
 def undo_import(memory: Holdfast, id: UnitId) -> Json:
-    """All that it brought, into whatever banks."""
+    """Removes all its records, in all banks."""
     return {"undone": memory.imports.undo_import(id, author())}
 
 
-@router.task("GET /pulls", open_model("Pulls", pulls=list[_Pull]), "What was pulled")
+@router.task("GET /pulls", open_model("Pulls", pulls=list[_Pull]), "List pulls")
 def pulls(memory: Holdfast, bank: str) -> Json:
     """Every pull of shared records, and whether it was undone."""
     return {"pulls": _with_undone(memory.sharing.pulls(bank))}
@@ -62,19 +62,17 @@ def pulls(memory: Holdfast, bank: str) -> Json:
 @router.task(
     "POST /pulls/{id}/undo",
     open_model("PullUndone", undone=Curation),
-    "Take a pull back",
+    "Undo a pull",
     MemoryPool.run_long,
 )
 def undo_pull(memory: Holdfast, id: UnitId, bank: str) -> Json:
-    """What it replaced holds again."""
+    """Also restores the records that it replaced."""
     return {"undone": memory.sharing.undo_pull(id, bank, author())}
 
 
-@router.task(
-    "GET /backups", open_model("Backups", backups=list[dict[str, Any]]), "The backups in the home"
-)
+@router.task("GET /backups", open_model("Backups", backups=list[dict[str, Any]]), "List backups")
 def backups(memory: Holdfast) -> Json:
-    """The latest first."""
+    """Those in the home, the latest first."""
     known = list_backups(memory.settings)
     return {"backups": [{**one._asdict(), "path": str(one.path)} for one in known]}
 
@@ -82,28 +80,28 @@ def backups(memory: Holdfast) -> Json:
 @router.task(
     "POST /backups",
     open_model("BackedUp", path=str, bytes=int, rows=dict[str, Any]),
-    "Copy the whole memory into one file",
+    "Make a backup",
     MemoryPool.run_long,
     status=201,
 )
 def make_backup(memory: Holdfast) -> Json:
-    """In the home of the server, while others go on. No path is taken."""
+    """Writes one file into the home, while the server runs. Takes no path."""
     return backup_json(back_up(memory.settings))
 
 
 @router.task(
     "GET /providers",
     open_model("Providers", use=str, providers=list[dict[str, Any]]),
-    "Plugins that can be asked too",
+    "List plugins",
 )
 def providers(memory: Holdfast) -> Json:
-    """And how reliable each has been; nothing is started."""
+    """Those that can be queried, and how reliable each was. Starts nothing."""
     return providers_json(Providers(memory.settings, utc_now, Folder.home()), memory.settings)
 
 
-@router.task("GET /worth", open_model("Worth", bank=str, days=int), "What the memory was worth")
+@router.task("GET /worth", open_model("Worth", bank=str, days=int), "Get the usage report")
 def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> Json:
-    """By its own ledgers: what was put into sessions, and whether it was used, ignored or wrong."""
+    """What was injected into sessions, and whether it was used, ignored or wrong."""
     return usage_json(gather_usage(memory, bank, days))
 
 
@@ -118,7 +116,7 @@ def worth(memory: Holdfast, bank: Bank = "all", days: Days = 30) -> Json:
         **dict.fromkeys(("done", "decided", "learned", "open", "wrong"), _Part),
         ignored_injections=int,
     ),
-    "What a time came to",
+    "Get the digest of a period",
 )
 def time_digest(
     memory: Holdfast,
@@ -128,8 +126,8 @@ def time_digest(
     until: Day = "",
     limit: Limit = 15,
 ) -> Json:
-    """What was done, decided, learned and left open in the last days, or from one date to the end
-    of another, and what memory got wrong."""
+    """What was done, decided, learned and left open, and where memory was wrong: in the last
+    `days`, or from `since` to the end of `until`."""
     if until and not since:
-        raise InputError("until says where since ends.", "Give since too.")
+        raise InputError("`until` needs `since`.", "Send both.")
     return digest_json(digest(memory, bank, *read_period(utc_now(), days, since, until), limit))

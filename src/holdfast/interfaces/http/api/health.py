@@ -21,7 +21,7 @@ _Checkup = open_model(
 )
 _Status = open_model(
     "Status",
-    "Whether capture works, what is remembered, and the account of every input line.",
+    "The state of capture, counts of records, and the ledger of input lines.",
     bank=str,
     home=str,
     sessions=int,
@@ -36,25 +36,25 @@ _Status = open_model(
 )
 
 
-@router.task("GET /status", _Status, "How the memory stands")
+@router.task("GET /status", _Status, "Get the status")
 def status(memory: Holdfast, bank: Bank = "all", cost: bool = False) -> Json:
-    """The same as `holdfast status --json`; with `cost` the whole account of model services."""
+    """The same as `holdfast status --json`; with `cost` also all costs of model services."""
     return status_json(memory, bank, None, cost)
 
 
 @router.task(
     "GET /cost",
     open_model("Cost", model=str | None, tokens=int, usd=float | None, days=list[dict[str, Any]]),
-    "What model services took",
+    "Get the costs of model services",
 )
 def cost(memory: Holdfast) -> Json:
-    """By day, operation and model; caps, pauses, and calls that failed."""
+    """By day, operation and model; caps, pauses and failed calls."""
     return cost_json(gather_costs(memory), True)
 
 
-@router.task("GET /doctor", _Checkup, "Check that everything is in order", MemoryPool.run_long)
+@router.task("GET /doctor", _Checkup, "Run health checks", MemoryPool.run_long)
 def doctor(memory: Holdfast) -> Json:
-    """Says what is wrong and how to fix it; changes nothing."""
+    """Lists problems and how to fix them. Changes nothing."""
     return _checkup(memory, ())
 
 
@@ -67,16 +67,16 @@ def _checkup(memory: Holdfast, fixed: Any) -> Json:
 
 
 class FixConfirmation(RequestBody):
-    """That it is meant."""
+    """The confirmation of fixes."""
 
     confirm: Literal["fix", "fix all"] = Field(
-        description='"fix all" also takes away what is broken, and does what takes long.'
+        description='"fix all" also deletes broken parts, and runs slow fixes.'
     )
 
 
-@router.task("POST /doctor/fix", _Checkup, "Fix what can be fixed", MemoryPool.run_long)
+@router.task("POST /doctor/fix", _Checkup, "Fix problems", MemoryPool.run_long)
 def fix(memory: Holdfast, body: FixConfirmation) -> Json:
-    """What takes something away is only done where `confirm` says so."""
+    """Fixes that delete something run only with `"confirm": "fix all"`."""
     from holdfast.app.doctor.examine import run_fixes
 
     return _checkup(memory, run_fixes(memory.settings, None, lambda _: body.confirm == "fix all"))
@@ -85,10 +85,10 @@ def fix(memory: Holdfast, body: FixConfirmation) -> Json:
 @router.task(
     "GET /injections",
     open_model("Injections", injections=list[Injection]),
-    "What was put into sessions, and its fate",
+    "List injected context",
 )
 def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
-    """The latest first."""
+    """What was injected into sessions, and whether it was used; the latest first."""
     found = memory.store.injections.latest(memory.context.bank_id(bank), limit=limit)
     return {"injections": found}
 
@@ -96,10 +96,10 @@ def injections(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
 @router.task(
     "POST /ingest",
     open_model("Ingested", transcripts=IngestReport | None),
-    "Read what is new in your own transcripts",
+    "Read new transcripts",
     MemoryPool.run_long,
 )
 def ingest(memory: Holdfast) -> Json:
-    """Those of the user's agent, where it keeps them; no path is taken."""
+    """Those of the server's user, where the agents store them. Takes no path."""
     inputs = memory.ingestion.find([])
     return {"transcripts": memory.ingest(inputs) if inputs else None}

@@ -58,14 +58,14 @@ _Concept = open_model(
     trust=str,
     bank=str,
 )
-_StoredMemory = open_model("Kept", "A memory that was kept.", uri=str, bank=str, record=Memory)
+_StoredMemory = open_model("Kept", "A saved memory.", uri=str, bank=str, record=Memory)
 _Entity = model_with_uri(Entity, "bank")
 
 
 @router.task(
     "GET /facts",
     page_model("facts", model_with_uri(Fact), bank=str, dropped=dict[str, int]),
-    "Facts: rules, solutions, core logic",
+    "List facts",
 )
 def facts(
     memory: Holdfast,
@@ -75,8 +75,8 @@ def facts(
     limit: Limit = 50,
     cursor: Cursor = "",
 ) -> Json:
-    """Those in force, the latest first; with `all` also those that ended. `kind` is that of a fact,
-    or of what it says: solutions are lessons, core logic is of kind `fact`."""
+    """Rules, solutions and core logic in force, the latest first; with `all` also superseded and
+    retracted ones. As a `kind`, `lesson` includes solutions, and `fact` core logic."""
     found = facts_page(memory, bank, kind.value if kind else "", all, limit, cursor)
     return {
         "bank": _bank_name(memory, bank),
@@ -85,9 +85,9 @@ def facts(
     }
 
 
-@router.task("GET /concepts", page_model("concepts", _Concept, bank=str), "Concepts")
+@router.task("GET /concepts", page_model("concepts", _Concept, bank=str), "List concepts")
 def concepts(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
-    """What a project is about; the one that was touched last first."""
+    """The topics of a project, the latest changed first."""
     names = memory.context.bank_names()
     page, more = concepts_page(memory, bank, limit, cursor)
     endings = RecordEndings(memory.reader)
@@ -102,9 +102,9 @@ def _bank_name(memory: Holdfast, bank: str) -> str:
     return memory.context.bank_name(memory.context.bank_id(bank))
 
 
-@router.task("GET /concepts/{id:path}", _Concept, "One concept")
+@router.task("GET /concepts/{id:path}", _Concept, "Get a concept")
 def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
-    """By its name, a part of it, or its id; with its history and its members."""
+    """By its name, a part of the name, or its id; with its history and members."""
     one = memory.browse.concept(id, bank)
     return json_shapes.concept_details_json(
         one, memory.show(uri("concept", one.id)), memory.context.bank_names()
@@ -114,23 +114,23 @@ def concept(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
 @router.task(
     "GET /keywords",
     open_model("Keywords", bank=str, keywords=list[Keyword]),
-    "The keywords of a bank",
+    "List keywords",
 )
 def keywords(memory: Holdfast, bank: Bank = "all", limit: Limit = 50) -> Json:
-    """The most frequent first."""
+    """Those of a bank, the most frequent first."""
     return {"bank": _bank_name(memory, bank), "keywords": memory.browse.keywords(bank, limit)}
 
 
-@router.task("GET /keywords/leads", model_of(KeywordHits), "What words lead to")
+@router.task("GET /keywords/leads", model_of(KeywordHits), "Find records by keywords")
 def leads(memory: Holdfast, words: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
-    """Facts, concepts and exchanges that bear these words."""
+    """Facts, concepts and exchanges with these keywords."""
     found = memory.browse.keyword(words, bank, limit)
     return json_shapes.keyword_hits_json(
         found, _bank_name(memory, bank), memory.context.bank_names()
     )
 
 
-@router.task("GET /entities", page_model("entities", _Entity), "Entities")
+@router.task("GET /entities", page_model("entities", _Entity), "List entities")
 def entities(
     memory: Holdfast,
     bank: Bank = "all",
@@ -138,7 +138,7 @@ def entities(
     limit: Limit = 50,
     cursor: Cursor = "",
 ) -> Json:
-    """Who and what is involved; those in most records first."""
+    """People, components, files and concepts; those in most records first."""
     page, more = entities_page(memory, bank, kind.value if kind else "", limit, cursor)
     return {"entities": [json_shapes.entity_json(one) for one in page], "cursor": more}
 
@@ -148,22 +148,22 @@ def entities(
     open_model(
         "EntityAbout", entity=_Entity, records=list[Any], together=list[Any], links=list[Any]
     ),
-    "One entity",
+    "Get an entity",
 )
 def entity(memory: Holdfast, name: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
-    """By any of its spellings, its URI or its id: what mentions it, what occurs with it, and how
-    that is linked."""
+    """By any of its names, its URI or its id: the records that mention it, entities that occur
+    with it, and links."""
     return json_shapes.entity_details_json(memory.browse.about_entity(name, bank, limit))
 
 
 @router.task(
     "GET /entities/communities",
     open_model("Communities", communities=list[list[_Entity]]),
-    "Entities that occur together",
+    "List groups of entities",
     MemoryPool.run,
 )
 def communities(memory: Holdfast, bank: Bank = "all", limit: Limit = 20) -> Json:
-    """The largest groups first."""
+    """Entities that are mentioned together, the largest groups first."""
     groups = memory.browse.communities(bank)[:limit]
     return {"communities": [[json_shapes.entity_json(one) for one in group] for group in groups]}
 
@@ -177,7 +177,7 @@ class EntityMerge(RequestBody):
 
 
 class EntitySplit(RequestBody):
-    """A name that stands by itself."""
+    """A name to separate from an entity."""
 
     name: str = Field(min_length=1, max_length=300)
     alias: str = Field(min_length=1, max_length=300)
@@ -187,16 +187,16 @@ class EntitySplit(RequestBody):
 _Decided = open_model("EntityDecided", decision=Curation, entity=_Entity)
 
 
-@router.task("POST /entities/merge", _Decided, "Let two entities be one")
+@router.task("POST /entities/merge", _Decided, "Merge two entities")
 def merge_entities(memory: Holdfast, body: EntityMerge) -> Json:
-    """Each named by any of its spellings; `POST /undo` takes it back."""
+    """Each is given by any of its names. `POST /undo` reverts it."""
     decision = memory.curation.merge_entities(body.name, body.into, body.bank, author())
     return _decided_entity(memory, decision, body)
 
 
-@router.task("POST /entities/split", _Decided, "Let a spelling stand by itself")
+@router.task("POST /entities/split", _Decided, "Split a name from an entity")
 def split_entity(memory: Holdfast, body: EntitySplit) -> Json:
-    """`POST /undo` takes it back."""
+    """`POST /undo` reverts it."""
     decision = memory.curation.split_entity(body.name, body.alias, body.bank, author())
     return _decided_entity(memory, decision, body)
 
@@ -206,17 +206,19 @@ def _decided_entity(memory: Holdfast, decision: Curation, body: EntityMerge | En
     return {"decision": decision, "entity": json_shapes.entity_json(entity)}
 
 
-@router.task("GET /opinions", page_model("opinions", model_with_uri(Opinion), bank=str), "Opinions")
+@router.task(
+    "GET /opinions", page_model("opinions", model_with_uri(Opinion), bank=str), "List opinions"
+)
 def opinions(
     memory: Holdfast, bank: Bank = "all", all: bool = False, limit: Limit = 50, cursor: Cursor = ""
 ) -> Json:
-    """What is believed, the firmest first; with `all` also what has faded."""
+    """The highest confidence first; with `all` also those that no longer count."""
     known = memory.opinions.opinions(bank, all)
     page = paginate(known, lambda one: (one.confidence, one.id, one.bank), limit, cursor)
     return {"bank": _bank_name(memory, bank), **page_json("opinions", "memory", page)}
 
 
-@router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "Memories")
+@router.task("GET /memories", page_model("memories", model_with_uri(Memory)), "List memories")
 def memories(
     memory: Holdfast,
     bank: Bank = "all",
@@ -224,7 +226,7 @@ def memories(
     limit: Limit = 50,
     cursor: Cursor = "",
 ) -> Json:
-    """What was remembered and retained, the latest first; of one kind, if one is named."""
+    """The latest first; with `kind` only memories of that kind."""
     found = memories_page(memory, bank, kind.value if kind else "", limit, cursor)
     return page_json("memories", "memory", found)
 
@@ -236,14 +238,14 @@ _BankName = Annotated[str, Field(min_length=1, max_length=200, examples=["checko
 
 
 class Remembered(RequestBody):
-    """A text to keep."""
+    """A text to save."""
 
     text: _MemoryText
     bank: _BankName
 
 
 class Retained(RequestBody):
-    """A text to keep, and as what."""
+    """A text to save, with its network."""
 
     text: _MemoryText
     bank: _BankName
@@ -257,32 +259,32 @@ def _stored_memory_json(memory: Holdfast, stored: Memory) -> Json:
     return json_shapes.memory_json(stored, memory.context.bank_name(stored.bank))
 
 
-@router.task("POST /memories", _StoredMemory, "Remember a text", status=201)
+@router.task("POST /memories", _StoredMemory, "Save a text", status=201)
 def remember(memory: Holdfast, body: Remembered) -> Json:
-    """Kept with the secrets out; the same text is kept once."""
+    """Secrets are redacted. The same text is saved once."""
     return _stored_memory_json(memory, memory.remember(body.text, body.bank, author()))
 
 
-@router.task("POST /memories/retain", _StoredMemory, "Retain a text", status=201)
+@router.task("POST /memories/retain", _StoredMemory, "Save a text in a network", status=201)
 def retain(memory: Holdfast, body: Retained) -> Json:
-    """As a memory of a network, or of the one that its words propose. An opinion needs a
-    confidence if its network is named."""
+    """Without `network`, it is chosen by the wording. With the network `opinion`, `confidence` is
+    required."""
     s = body
     stored = memory.retain(s.text, s.network or "", s.confidence, s.where, s.why, s.bank, author())
     return _stored_memory_json(memory, stored)
 
 
-@router.task("GET /exchanges", page_model("exchanges", model_with_uri(Exchange)), "Exchanges")
+@router.task("GET /exchanges", page_model("exchanges", model_with_uri(Exchange)), "List exchanges")
 def exchanges(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
-    """Of all sessions, the latest first."""
+    """Those of all sessions, the latest first."""
     found = latest_records(memory, "exchange", bank, limit, cursor)
     return page_json("exchanges", "exchange", found)
 
 
-@router.task("GET /commits", page_model("commits", model_with_uri(Commit)), "Commits")
+@router.task("GET /commits", page_model("commits", model_with_uri(Commit)), "List commits")
 def commits(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
-    """Of the histories that were read, the latest first. `GET /records/commit/{sha}` tells all of
-    one."""
+    """Those of all histories that were read, the latest first. `GET /records/commit/{sha}` has the
+    details of one."""
     found = latest_records(memory, "commit", bank, limit, cursor)
     return page_json("commits", "commit", found)
 
@@ -290,7 +292,7 @@ def commits(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cur
 @router.task(
     "GET /audit",
     open_model("Audit", bank=str, **get_type_hints(AuditReport)),
-    "Records about code that has changed since",
+    "List outdated records",
     MemoryPool.run,
 )
 def stale(
@@ -299,7 +301,7 @@ def stale(
     file: Annotated[str, Query(max_length=1000)] = "",
     limit: Limit = 50,
 ) -> Json:
-    """Facts, memories, decisions and rules held against the code, the most changed first."""
+    """Facts, memories, decisions and rules whose code has changed, the most changed first."""
     found = audit(memory.reader, memory.context.bank_id(bank), file)
     shown = found._replace(stale=found.stale[:limit])
     return {"bank": _bank_name(memory, bank), **to_jsonable(shown)}

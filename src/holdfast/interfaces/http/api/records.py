@@ -34,18 +34,18 @@ from holdfast.recall.lookup.path import Path as RecordPath
 from holdfast.recall.query.iso_dates import read_iso_span
 
 router = ApiRouter(tags=["records"])
-_Decision = open_model("Decision", "What was decided, as the log has it.", decision=Curation)
+_Decision = open_model("Decision", "The entry in the log of decisions.", decision=Curation)
 _LoggedDecision = extend_model(
     model_of(Curation),
     "Logged",
-    "A decision, the way it came by, and what was before and after it.",
+    "A decision, its interface, and the text before and after.",
     channel=str,
     before=str,
     after=str,
 )
 _Erasure = open_model(
     "Erased",
-    "What is erased, in counts and never in words; what still holds it.",
+    "What is erased, as counts; and files that still contain it.",
     erased=bool,
     records=dict[str, int],
     events=int,
@@ -55,7 +55,7 @@ _Erasure = open_model(
 )
 _Trace = open_model(
     "Record",
-    "A record, what it stands in, what it is made of, its raw line, and its life.",
+    "A record, its parents, its sources, its raw line, and its history.",
     uri=str,
     kind=str,
     record=dict[str, Any],
@@ -70,29 +70,31 @@ _Trace = open_model(
 
 
 class Correction(RequestBody):
-    """What a record should say."""
+    """The new text of a record."""
 
     text: str = Field(min_length=1, max_length=20_000)
 
 
 class MergeTarget(RequestBody):
-    """The record that stands for another."""
+    """The record to merge into."""
 
     into: str = Field(min_length=1, max_length=300)
 
 
 class Purge(RequestBody):
-    """That it is meant."""
+    """The confirmation of a purge."""
 
-    confirm: Literal["purge"] = Field(description="Erasing is for good; say so.")
-    backups: bool = Field(False, description="Whether backups that hold it are removed, too.")
+    confirm: Literal["purge"] = Field(description="A purge cannot be undone.")
+    backups: bool = Field(False, description="Also delete backups that contain it.")
 
 
 class Scrub(RequestBody):
-    """A text, or a regular expression between slashes, and that it is meant."""
+    """A text, or a regular expression between slashes, and the confirmation."""
 
     pattern: str = Field(min_length=1, max_length=1000)
-    confirm: Literal["scrub", ""] = Field("", description='Without "scrub" it is only counted.')
+    confirm: Literal["scrub", ""] = Field(
+        "", description='Without "scrub", matches are only counted.'
+    )
     backups: bool = False
 
 
@@ -103,19 +105,19 @@ class Undo(RequestBody):
     bank: str = Field("all", max_length=200)
 
 
-@router.task("GET /records/{id:path}/path", model_of(RecordPath), "Its path")
+@router.task("GET /records/{id:path}/path", model_of(RecordPath), "Show the path of a record")
 def path(memory: Holdfast, id: Id, bank: Bank = "all") -> RecordPath:
-    """From the facts above a record down to the raw lines."""
+    """From the facts based on a record down to its raw transcript lines."""
     return memory.browse.path(id, bank)
 
 
-@router.task("GET /records/{id:path}/purge", _Erasure, "What a purge would erase", MemoryPool.run)
+@router.task("GET /records/{id:path}/purge", _Erasure, "Preview a purge", MemoryPool.run)
 def plan_purge(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
-    """Changes nothing."""
+    """What it would erase. Changes nothing."""
     return erasure_json(memory.erasure.plan_purge(id, bank), False)
 
 
-@router.task("GET /records/{id:path}", _Trace, "One record")
+@router.task("GET /records/{id:path}", _Trace, "Get a record")
 def show(
     memory: Holdfast,
     id: Id,
@@ -123,8 +125,8 @@ def show(
     as_of: Annotated[str, Query(max_length=40)] = "",
     rules: bool = False,
 ) -> Json:
-    """With the way down to its raw line, which is shown without secrets; with `rules` also what
-    rules alone make of it."""
+    """With its sources down to the raw transcript line, redacted. With `rules`, also the version
+    derived by rules instead of a model."""
     trace = memory.show(id, bank, read_iso_span(as_of).last if as_of else "")
     if trace.raw is not None:
         clean = Redactor(memory.settings.redact_patterns).redact(trace.raw.text).text
@@ -133,47 +135,47 @@ def show(
     return json_shapes.trace_json(trace, whole_anchor(memory.reader, trace.record), by_rules)
 
 
-@router.task("POST /records/{id:path}/correct", _Decision, "Replace the text of a record")
+@router.task("POST /records/{id:path}/correct", _Decision, "Correct a record")
 def correct(memory: Holdfast, id: Id, body: Correction, bank: Bank = "all") -> Json:
-    """Its old words are kept as superseded."""
+    """Replaces its text. The old text is kept as superseded."""
     return {"decision": memory.correct(id, body.text, bank, author())}
 
 
-@router.task("POST /records/{id:path}/forget", _Decision, "Forget it")
+@router.task("POST /records/{id:path}/forget", _Decision, "Forget a record")
 def forget(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
-    """It, and all that is made of it, is left out of everything until it is restored."""
+    """Hides it and everything derived from it, until it is restored."""
     return {"decision": memory.forget(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/restore", _Decision, "Bring it back")
+@router.task("POST /records/{id:path}/restore", _Decision, "Restore a record")
 def restore(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
-    """What was forgotten or merged."""
+    """Reverts a forget or a merge."""
     return {"decision": memory.restore(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/confirm", _Decision, "Say that it holds")
+@router.task("POST /records/{id:path}/confirm", _Decision, "Confirm a record")
 def confirm(memory: Holdfast, id: Id, bank: Bank = "all") -> Json:
-    """Whatever became of its code since."""
+    """It is still right, although its code has changed."""
     return {"decision": memory.curation.confirm(id, bank, author())}
 
 
-@router.task("POST /records/{id:path}/merge", _Decision, "Merge it")
+@router.task("POST /records/{id:path}/merge", _Decision, "Merge a record into another")
 def merge(memory: Holdfast, id: Id, body: MergeTarget, bank: Bank = "all") -> Json:
-    """Let another record stand for this one."""
+    """The other one replaces it everywhere."""
     return {"decision": memory.curation.merge(id, body.into, bank, author())}
 
 
-@router.task("POST /records/{id:path}/purge", _Erasure, "Erase it for good", MemoryPool.run_long)
+@router.task("POST /records/{id:path}/purge", _Erasure, "Purge a record", MemoryPool.run_long)
 def purge(memory: Holdfast, id: Id, body: Purge, bank: Bank = "all") -> Json:
-    """With all that is made of it. It cannot be undone."""
+    """Erases it and everything derived from it. This cannot be undone."""
     erasure = memory.erasure.purge(id, bank, author())
     remove_backups(erasure, body.backups)
     return erasure_json(erasure, True)
 
 
-@router.task("POST /scrub", _Erasure, "Erase a text wherever it is", MemoryPool.run_long)
+@router.task("POST /scrub", _Erasure, "Erase a text everywhere", MemoryPool.run_long)
 def scrub(memory: Holdfast, body: Scrub) -> Json:
-    """In every bank, for good; without `confirm` it is only counted."""
+    """In all banks; this cannot be undone. Without `confirm`, matches are only counted."""
     if not body.confirm:
         return erasure_json(memory.erasure.plan_scrub(body.pattern), False)
     erasure = memory.erasure.scrub(body.pattern, author())
@@ -181,17 +183,15 @@ def scrub(memory: Holdfast, body: Scrub) -> Json:
     return erasure_json(erasure, True)
 
 
-@router.task(
-    "POST /undo", open_model("Undone", undone=list[Curation]), "Take back the latest decisions"
-)
+@router.task("POST /undo", open_model("Undone", undone=list[Curation]), "Undo decisions")
 def undo(memory: Holdfast, body: Undo) -> Json:
-    """The latest first; what was erased stays erased."""
+    """The latest first. Erased records stay erased."""
     return {"undone": memory.undo(body.count, body.bank, author())}
 
 
-@router.task("GET /decisions", page_model("decisions", _LoggedDecision), "The log of decisions")
+@router.task("GET /decisions", page_model("decisions", _LoggedDecision), "List decisions")
 def decisions(memory: Holdfast, bank: Bank = "all", limit: Limit = 50, cursor: Cursor = "") -> Json:
-    """Who changed what and by which way, what was before and after, the latest first."""
+    """Who changed what, by which interface, before and after; the latest first."""
     if memory.context.bank_id(bank) == "":
         raise InputError("There is no such bank.", "GET /api/v1/banks lists them.")
     page, more = decisions_page(memory, bank, limit, cursor)

@@ -35,20 +35,18 @@ Bank = Annotated[
     str,
     Query(
         max_length=200,
-        description="The name or the id of a bank; `all` for every one.",
+        description="The name or id of a bank, or `all`.",
         examples=["all"],
     ),
 ]
-Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="How many at most.")]
-Cursor = Annotated[
-    str, Query(max_length=2000, description="Where to go on: the `cursor` of the page before.")
-]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE, description="Maximum number of items.")]
+Cursor = Annotated[str, Query(max_length=2000, description="The `cursor` of the previous page.")]
 # A question or a topic, in the address or in a body: not only blanks and invisible characters.
 NOT_BLANK = r"[^\s\u200b-\u200f\u2060\ufeff]"
 QueryText = Annotated[str, Query(min_length=1, max_length=4000, pattern=NOT_BLANK)]
 SentText = Annotated[str, Field(min_length=1, max_length=4000, pattern=NOT_BLANK)]
 Id = Annotated[
-    str, Path(max_length=300, description="A record: its id, the start of it, or `word/id`.")
+    str, Path(max_length=300, description="A record: its id, the start of it, or `kind/id`.")
 ]
 
 
@@ -73,19 +71,19 @@ class Error(BaseModel):
 
 
 _ERRORS = {
-    400: "What was sent cannot be used.",
-    401: "Neither the token nor a visitor's cookie was shown.",
-    403: "Asked from another page, or a cookie without the key of its forms.",
-    404: "There is no such thing.",
-    409: "It is not any more what it was, or was stopped.",
-    413: "More than is taken in one request.",
-    415: "Only JSON is taken.",
-    421: "This server does not answer to that name.",
-    422: "What was sent is not of the form that is wanted.",
-    429: "Too many requests; `Retry-After` says when to go on.",
-    500: "A fault of ours.",
-    502: "A model service did not answer as it should.",
-    503: "Busy; ask again in a moment.",
+    400: "A value cannot be used.",
+    401: "No valid token, key or cookie.",
+    403: "Not permitted, sent by another web page, or a cookie without the form key.",
+    404: "Not found.",
+    409: "It has changed since, or was cancelled.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    421: "The server does not answer to this host name.",
+    422: "A field is missing or has the wrong type.",
+    429: "Too many requests; `Retry-After` says how long to wait.",
+    500: "An error in Holdfast.",
+    502: "An error of the model service.",
+    503: "Busy or not available; try again in a moment.",
 }
 Responses = dict[int | str, dict[str, Any]]
 # Of a model, the framework makes a validator for every status of every route: a third of the time
@@ -182,13 +180,13 @@ async def check_write_request(request: Request) -> None:
         cookie, request.headers.get(KEY_HEADER, "")
     ):
         raise CrossSiteError(
-            "A cookie alone changes nothing.", f"Send the key of the page along as {KEY_HEADER}."
+            "A change with a cookie needs the form key.", f"Send it as {KEY_HEADER}."
         )
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     length = request.headers.get("content-length", "0")
     empty = length.strip("0") == "" and "transfer-encoding" not in request.headers
     if content_type != "application/json" and not (empty and not content_type):
-        raise NotJsonError("Only JSON is taken.", "Send it with Content-Type: application/json.")
+        raise NotJsonError("The body is not JSON.", "Send it with Content-Type: application/json.")
 
 
 class CrossSiteError(InputError):
@@ -242,4 +240,4 @@ def read_cursor(cursor: str) -> tuple[Any, ...]:
 
 def invalid_cursor() -> InputError:
     """The error for a cursor that is not of this list."""
-    return InputError("This is no cursor of this list.", "Take the one of the page before.")
+    return InputError("Invalid cursor.", "Send the `cursor` of the previous page.")

@@ -40,15 +40,15 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     "/research",
     status_code=202,
     response_model=open_model("Started", session_id=str, events=str),
-    summary="Begin an investigation",
+    summary="Start a research session",
 )
 async def start(request: ApiRequestDep, body: Question) -> Response:
-    """Returns at once; `events` streams its steps and then its answer."""
+    """Returns at once. `events` streams the steps and the answer."""
     id = request.research_runs.start(body.ask_options(), body.session)
     return json_response({"session_id": id, "events": f"/api/v1/research/{id}/events"}, 202)
 
 
-@router.task("GET /research", page_model("sessions", _Session), "Research sessions")
+@router.task("GET /research", page_model("sessions", _Session), "List research sessions")
 def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> Json:
     """The latest first."""
     sessions = sessions_of(memory.settings)
@@ -56,9 +56,9 @@ def listed(memory: Holdfast, limit: Limit = 20, cursor: Cursor = "") -> Json:
     return {"sessions": [sessions.summary(id) for id in page], "cursor": more}
 
 
-@router.get("/research/{id}", response_model=_FullSession, summary="One research session")
+@router.get("/research/{id}", response_model=_FullSession, summary="Get a research session")
 async def one(request: ApiRequestDep, id: ResearchId) -> Response:
-    """With every step, without the words of what is not shown any more."""
+    """With all steps, without the text of records that are hidden now."""
 
     def load(memory: Holdfast) -> Json:
         session, lines = request.research_runs.read(memory, id)
@@ -78,8 +78,8 @@ async def events(
     id: ResearchId,
     last_event_id: Annotated[str, Header(max_length=20)] = "0",
 ) -> Response:
-    """`step` for each step as it is taken, `done` at the end. Whoever was cut off goes on behind
-    the id of the last event that came, sent as `Last-Event-ID`."""
+    """Sends `step` for each step and `done` at the end. To continue after a lost connection, send
+    the id of the last event as `Last-Event-ID`."""
     if not (last_event_id.isascii() and last_event_id.isdigit()):
         raise InputError("Last-Event-ID is no number.", "Send the id of the last event.")
     name = request.research_runs.find(id)
@@ -89,10 +89,10 @@ async def events(
 @router.post(
     "/research/{id}/cancel",
     response_model=open_model("Cancelled", session_id=str, cancel=bool),
-    summary="Stop an investigation",
+    summary="Cancel a research session",
 )
 async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
-    """`cancel` tells whether anybody worked on it."""
+    """`cancel` is false if it was not running."""
     name = request.research_runs.find(id)
     return json_response({"session_id": name, "cancel": request.research_runs.cancel(name)})
 
@@ -100,20 +100,20 @@ async def cancel(request: ApiRequestDep, id: ResearchId) -> Response:
 @router.task(
     "POST /research/{id}/useful",
     open_model("Useful", session_id=str, records=int),
-    "Say that its answer was of use",
+    "Mark an answer as useful",
 )
 def useful(memory: Holdfast, id: ResearchId) -> Json:
-    """What the answer cites is borne out by it; `records` tells how many."""
+    """Confirms the records that the last answer cites; `records` counts them."""
     return {"session_id": id, "records": memory.answers.mark_useful(id, author())}
 
 
 @router.delete(
     "/research/{id}",
     response_model=open_model("Removed", session_id=str, remove=bool),
-    summary="Remove a research session",
+    summary="Delete a research session",
 )
 async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
-    """Its questions and steps are gone for good."""
+    """Deletes its questions and steps for good."""
     name = request.research_runs.find(id)
 
     def change(memory: Holdfast) -> Json:
@@ -128,8 +128,8 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     return json_response(await request.pool.run(change))
 
 
-@router.get("/live", response_class=Response, responses=_STREAM, summary="What is new, as it comes")
+@router.get("/live", response_class=Response, responses=_STREAM, summary="Stream changes")
 async def live(request: ApiRequestDep) -> Response:
-    """`hello` with how the memory stands, then `changed` whenever something was captured or
-    decided, with the sessions that it changed."""
+    """Sends `hello` with the state of the memory, then `changed` whenever something was captured
+    or decided, with the affected sessions."""
     return request.streams.respond(request.changes.subscribe())

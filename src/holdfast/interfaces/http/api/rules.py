@@ -23,7 +23,7 @@ _Candidates = open_model("Candidates", candidates=list[dict[str, Any]], reviews=
 
 
 class Lesson(RequestBody):
-    """A rule to be written into a file of a project or of the user."""
+    """A rule to write into a file of the project or the user."""
 
     domain: str = Field("", max_length=100, examples=["testing"])
     text: str = Field(min_length=1, max_length=4000)
@@ -36,14 +36,14 @@ class Lesson(RequestBody):
 
 
 class Approval(RequestBody):
-    """That the diff was seen, and other words, if any."""
+    """The diff that was seen, and a new wording, if any."""
 
     text: str = Field("", max_length=4000)
-    seen: str = Field("", max_length=100_000, description="The diff that was looked at.")
+    seen: str = Field("", max_length=100_000, description="The diff that you saw.")
 
 
 class Rejection(RequestBody):
-    """Why not."""
+    """The reason."""
 
     why: str = Field("", max_length=2000)
 
@@ -55,11 +55,11 @@ class Verdict(RequestBody):
 
 
 @router.task(
-    "POST /rules", open_model("Learned", written=bool, path=str | None, diff=str), "Teach a rule"
+    "POST /rules", open_model("Learned", written=bool, path=str | None, diff=str), "Write a rule"
 )
 def learn(memory: Holdfast, body: Lesson) -> Json:
-    """Added to a file of rules, if none says so yet. Without `confirm` nothing is written, and
-    the diff tells what would be."""
+    """Adds a rule to a rule file, unless one says the same. Without `confirm`, returns only the
+    diff."""
     s = body
     learned = memory.teaching.plan_learn(s.domain, s.text, s.scope, s.paths, s.bank)
     change = learned.change if s.confirm == "write" else None
@@ -71,34 +71,34 @@ def learn(memory: Holdfast, body: Lesson) -> Json:
 @router.task(
     "GET /rules/learning",
     open_model("LearningStatus", bank=str, patterns=int, ripe=int),
-    "How far learning has come",
+    "Get the state of learning",
     MemoryPool.run,
 )
 def learning(memory: Holdfast, bank: str) -> Json:
-    """How much there is to learn from, and what the settings allow."""
+    """Counts of patterns and candidates, and what the settings allow."""
     return memory.teaching.auto_learn("status", bank=bank)
 
 
-@router.task("GET /rules/candidates", _Candidates, "What waits to become a rule", MemoryPool.run)
+@router.task("GET /rules/candidates", _Candidates, "List proposed rules", MemoryPool.run)
 def candidates(memory: Holdfast, bank: str) -> Json:
-    """Each with the change that it would make now."""
+    """Each with the diff that it would make now."""
     return memory.teaching.candidates_json(memory.rules.candidates(bank), bank)
 
 
-@router.task("POST /rules/promote", _Candidates, "Look for more candidates", MemoryPool.run_long)
+@router.task("POST /rules/promote", _Candidates, "Propose rules", MemoryPool.run_long)
 def promote(memory: Holdfast, bank: str, id: str = "") -> Json:
-    """What may be written without asking, by the settings, is written; the rest waits."""
+    """Looks for new candidates. Those that the settings allow are written; others wait."""
     return {"reviews": 0, **memory.teaching.auto_learn("promote", id or None, bank)}
 
 
 @router.task(
     "POST /rules/candidates/{id}/approve",
     open_model("Approved", approved=str, path=str, diff=str),
-    "Write a candidate into its file",
+    "Approve a proposed rule",
 )
 def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> Json:
-    """In its own words or in others. A file that changed since is left alone, unless the new diff
-    is sent along as `seen`."""
+    """Writes it into its file, optionally in another wording. If the file has changed since, send
+    the new diff as `seen`."""
     planned = memory.rules.plan_approval(id, body.text, bank)
     change = memory.rules.approve(id, body.text, bank, author(), body.seen)
     path = change.path if change is not None else planned.proposal.path
@@ -108,10 +108,10 @@ def approve(memory: Holdfast, id: ProposalId, body: Approval, bank: str) -> Json
 @router.task(
     "POST /rules/candidates/{id}/reject",
     open_model("Rejected", rejected=str, text=str),
-    "Turn a candidate down",
+    "Reject a proposed rule",
 )
 def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> Json:
-    """The same is not proposed again, in whatever words."""
+    """The same rule is not proposed again, in any wording."""
     gone = memory.rules.reject(id, body.why, bank, author())
     return {"rejected": gone.id, "text": gone.text}
 
@@ -121,11 +121,10 @@ def reject(memory: Holdfast, id: ProposalId, body: Rejection, bank: str) -> Json
     open_model(
         "Reviews", reviews=list[model_with_uri(Review)], proposals=int, rules=list[dict[str, Any]]
     ),
-    "What people should decide",
+    "List what needs a decision",
 )
 def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
-    """Questions on facts, with `all` also those that were decided; and what waits to become a
-    rule."""
+    """Facts in review (with `all` also decided ones), and proposed rules."""
     waiting = memory.rules.proposals(bank)
     return {
         "reviews": [
@@ -141,9 +140,9 @@ def reviews(memory: Holdfast, bank: Bank = "all", all: bool = False) -> Json:
 @router.task(
     "POST /reviews/{id}/decide",
     open_model("Decided", decided=Curation),
-    "Keep a fact in force, or retire it",
+    "Decide a review",
 )
 def decide(memory: Holdfast, id: ProposalId, body: Verdict, bank: Bank = "all") -> Json:
-    """`POST /undo` takes it back."""
+    """Keeps the fact in force or retracts it. `POST /undo` reverts it."""
     review = memory.curation.find_review(id, bank)
     return {"decided": memory.curation.decide(review, body.keep, author())}

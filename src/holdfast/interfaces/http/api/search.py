@@ -41,7 +41,7 @@ from holdfast.research.history.expertise import Expert
 router = ApiRouter(tags=["questions"])
 _RecallHit = open_model(
     "RecallHit",
-    "One found record; `bank`, `knowledge`, `since` and others only where there is more to say.",
+    "One hit; `bank`, `knowledge`, `since` and others only if they have a value.",
     uri=str,
     kind=str,
     layer=Layer,
@@ -68,18 +68,18 @@ _Recall = open_model(
 
 
 class Question(RequestBody):
-    """A question, and how it is asked."""
+    """A question and its options."""
 
     question: SentText = Field(examples=["Why do we retry in the client?"])
     bank: str = Field("all", max_length=200)
     layers: list[Layer] = Field([], max_length=8)
     budget: Budget = Budget.MID
     as_of: str = Field("", max_length=40, examples=["2026-03-01"])
-    session: str = Field("", max_length=60, description="An earlier one to go on with.")
-    model: bool = Field(True, description="Whether a model may answer, if the settings name one.")
-    providers: bool = Field(False, description="Whether plugins are asked, too.")
+    session: str = Field("", max_length=60, description="An earlier session to continue.")
+    model: bool = Field(True, description="Use the model service, if one is configured.")
+    providers: bool = Field(False, description="Also query plugins.")
     kinds: list[Kind] = Field(
-        [], max_length=len(Kind), description="Cite only what says something of these kinds."
+        [], max_length=len(Kind), description="Cite only knowledge of these kinds."
     )
 
     def ask_options(self) -> AskOptions:
@@ -96,16 +96,14 @@ class Question(RequestBody):
         )
 
 
-@router.task(
-    "POST /ask", model_of(Answer), "Ask, and get a cited answer", MemoryPool.search_with_model
-)
+@router.task("POST /ask", model_of(Answer), "Answer a question", MemoryPool.search_with_model)
 def ask(memory: Holdfast, body: Question) -> Answer:
-    """A cited answer, or an abstention that says so. `POST /research` does the same and tells
-    each step as it is taken."""
+    """Returns an answer with citations, or an abstention. `POST /research` does the same and
+    reports each step."""
     return memory.answers.investigate(body.ask_options(), body.session).answer()
 
 
-@router.task("GET /recall", _Recall, "Search the records", MemoryPool.search)
+@router.task("GET /recall", _Recall, "Search records", MemoryPool.search)
 def recall(
     memory: Holdfast,
     q: QueryText,
@@ -118,18 +116,16 @@ def recall(
     fusion: Fusion = Fusion.SCORES,
     branch: Annotated[str, Query(max_length=300)] = "",
     as_of: Annotated[str, Query(max_length=40)] = "",
-    agent: Annotated[
-        str, Query(max_length=100, description="Only what sessions of this agent told.")
-    ] = "",
+    agent: Annotated[str, Query(max_length=100, description="Only sessions of this agent.")] = "",
     kind: Annotated[
         list[Kind],
         Query(
             max_length=len(Kind),
-            description="Only memories, facts and rules that say something of these kinds.",
+            description="Only memories, facts and rules of these kinds.",
         ),
     ] = [],  # noqa: B006
 ) -> Json:
-    """Best first. Where nothing is relevant it abstains, and says what came nearest."""
+    """Best first. If nothing is relevant, it abstains and lists the nearest records."""
     plan = RecallPlan(
         tuple(layer),
         limit,
@@ -149,7 +145,7 @@ def recall(
     return {**found, "notes": [hint]} if hint else found
 
 
-@router.task("GET /find", model_of(Found), "Find work by what is known of it")
+@router.task("GET /find", model_of(Found), "Find exchanges and commits by filters")
 def find(
     memory: Holdfast,
     file: Annotated[str, Query(max_length=1000)] = "",
@@ -160,15 +156,15 @@ def find(
     bank: Bank = "all",
     limit: Limit = 20,
 ) -> Json:
-    """Exchanges that touched a file, are about a concept, or of a type or a time; by file also
-    commits. At least one filter is needed."""
+    """Exchanges by file, concept, type or time; with a file also commits. At least one filter is
+    required."""
     kind = type.value if type else ""
     found = memory.browse.find(file, concept, kind, since, until, bank, limit)
     return json_shapes.found_json(found, memory.context.bank_names())
 
 
 @router.get(
-    "/timeline", response_model=model_of(Timeline), summary="What came before and after something"
+    "/timeline", response_model=model_of(Timeline), summary="List events before and after a record"
 )
 async def timeline(
     request: ApiRequestDep,
@@ -179,8 +175,8 @@ async def timeline(
     before: Annotated[int, Query(ge=0, le=200)] = 5,
     after: Annotated[int, Query(ge=0, le=200)] = 5,
 ) -> Response:
-    """Around a record or a date (`anchor`), or the best match for `q`; the latest
-    without either."""
+    """Around a record or a date (`anchor`), or around the best match for `q`. Without either,
+    the latest."""
 
     def load(memory: Holdfast) -> Json:
         result = memory.timeline(anchor, q, bank, kind, before, after)
@@ -193,10 +189,10 @@ async def timeline(
 @router.task(
     "GET /who",
     open_model("Experts", bank=str, about=str, experts=list[Expert]),
-    "Who knows most about a file, a folder or a matter",
+    "List who knows about a file, folder or topic",
 )
 def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5) -> Json:
-    """People by their commits, best first."""
+    """People by their commits and reviews, best first."""
     name = memory.context.bank_name(memory.context.bank_id(bank))
     experts = memory.browse.who_knows(about, bank, limit)
     return {"bank": name, "about": about, "experts": experts}
@@ -205,35 +201,35 @@ def who(memory: Holdfast, about: QueryText, bank: Bank = "all", limit: Limit = 5
 @router.task(
     "GET /team",
     extend_model(model_of(Answer), "TeamAnswer", evidence=list[Hit], people=list[Expert]),
-    "What the team knows of a question",
+    "Answer a question from the team's history",
     MemoryPool.search,
 )
 def team(memory: Holdfast, q: QueryText, bank: Bank = "all", limit: Limit = 10) -> Json:
-    """An answer out of commits, pulls and issues, the best records, and the people to ask."""
+    """An answer from commits, pulls, issues and rules, the best records, and people to ask."""
     result = memory.answers.team_query(q, bank, limit)
     return {**to_jsonable(result.answer), "evidence": result.evidence, "people": result.people}
 
 
 class ReflectRequest(RequestBody):
-    """What to think about."""
+    """A question for reflection."""
 
     query: SentText
     bank: str = Field(min_length=1, max_length=200)
-    store: bool = Field(True, description="Whether what it comes to believe is kept.")
+    store: bool = Field(True, description="Save the resulting opinions.")
 
 
 @router.task(
-    "POST /reflect", model_of(Reflection), "What a bank makes of it", MemoryPool.run_with_model
+    "POST /reflect", model_of(Reflection), "Form opinions on a question", MemoryPool.run_with_model
 )
 def reflect(memory: Holdfast, body: ReflectRequest) -> Reflection:
-    """Weighted by the disposition of the bank, with evidence for and against."""
+    """Opinions with evidence for and against, weighted by the disposition of the bank."""
     return memory.reflect(body.query, body.bank, body.store)
 
 
 @router.task(
     "GET /brief",
     open_model("Brief", id=str, text=str, records=list[str]),
-    "What a session would be told",
+    "Show the brief of a session",
     MemoryPool.run,
 )
 def brief(
@@ -241,7 +237,7 @@ def brief(
     bank: Annotated[str, Query(min_length=1, max_length=200)],
     prompt: Annotated[str, Query(max_length=4000)] = "",
 ) -> Json:
-    """At its start, or for a prompt; the latter by words alone, as where no server runs."""
+    """The brief at the start of a session, or for a `prompt` (found by words only)."""
     with Holdfast(memory.settings, create=False) as briefing:
         injected = (
             briefing.briefs.goal_brief(prompt, bank, quickly=True)
@@ -254,10 +250,10 @@ def brief(
 @router.task(
     "GET /handoff",
     open_model("HandOff", page=str),
-    "A hand-off page for a session or a topic",
+    "Write a hand-off page",
     MemoryPool.search,
 )
 def handoff(memory: Holdfast, what: QueryText, bank: Bank = "all") -> Json:
-    """As a page of Markdown, and what it is made of. Nothing is written to a file."""
+    """For a session or a topic: a page of Markdown and its sources. No file is written."""
     pack, page = hand_off(memory, what, bank)
     return {**to_jsonable(pack), "page": page, "file": ""}

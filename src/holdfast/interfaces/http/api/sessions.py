@@ -27,7 +27,7 @@ from holdfast.model.records import Digest, Exchange, Session, Turn
 router = ApiRouter(tags=["sessions"])
 _ALL = 1 << 31
 SessionId = Annotated[
-    str, Path(max_length=200, description="Our id or the host's own, or the start of ours.")
+    str, Path(max_length=200, description="The id (or its start), or the id that the agent uses.")
 ]
 _Session = model_with_uri(Session)
 _FullSession = extend_model(
@@ -47,7 +47,7 @@ def find_session(memory: Holdfast, id: str, bank: str = "all") -> Session:
     raise NotFoundError(f"There is no session {id!r}.", "GET /api/v1/sessions lists them.")
 
 
-@router.task("GET /sessions", page_model("sessions", _Session), "Sessions")
+@router.task("GET /sessions", page_model("sessions", _Session), "List sessions")
 def sessions(
     memory: Holdfast,
     bank: Bank = "all",
@@ -61,9 +61,9 @@ def sessions(
     return page_json("sessions", "session", page)
 
 
-@router.task("GET /sessions/{id}", _FullSession, "One session")
+@router.task("GET /sessions/{id}", _FullSession, "Get a session")
 def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> Json:
-    """With its digest, and how much is in it."""
+    """With its digest and the number of messages and exchanges."""
     one, reader = find_session(memory, id, bank), memory.reader
     digest = reader.sessions.digest(one.bank, one.id)
     return {
@@ -77,17 +77,17 @@ def session(memory: Holdfast, id: SessionId, bank: Bank = "all") -> Json:
 @router.task(
     "GET /sessions/{id}/messages",
     page_model("messages", model_with_uri(Turn)),
-    "The messages of a session",
+    "List the messages of a session",
 )
 def messages(
     memory: Holdfast,
     id: SessionId,
     bank: Bank = "all",
-    first: Annotated[int, Query(ge=0, le=_ALL, description="From this place (`seq`) on.")] = 0,
+    first: Annotated[int, Query(ge=0, le=_ALL, description="Start at this position (`seq`).")] = 0,
     limit: Limit = 100,
     cursor: Cursor = "",
 ) -> Json:
-    """In their order, from a place on."""
+    """In order, from a position on."""
     start = _place(cursor) if cursor else first
     one = find_session(memory, id, bank)
     turns = list(islice(memory.reader.turns.stream(one.bank, one.id, start), limit + 1))
@@ -106,12 +106,12 @@ def _place(cursor: str) -> int:
 @router.task(
     "GET /sessions/{id}/exchanges",
     page_model("exchanges", model_with_uri(Exchange)),
-    "The exchanges of a session",
+    "List the exchanges of a session",
 )
 def exchanges(
     memory: Holdfast, id: SessionId, bank: Bank = "all", limit: Limit = 100, cursor: Cursor = ""
 ) -> Json:
-    """In their order: each one request and its resolution."""
+    """In order; each is one request and its result."""
     one = find_session(memory, id, bank)
     page = exchanges_page(memory.reader, one.bank, one.id, limit, cursor)
     return page_json("exchanges", "exchange", page)

@@ -32,14 +32,14 @@ _Bank = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"]
 
 
 class ShareBatch(RequestBody):
-    """Lines of the format of docs/sharing.md, without a name: each with its scope and its hash."""
+    """Lines in the format of docs/sharing.md, without the author, each with a scope and hash."""
 
     bank: _Bank
     shares: list[dict[str, Any]] = Field(max_length=100)
 
 
 class SharedQuestion(RequestBody):
-    """A question of another memory's."""
+    """A question from another memory."""
 
     question: SentText = Field(examples=["Why do we retry?"])
     bank: _Bank
@@ -49,12 +49,12 @@ class SharedQuestion(RequestBody):
 @router.task(
     "POST /shares",
     open_model("Receipts", shares=list[Receipt]),
-    "Hand in what somebody shares",
+    "Receive shared records",
     _RUN,
 )
 def hand_in(memory: Holdfast, body: ShareBatch) -> Json:
-    """In the name of the key; the same line is taken once, however often it comes. A line with
-    `gone` takes back what was handed in before."""
+    """The author is the key. The same line is accepted once. A line with `gone` withdraws an
+    earlier one."""
     return {"shares": receive(memory, body.bank, body.shares, principal().name, author())}
 
 
@@ -65,6 +65,6 @@ def hand_in(memory: Holdfast, body: ShareBatch) -> Json:
     _RUN,
 )
 def recall(memory: Holdfast, body: SharedQuestion) -> Json:
-    """With the readers of a bank, or with everybody; best first."""
+    """Records shared with the bank or with everybody, best first."""
     hits = recall_shared(memory, body.question, body.bank, body.limit)
     return {"bank": body.bank, "hits": hits}

@@ -38,9 +38,9 @@ def _load_schema() -> Callable[..., Awaitable[dict[str, Any]]]:
     return answer
 
 
-@router.post("/graphql", summary="Ask the graph")
+@router.post("/graphql", summary="Run a GraphQL operation")
 async def graphql(request: ApiRequestDep, body: GraphQuestion) -> Response:
-    """Errors are in `errors`, as GraphQL has them, each with `extensions.code` and `.remedy`."""
+    """Errors are in `errors`, each with `extensions.code` and `extensions.remedy`."""
     answer = await asyncio.to_thread(_load_schema)
     return json_response(
         await answer(request.pool, body.query, body.variables, body.operation_name)

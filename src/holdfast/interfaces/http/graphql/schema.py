@@ -103,11 +103,11 @@ _CHECKS = ThreadPoolExecutor(1, "graphql")
 
 @strawberry.type
 class Query:
-    """What can be asked. `bank` is a name or an id; `all` is every one."""
+    """Queries. `bank` is a name or an id, or `all`."""
 
     @strawberry.field
     async def banks(self, info: GraphInfo) -> list[Bank]:
-        """Every bank, by name."""
+        """All banks, by name."""
         return [bank_node(bank) for bank in await info.context.read(lambda m: m.banks.all())]
 
     @strawberry.field
@@ -119,7 +119,7 @@ class Query:
     async def sessions(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> NodePage[Session]:
-        """The latest first."""
+        """Sessions, the latest first."""
         return await read_sessions(info, bank, limit, cursor)
 
     @strawberry.field
@@ -132,7 +132,7 @@ class Query:
     async def messages(
         self, info: GraphInfo, session: str, first: int = 0, limit: int = 100
     ) -> list[Message]:
-        """The messages of a session, from a place on."""
+        """The messages of a session, from a position on."""
 
         def load(memory: Holdfast) -> list[Message]:
             one = find_session(memory, session)
@@ -145,7 +145,7 @@ class Query:
     async def exchanges(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> NodePage[Exchange]:
-        """Of all sessions, the latest first."""
+        """Exchanges of all sessions, the latest first."""
         return await _read_latest(info, Exchange, "exchange", bank, limit, cursor)
 
     @strawberry.field
@@ -157,7 +157,7 @@ class Query:
         cursor: str = "",
         kind: str = "",
     ) -> NodePage[Memory]:
-        """What was remembered and retained, the latest first; of one kind, if one is named."""
+        """Memories, the latest first; with `kind` only those of that kind."""
         return await info.context.read_page(
             Memory, "memory", lambda m: memories_page(m, bank, kind, check_limit(limit), cursor)
         )
@@ -166,14 +166,14 @@ class Query:
     async def commits(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> NodePage[Commit]:
-        """Of the histories that were read, the latest first."""
+        """Commits of all histories that were read, the latest first."""
         return await _read_latest(info, Commit, "commit", bank, limit, cursor)
 
     @strawberry.field
     async def concepts(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> NodePage[Concept]:
-        """The one that was touched last first."""
+        """Concepts, the latest changed first."""
 
         def load(memory: Holdfast) -> Page[Json]:
             names = memory.context.bank_names()
@@ -194,8 +194,8 @@ class Query:
         limit: int = 50,
         cursor: str = "",
     ) -> NodePage[Fact]:
-        """Those in force, the latest first; with `all` also those that ended. `kind` is that of a
-        fact, or of what it says."""
+        """Facts in force, the latest first; with `all` also superseded and retracted ones. As a
+        `kind`, `lesson` includes solutions, and `fact` core logic."""
         return await info.context.read_page(
             Fact, "fact", lambda m: facts_page(m, bank, kind, all, check_limit(limit), cursor)
         )
@@ -204,7 +204,7 @@ class Query:
     async def entities(
         self, info: GraphInfo, bank: str = "all", kind: str = "", limit: int = 50, cursor: str = ""
     ) -> NodePage[Entity]:
-        """Who and what is involved; those in most records first."""
+        """People, components, files and concepts; those in most records first."""
         return await info.context.read_page(
             Entity, "entity", lambda m: entities_page(m, bank, kind, check_limit(limit), cursor)
         )
@@ -224,9 +224,9 @@ class Query:
         branch: str = "",
         as_of: str = "",
     ) -> Found:
-        """The records that match a query, best first; or an abstention. With `kinds` only
-        memories, facts and rules that say something of such a kind, with `networks` only memories
-        of these, with `agent` only what its sessions told, with `asOf` what was known on a day."""
+        """The records that match a query, best first; or an abstention. `kinds` limits it to
+        memories, facts and rules of these kinds, `networks` to memories of these networks, `agent`
+        to sessions of an agent, `asOf` to what was known on that day."""
         plan = RecallPlan(
             _read_enums(Layer, layers),
             check_limit(limit),
@@ -257,7 +257,7 @@ class Query:
     async def decisions(
         self, info: GraphInfo, bank: str = "all", limit: int = 50, cursor: str = ""
     ) -> NodePage[Decision]:
-        """The log: who changed what, the latest first."""
+        """The log of decisions: who changed what, the latest first."""
 
         def load(memory: Holdfast) -> Page[Json]:
             page, more = decisions_page(memory, bank, check_limit(limit), cursor)
@@ -268,7 +268,7 @@ class Query:
 
 @strawberry.type
 class Mutation:
-    """What can be done. All but `searchMemory` is in the log of decisions."""
+    """Mutations. All except `searchMemory` are logged in `decisions`."""
 
     @strawberry.mutation
     async def search_memory(
@@ -282,8 +282,8 @@ class Mutation:
         budget: str = "mid",
         as_of: str = "",
     ) -> MemoryAnswer:
-        """Ask, and get a cited answer; `session` goes on with an earlier one. With `kinds` only
-        what says something of such a kind is cited, with `asOf` what was known on a day."""
+        """Answer a question, with citations. `session` continues an earlier one. `kinds` limits
+        citations to knowledge of these kinds, `asOf` to what was known on that day."""
         options = AskOptions(
             question,
             bank,
@@ -300,7 +300,7 @@ class Mutation:
 
     @strawberry.mutation
     async def remember(self, info: GraphInfo, text: str, bank: str) -> Memory:
-        """Keep a text, with the secrets out."""
+        """Save a text. Secrets are redacted."""
         stored = await info.context.run(lambda m: m.remember(text, bank, author()))
         return make_node(Memory, "memory", stored)
 
@@ -315,8 +315,8 @@ class Mutation:
         where: str = "",
         why: str = "",
     ) -> Memory:
-        """Keep a text as a memory of a network, or of the one that its words propose; an opinion
-        has a confidence."""
+        """Save a text in a network. Without one, it is chosen by the wording. An opinion needs a
+        confidence."""
         stored = await info.context.run(
             lambda m: m.retain(text, network, confidence, where, why, bank, author())
         )
@@ -329,36 +329,36 @@ class Mutation:
 
     @strawberry.mutation
     async def forget(self, info: GraphInfo, id: str) -> Decision:
-        """Leave a record, and all that is made of it, out of everything."""
+        """Hide a record and everything derived from it."""
         return await _decide(info, lambda m: m.forget(id, who=author()))
 
     @strawberry.mutation
     async def restore(self, info: GraphInfo, id: str) -> Decision:
-        """Bring back what was forgotten or merged."""
+        """Revert a forget or a merge."""
         return await _decide(info, lambda m: m.restore(id, who=author()))
 
     @strawberry.mutation
     async def merge(self, info: GraphInfo, id: str, into: str) -> Decision:
-        """Let one record stand for another."""
+        """Merge a record into another."""
         return await _decide(info, lambda m: m.curation.merge(id, into, who=author()))
 
     @strawberry.mutation
     async def merge_entities(
         self, info: GraphInfo, name: str, into: str, bank: str = "all"
     ) -> Decision:
-        """Let two entities be one."""
+        """Merge two entities."""
         return await _decide(info, lambda m: m.curation.merge_entities(name, into, bank, author()))
 
     @strawberry.mutation
     async def split_entity(
         self, info: GraphInfo, name: str, alias: str, bank: str = "all"
     ) -> Decision:
-        """Let one spelling of an entity stand by itself."""
+        """Split a name from an entity."""
         return await _decide(info, lambda m: m.curation.split_entity(name, alias, bank, author()))
 
     @strawberry.mutation
     async def undo(self, info: GraphInfo, count: int = 1, bank: str = "all") -> list[Decision]:
-        """Take back the latest decisions."""
+        """Undo the latest decisions."""
         undone = await info.context.run(
             lambda m: m.undo(check_number("count", count, 1, 100), bank, author())
         )

@@ -112,7 +112,7 @@ def _check(request: Request) -> None:
         raise InputError("A browser's cookie is not taken here.", "Send a key as a bearer token.")
     check_version(request.headers)
     if request.method == "POST" and not is_json(request.headers.get("content-type", "")):
-        raise NotJsonError("Only JSON is taken.", f"Send it with Content-Type: {JSON_TYPE}.")
+        raise NotJsonError("The body is not JSON.", f"Send it with Content-Type: {JSON_TYPE}.")
 
 
 def _read(body: bytes) -> list[Message]:

@@ -49,7 +49,7 @@ def configure(parser: Parser) -> None:
 
 def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.until and not arguments.since:
-        raise InputError("--until says where --since ends.", "Give --since too.")
+        raise InputError("`--until` needs `--since`.", "Give both.")
     days = arguments.days or WEEK
     since, until = read_period(utc_now(), days, arguments.since, arguments.until)
     with open_memory(create=False) as memory:
@@ -83,6 +83,5 @@ def _print(screen: Screen, period: PeriodDigest) -> None:
     if period.ignored:
         screen.line()
         screen.wrap(
-            f"{number(period.ignored, 'text')} that sessions were told left no trace in them; "
-            "`holdfast worth` has the account."
+            f"{number(period.ignored, 'injected text')} left no trace; see `holdfast worth`."
         )
