@@ -106,8 +106,8 @@ lock: .venv-release/ready ## write requirements/ anew: all packages with their h
 release: .venv-release/ready ## wheel, SBOM and licences in dist/: make release BASE_IMAGE=NAME@sha256:...
 	@PATH="$(CURDIR)/.venv-release/bin:$$PATH" python tools/release.py "$(BASE_IMAGE)"
 
-bench: setup     ## measure; see bench/README.md
-	@$(BIN)/python -m bench
+bench: setup     ## measure speed, and tell what changed since the last release: five minutes (ALL=1 for all in bench/README.md)
+	@$(BIN)/python -m bench $(if $(ALL),--all)
 
 clean:           ## remove what make made
 	@rm -rf .venv .venv-* .try .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,7 +1,7 @@
 """What hooks that answer cost, against `python -I -S -c pass` started the same way.
 
 A warm bank of some thousand passages with a decision in it; the goal brief is one that has
-something to say. Cases take turns inside each round; medians.
+something to say. Processor time, but by the clock where a server answers.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.transcripts import Script
 
+from bench.figures import Case, Figure, Subject, clock_of_call, cpu_of_call, measure
 from bench.startup import make_home
 from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.hook_server import serve_briefs
@@ -30,13 +30,6 @@ from holdfast.hosts import claude_code
 from holdfast.settings import Settings
 
 ROUNDS = 21
-LIMITS = {
-    "session start": 5,
-    "goal brief, socket": 5,
-    "goal brief, no server": 15,
-    # Only where a file or the bank changed since the worker's last pass: it makes the whole brief.
-    "session start, brief out of date": 25,
-}
 PROMPT = (
     "The totals on the harbour invoices are off by a cent when a discount is applied. Please fix "
     "the rounding in src/invoice.py so that the customer sees the right sum."
@@ -54,15 +47,15 @@ def decide(folder: Path) -> None:
         "the total was rejected because the tax office adds up the lines."
     )
     script.assistant("Noted: each line is rounded half to even in src/invoice.py.")
-    script.write(folder / "p")
+    script.write(folder / "decided")
 
 
 class Lab:
     """A home whose hooks are answered."""
 
     def __init__(self, folder: Path) -> None:
-        decide(folder)
         make_home(folder)
+        decide(folder)
         self.settings = Settings(home=folder, claude_dir=folder, bank="bench")
         self.places = HomePaths(folder)
         self.inbox = make_inbox(self.places)
@@ -70,6 +63,7 @@ class Lab:
         self.places.interpreter.write_text(f"{sys.executable}\n-I\n")
         self.places.worker_pid.write_text(f"{os.getpid()}\n{process_start(os.getpid())}\n")
         with Holdfast(self.settings) as memory:
+            memory.ingest(memory.ingestion.find([folder / "decided"]))
             memory.ingestion.embed()
             bank = memory.context.bank_id()
         prepare_briefs(self.settings)
@@ -112,54 +106,56 @@ def nothing() -> None:
     subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], input=b"", check=True)
 
 
-def medians(cases: dict[str, Callable[[], None]]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in cases}
-    for round in range(ROUNDS + 2):
-        for name, case in cases.items():
-            started = time.perf_counter()
-            case()
-            if round >= 2:
-                times[name].append(time.perf_counter() - started)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+def _hold(*subjects: Subject, rounds: int = ROUNDS) -> list[Figure]:
+    control = Subject("`python -I -S -c pass`", _cpu(nothing))
+    return measure("Session start", "answers", control, subjects, rounds)
+
+
+def _cpu(call: Callable[[], None]) -> Case:
+    return lambda: cpu_of_call(call)
+
+
+def _alone(lab: Lab) -> list[Figure]:
+    """What hooks cost that no server answers."""
+    found = _hold(
+        Subject("brief at the start of a session", _cpu(lab.start), 5),
+        Subject("look at a file before an edit", _cpu(lab.file)),
+        Subject("brief for the first prompt, no server", _cpu(lab.goal), 15),
+    )
+    lab.outdate()
+    # Only where a file or the bank changed since the worker's last pass: it makes the whole brief.
+    outdated = Subject("brief at the start, out of date", _cpu(lab.start), 25)
+    return found + _hold(outdated, rounds=ROUNDS // 2)
+
+
+def figures() -> list[Figure]:
+    """What hooks cost that no server answers."""
+    with _open_lab() as lab:
+        return _alone(lab)
 
 
 def run() -> list[str]:
     """Measure; returns the lines of a report."""
+    with _open_lab() as lab:
+        found = _alone(lab)
+        asking = serve_briefs(lab.settings)
+        assert asking is not None
+        # By the clock: another process has most of the work, and the hook waits for it.
+        control = Subject("`python -I -S -c pass`", lambda: clock_of_call(nothing))
+        goal = Subject("brief for the first prompt, socket", lambda: clock_of_call(lab.goal), 5)
+        found += measure("Session start", "answers", control, [goal], ROUNDS, "clock")
+        asking.close()
+    return [str(figure) for figure in found]
+
+
+@contextmanager
+def _open_lab() -> Generator[Lab]:
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(Path(folder))
         try:
-            alone = medians(
-                {
-                    "python -I -S -c pass": nothing,
-                    "session start": lab.start,
-                    "file trigger": lab.file,
-                    "goal brief, no server": lab.goal,
-                }
-            )
-            lab.outdate()
-            outdated = medians(
-                {
-                    "python -I -S -c pass": nothing,
-                    "session start, brief out of date": lab.start,
-                }
-            )
-            asking = serve_briefs(lab.settings)
-            assert asking is not None
-            lab.goal()
-            served = medians({"python -I -S -c pass": nothing, "goal brief, socket": lab.goal})
-            asking.close()
+            yield lab
         finally:
             shutil.rmtree(lab.inbox, ignore_errors=True)
-    return [*_lines(alone), *_lines(outdated)[1:], *_lines(served)[1:]]
-
-
-def _lines(found: dict[str, float]) -> list[str]:
-    control = found["python -I -S -c pass"]
-    return [
-        f"answers: {name}: {taken * 1000:.0f} ms, {taken / control:.1f} x"
-        + (f" (limit {LIMITS[name]})" if name in LIMITS else "")
-        for name, taken in found.items()
-    ]
 
 
 if __name__ == "__main__":

@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import psutil
 
+from bench.corpus import SAMPLES
+
 CLIENTS = 50
 SECONDS = 60.0
 MOST_MB = 200
-_SAMPLES = Path(__file__).parents[1] / "examples" / "sessions"
 _GRAPH = json.dumps(
     {"query": "{ sessions(limit: 5) { items { title exchanges { items { title } } } } }"}
 )
@@ -60,7 +61,7 @@ def _serving(folder: Path) -> Generator[tuple[int, str, int, float]]:
     env = {**os.environ, "HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
     main = [sys.executable, "-m", "holdfast"]
     # Every question is one for words.
-    ingest = [*main, "ingest", str(_SAMPLES), "--embed", "none"]
+    ingest = [*main, "ingest", str(SAMPLES), "--embed", "none"]
     subprocess.run(ingest, env=env, check=True, capture_output=True)
     began = time.perf_counter()
     command = [*main, "browse", "--no-open", "--port", "0", "--json"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tarfile
 import tempfile
 from collections.abc import Generator
@@ -13,6 +14,8 @@ _ARCHIVES = (
     "eval/archaeology.tar.xz",
     "transcripts/claude-code-versions.tar.xz",
 )
+SAMPLES = Path(__file__).parents[1] / "examples" / "sessions"
+_START_OF_ID = re.compile(r"\b[0-9a-f]{4}(?=[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b)")
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -43,3 +46,17 @@ def unpacked(archive: str) -> Generator[Path | None]:
             tar.extractall(place, filter="data")
         inside = list(Path(place).iterdir())
         yield inside[0] if len(inside) == 1 and inside[0].is_dir() else Path(place)
+
+
+def copy_samples(projects: Path, copies: int) -> list[Path]:
+    """Sessions like the samples, in which every session and record has another id."""
+    made: list[Path] = []
+    for number in range(copies):
+        for sample in sorted(SAMPLES.glob("*/*.jsonl")):
+            place = projects / sample.parent.name
+            place.mkdir(parents=True, exist_ok=True)
+            start = f"{number:04x}"
+            path = place / f"{start}{sample.name[4:]}"
+            path.write_text(_START_OF_ID.sub(start, sample.read_text("utf-8")), "utf-8")
+            made.append(path)
+    return made

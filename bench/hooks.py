@@ -1,18 +1,18 @@
 """What hooks cost: the capture hook against `true`, run the same way, and a storm of events.
 
-Cases take turns inside each round, so that a noisy machine slows all alike; medians. The storm:
+The hook is timed by the clock, as its limit is: it makes people wait. The storm:
 `SESSIONS` sessions with `EVENTS` events each, eight hooks at a time, then drained; every event
 must be in its journal, once.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
 import shlex
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.figures import Case, Figure, Subject, clock_of_call, measure, run_command
 from holdfast.app.core.lease import process_start
 from holdfast.capture import journal
 from holdfast.capture.home_paths import HomePaths
@@ -73,35 +74,40 @@ def payload(event: str, session: str, number: int) -> bytes:
     return json.dumps(told).encode()
 
 
-def measure(places: HomePaths) -> list[str]:
+def figures() -> list[Figure]:
     """One hook at a time, as the host starts it: through a shell."""
-    script = shlex.quote(str(places.hooks / "capture.sh"))
-    entry = "sh {script} {event} 2>/dev/null || exit 0"
-    cases = {
-        "true": ("true", ""),
-        "capture": (entry.format(script=script, event="PostToolUse"), "PostToolUse"),
-        "capture at Stop, worker running": (entry.format(script=script, event="Stop"), "Stop"),
-    }
-    worker = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
-    )
-    places.worker_pid.write_text(f"{worker.pid}\n{process_start(worker.pid)}\n")
-    env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
-    times: dict[str, list[float]] = {name: [] for name in cases}
-    for round in range(ROUNDS + 5):
-        for name, (command, event) in cases.items():
-            data = payload(event, "bench", round)
-            started = time.perf_counter()
-            subprocess.run(["/bin/sh", "-c", command], env=env, input=data, check=True)
-            if round >= 5:
-                times[name].append(time.perf_counter() - started)
-    worker.communicate()
-    control = statistics.median(times["true"])
-    return [
-        f"hooks: {name}: {statistics.median(taken) * 1000:.1f} ms, "
-        f"{statistics.median(taken) / control:.1f} x (limit {LIMIT})"
-        for name, taken in times.items()
-    ]
+    with hooked_home() as places:
+        script = shlex.quote(str(places.hooks / "capture.sh"))
+        env = {**os.environ, "CLAUDE_CODE_SESSION_ID": "bench"}
+        numbers = itertools.count()
+
+        def hook(event: str) -> Case:
+            entry = f"sh {script} {event} 2>/dev/null || exit 0" if event else "true"
+            command = ["/bin/sh", "-c", entry]
+
+            def case() -> float:
+                data = payload(event, "bench", next(numbers))
+                return clock_of_call(lambda: run_command(command, env, data))
+
+            return case
+
+        with subprocess.Popen(
+            [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+        ) as worker:
+            places.worker_pid.write_text(f"{worker.pid}\n{process_start(worker.pid)}\n")
+            found = measure(
+                "Hook",
+                "hooks",
+                Subject("`true`", hook("")),
+                [
+                    Subject("capture of an event", hook("PostToolUse"), LIMIT),
+                    Subject("capture at `Stop`, worker running", hook("Stop"), LIMIT),
+                ],
+                ROUNDS,
+                "clock",
+            )
+            worker.communicate()
+    return found
 
 
 def play(places: HomePaths, session: str) -> None:
@@ -169,8 +175,7 @@ def count(places: HomePaths, names: list[str]) -> tuple[int, int]:
 
 def run() -> list[str]:
     """Measure; returns the lines of a report."""
-    with hooked_home() as places:
-        report = measure(places)
+    report = [str(figure) for figure in figures()]
     with hooked_home() as places:
         return report + storm(places)
 

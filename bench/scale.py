@@ -1,9 +1,9 @@
 """Recall in large banks: 100,000 passages in one, and many banks in one memory.
 
 Synthetic passages of words drawn as words are drawn (few often, many seldom) and random vectors
-of the shipped model's size, written straight into the store. The control, in the same process
-and taking turns with the subject: one exact NumPy product over the same vectors plus one
-full-text query of the same words. The second comparison: the same recall in one bank of 20,000
+of the shipped model's size, written straight into the store. Processor time. The control, in the
+same process and taking turns with the subject: one exact NumPy product over the same vectors plus
+one full-text query of the same words. The second comparison: the same recall in one bank of 20,000
 alone and in one of fifty banks of 20,000 each. Where `HOLDFAST_RERANKER` names a cross-encoder, the
 same with it: that takes a quiet machine, for the limits are milliseconds.
 """
@@ -14,12 +14,13 @@ import os
 import random
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 
+from bench.figures import Case, Figure, Subject, clock_of_call, cpu_of_call, measure
 from holdfast.app.core.models import load_semantic_search
 from holdfast.inference.packaged import EMBEDDER_DIMENSION, EMBEDDER_NAME
 from holdfast.model.bank import Bank
@@ -36,7 +37,6 @@ NOW = "2026-11-15T00:00:00.000Z"
 ONE = int(os.environ.get("HOLDFAST_BENCH_ONE", "100000"))
 BANKS = int(os.environ.get("HOLDFAST_BENCH_BANKS", "50"))
 EACH = int(os.environ.get("HOLDFAST_BENCH_EACH", "20000"))
-ROUNDS = 25
 VOCABULARY = 30_000
 QUESTIONS = 25
 READ = 60
@@ -79,21 +79,16 @@ def fill(store: SqliteStore, bank: str, count: int, folder: Path) -> None:
     VectorMatrix(folder, bank, EMBEDDER_NAME, EMBEDDER_DIMENSION).refresh(store)
 
 
-def median(ask: Callable[[str], object], questions: list[str]) -> list[float]:
-    """The times of a way to ask, over all questions."""
-    taken: list[float] = []
-    for question in questions:
-        started = time.perf_counter()
-        ask(question)
-        taken.append(time.perf_counter() - started)
-    return taken
-
-
 def run() -> list[str]:
     """Measure; returns the lines of a report."""
     report: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        report += _one_large(Path(folder) / "one")
+        home = Path(folder)
+        make_large(home)
+        store = SqliteStore(home / "memory.db")
+        report += [str(figure) for figure in _one_large(home, store)]
+        report += _read_across(home, store)
+        store.close()
     with tempfile.TemporaryDirectory() as folder:
         report += _many(Path(folder) / "many")
     return report
@@ -112,11 +107,24 @@ def _ways(home: Path, store: SqliteStore) -> tuple[Callable[[str, str], object],
     return by_all, by_words
 
 
-def _one_large(home: Path) -> list[str]:
+def make_large(home: Path) -> None:
+    """A home with one bank of many passages."""
     store = SqliteStore(home / "memory.db")
     fill(store, "one", ONE, home / "vectors")
-    chance = random.Random(7)
-    questions = [words(chance, 6, 100) for _ in range(QUESTIONS)]
+    store.close()
+
+
+def figures() -> list[Figure]:
+    """Recall in one large bank."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_large(Path(folder))
+        store = SqliteStore(Path(folder) / "memory.db")
+        found = _one_large(Path(folder), store)
+        store.close()
+    return found
+
+
+def _one_large(home: Path, store: SqliteStore) -> list[Figure]:
     by_all, by_words = _ways(home, store)
     held = np.concatenate(
         [
@@ -129,25 +137,26 @@ def _one_large(home: Path) -> list[str]:
     def control(question: str) -> object:
         return (held @ query).argmax(), store.passages.search("one", question.split(), (), 50)
 
-    cases: dict[str, Callable[[str], object]] = {
-        "control": control,
-        "words": lambda question: by_words("one", question),
-        "words and meaning": lambda question: by_all("one", question),
-    }
-    for ask in cases.values():
-        ask(questions[0])
-    taken: dict[str, list[float]] = {name: [] for name in cases}
-    for question in questions:
-        for name, ask in cases.items():
-            taken[name] += median(ask, [question])
-    read = _read_across(home, store)
-    store.close()
-    base = statistics.median(taken["control"])
-    return [
-        f"scale: {ONE:,} passages in one bank, {name}: {statistics.median(times) * 1000:.0f} ms, "
-        f"{statistics.median(times) / base:.1f} x one scan and one full-text query (limit 3)"
-        for name, times in taken.items()
-    ] + read
+    def ask(way: Callable[[str], object]) -> Case:
+        asked = questions(QUESTIONS + 10)
+        return lambda: cpu_of_call(lambda: way(next(asked)))
+
+    return measure(
+        "Recall",
+        "scale",
+        Subject("one exact scan and one full-text query", ask(control)),
+        [
+            Subject(f"by words, {ONE:,} passages", ask(lambda q: by_words("one", q)), 3),
+            Subject(f"by words and meaning, {ONE:,} passages", ask(lambda q: by_all("one", q)), 3),
+        ],
+        QUESTIONS,
+    )
+
+
+def questions(count: int) -> Iterator[str]:
+    """So many questions, over and over."""
+    chance = random.Random(7)
+    return cycle([words(chance, 6, 100) for _ in range(count)])
 
 
 def _read_across(home: Path, store: SqliteStore) -> list[str]:
@@ -156,7 +165,7 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
         return ["scale: no cross-encoder is named by HOLDFAST_RERANKER; recall with one not timed"]
     meaning = load_semantic_search(Settings(home=home, claude_dir=home, rerank_model=model))
     chance = random.Random(8)
-    questions = [words(chance, 6, 100) for _ in range(READ)]
+    asked = [words(chance, 6, 100) for _ in range(READ)]
     told: list[str] = []
     for budget, limit in ((Budget.MID, 300), (Budget.HIGH, 600)):
         plan = RecallPlan(budget=budget)
@@ -164,8 +173,9 @@ def _read_across(home: Path, store: SqliteStore) -> list[str]:
         def ask(question: str, plan: RecallPlan = plan) -> object:
             return rank(store, "one", question, plan, lambda: NOW, meaning)
 
-        ask(questions[0])
-        cuts = statistics.quantiles(median(ask, questions), n=20)
+        ask(asked[0])
+        taken = [clock_of_call(lambda q=one, ask=ask: ask(q)) for one in asked]
+        cuts = statistics.quantiles(taken, n=20)
         told.append(
             f"scale: {ONE:,} passages in one bank, a cross-encoder over "
             f"{plan.limits.rerank_depth}: {cuts[9] * 1000:.0f} ms, "
@@ -180,23 +190,25 @@ def _many(home: Path) -> list[str]:
     many = SqliteStore(home / "many" / "memory.db")
     for n in range(BANKS):
         fill(many, f"b{n}", EACH, home / "many" / "vectors")
-    chance = random.Random(7)
-    questions = [words(chance, 6, 100) for _ in range(QUESTIONS)]
+    asked, others = questions(QUESTIONS + 10), questions(QUESTIONS + 10)
     single, _ = _ways(home / "alone", alone)
     crowd, _ = _ways(home / "many", many)
-    single("b0", questions[0])
-    crowd("b0", questions[0])
-    one: list[float] = []
-    other: list[float] = []
-    for question in questions:
-        one += median(lambda q: single("b0", q), [question])
-        other += median(lambda q: crowd("b0", q), [question])
+    found = measure(
+        "Recall",
+        "scale",
+        Subject("one such bank alone", lambda: cpu_of_call(lambda: single("b0", next(asked)))),
+        [
+            Subject(
+                f"one of {BANKS} banks of {EACH:,}",
+                lambda: cpu_of_call(lambda: crowd("b0", next(others))),
+                2,
+            )
+        ],
+        QUESTIONS,
+    )
     alone.close()
     many.close()
-    return [
-        f"scale: {BANKS} banks of {EACH:,}: {statistics.median(other) * 1000:.0f} ms, "
-        f"{statistics.median(other) / statistics.median(one):.2f} x one such bank alone (limit 2)"
-    ]
+    return [str(figure) for figure in found]
 
 
 if __name__ == "__main__":

@@ -27,12 +27,13 @@ from typing import NamedTuple
 
 import psutil
 
+from bench.corpus import SAMPLES, copy_samples
+
 CLIENTS = 100
 SECONDS = 120.0
 REQUESTS = 20_000
 _KEYS = 10
 _COPIES = 40
-_SAMPLES = Path(__file__).parents[1] / "examples" / "sessions"
 MAIN = (sys.executable, "-m", "holdfast")
 LIMITS = "[serve]\nrate = 1000000\nburst = 1000000\nat_once = 1000\nwaiting = 1000\n"
 _BANK = "harbour"
@@ -86,14 +87,9 @@ class Serving(NamedTuple):
 def serving(folder: Path) -> Generator[Serving]:
     """A server over the samples."""
     env = home_environment(folder)
-    _run(env, "ingest", str(_SAMPLES))
+    _run(env, "ingest", str(SAMPLES))
     _run(env, "remember", "The lamp is oiled on Thursdays.", "--bank", _BANK)
-    keys = [
-        json.loads(
-            _run(env, "key", "new", "--json", "--name", f"k{number}", *_scope(number)).stdout
-        )["key"]
-        for number in range(_KEYS)
-    ]
+    keys = [new_key(env, *_scope(number), name=f"k{number}") for number in range(_KEYS)]
     with started_server(env, folder) as (port, process):
         yield Serving(port, keys, process)
 
@@ -108,6 +104,11 @@ def home_environment(folder: Path) -> dict[str, str]:
     (folder / "home" / "config.toml").write_text(LIMITS)
     own = {"HOLDFAST_HOME": str(folder / "home"), "HOME": str(folder)}
     return {**os.environ, **own, "CLAUDE_CONFIG_DIR": str(folder / "claude")}
+
+
+def new_key(env: Mapping[str, str], *scope: str, name: str = "a") -> str:
+    """A new key to the server of a home."""
+    return json.loads(_run(env, "key", "new", "--json", "--name", name, *scope).stdout)["key"]
 
 
 def _run(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -191,19 +192,13 @@ def reading_in(folder: Path, copies: int = _COPIES) -> tuple[float, float]:
     took: list[float] = []
     for name in ("direct", "served"):
         env = home_environment(folder / name)
-        for number in range(copies):
-            for sample in sorted(_SAMPLES.rglob("*.jsonl")):
-                _copy(sample, folder / name / "claude" / "projects", number)
+        copy_samples(folder / name / "claude" / "projects", copies)
         if name == "direct":
             code = [sys.executable, "-c", _DIRECTLY]
             done = subprocess.run(code, env=env, check=True, capture_output=True)
             took.append(float(done.stdout))
             continue
-        key = json.loads(
-            _run(
-                env, "key", "new", "--json", "--name", "a", "--all-banks", "--level", "admin"
-            ).stdout
-        )["key"]
+        key = new_key(env, "--all-banks", "--level", "admin")
         with started_server(env, folder / name) as (port, _):
             line = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
             began = time.perf_counter()
@@ -214,14 +209,6 @@ def reading_in(folder: Path, copies: int = _COPIES) -> tuple[float, float]:
             assert answer.status == 200, told
             took.append(time.perf_counter() - began)
     return took[0], took[1]
-
-
-def _copy(sample: Path, projects: Path, number: int) -> None:
-    """One more session like a sample: another name, so that it is read as another."""
-    place = projects / sample.parent.name
-    place.mkdir(parents=True, exist_ok=True)
-    text = sample.read_text("utf-8").replace(sample.stem, f"{number:04x}{sample.stem[4:]}")
-    (place / f"{number:04x}{sample.name[4:]}").write_text(text, "utf-8")
 
 
 def run() -> list[str]:

@@ -10,11 +10,9 @@ client of the server without search processes. The clients run on the same machi
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import shutil
 import statistics
-import subprocess
 import tempfile
 import threading
 import time
@@ -26,7 +24,7 @@ from typing import NamedTuple
 
 import psutil
 
-from bench.serve_load import LIMITS, MAIN, home_environment, started_server
+from bench.serve_load import LIMITS, home_environment, new_key, started_server
 from bench.startup import SESSIONS, make_home
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
@@ -102,11 +100,7 @@ def run() -> list[str]:
         with Holdfast(Settings(home=home, claude_dir=home, bank="bench")) as memory:
             memory.ingestion.embed()
         (home / "config.toml").write_text(LIMITS)
-        made = subprocess.run(
-            [*MAIN, "key", "new", "--json", "--name", "a", "--all-banks"],
-            env=env, check=True, capture_output=True,
-        )  # fmt: skip
-        key = json.loads(made.stdout)["key"]
+        key = new_key(env, "--all-banks")
         with ExitStack() as stack:
             servers: dict[int, Server] = {}
             for workers in WORKERS:

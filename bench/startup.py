@@ -1,34 +1,39 @@
 """`holdfast recall` and `ask`, end to end, against `python -c pass` started the same way.
 
-Cases take turns inside each round, so that a noisy machine slows all alike; medians, of the time by
-the clock and of processor time (user and system, which others on the machine disturb less).
+Processor time (user and system), which others on the machine disturb less than the clock.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
-import subprocess
+import shutil
 import sys
 import tempfile
-import time
+from functools import cache
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 
 from tests.support.transcripts import bug_hunt
 
+from bench.figures import Case, Figure, Subject, cpu_of_command, measure
 from holdfast.app.memory import Holdfast
 from holdfast.settings import Settings
 
 ROUNDS = 21
-SESSIONS = 400
-_CONTROL = "python -c pass"
+SESSIONS = int(os.environ.get("HOLDFAST_BENCH_SESSIONS_OF_A_HOME", "400"))
 # The most that a command may take, in times of the control.
-LIMITS = {_CONTROL: 1, "holdfast recall": 10, "holdfast ask": 13}
+RECALL_LIMIT = 10
+ASK_LIMIT = 13
 
 
 def make_home(folder: Path) -> None:
-    """A bank of some thousand passages."""
+    """A bank of some thousand passages; made once, then copied."""
+    shutil.copytree(_made_home().name, folder, dirs_exist_ok=True)
+
+
+@cache
+def _made_home() -> tempfile.TemporaryDirectory[str]:
+    made = tempfile.TemporaryDirectory()
+    folder = Path(made.name)
     for number in range(SESSIONS):
         script = bug_hunt(f"{number:08x}-0000-4000-8000-000000000001")
         script.user(f"Rename the field tide_{number} to water_{number} in the harbour table")
@@ -36,43 +41,44 @@ def make_home(folder: Path) -> None:
         script.write(folder / "p")
     with Holdfast(Settings(home=folder, claude_dir=folder, bank="bench")) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
+    return made
 
 
-def _measure(command: list[str], env: dict[str, str]) -> tuple[float, float]:
-    """How long a command takes: by the clock, and of the processor."""
-    before, started = getrusage(RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=True)
-    taken, after = time.perf_counter() - started, getrusage(RUSAGE_CHILDREN)
-    return taken, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def run() -> list[str]:
-    """Measure; returns the lines of a report."""
+def figures() -> list[Figure]:
+    """Recall and ask, as commands."""
     command = Path(sys.executable).with_name("holdfast")
-    cases = {
-        _CONTROL: [sys.executable, "-c", "pass"],
-        "holdfast recall": [str(command), "recall", "harbour table tide_7", "--bank", "bench"],
-        "holdfast ask": [str(command), "ask", "what became of tide_7", "--bank", "bench"],
-    }
     with tempfile.TemporaryDirectory() as folder:
         make_home(Path(folder))
         env = {**os.environ, "HOLDFAST_HOME": folder}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in cases}
-        for round in range(ROUNDS + 2):
-            for name, case in cases.items():
-                taken = _measure(case, env)
-                if round >= 2:
-                    times[name].append(taken)
-    medians = {
-        name: tuple(statistics.median(one) for one in zip(*taken, strict=True))
-        for name, taken in times.items()
-    }
-    return [
-        f"startup: {name}: {clock * 1000:.0f} ms, {clock / medians[_CONTROL][0]:.1f} x; "
-        f"processor {cpu * 1000:.0f} ms, {cpu / medians[_CONTROL][1]:.1f} x (limit {LIMITS[name]})"
-        for name, (clock, cpu) in medians.items()
-    ]
+
+        def start(*words: str) -> Case:
+            return lambda: cpu_of_command(words, env)
+
+        return measure(
+            "Recall",
+            "startup",
+            Subject("`python -c pass`", start(sys.executable, "-c", "pass")),
+            [
+                Subject(
+                    "`holdfast recall`",
+                    start(str(command), "recall", "harbour table tide_7", "--bank", "bench"),
+                    RECALL_LIMIT,
+                ),
+                Subject(
+                    "`holdfast ask`",
+                    start(str(command), "ask", "what became of tide_7", "--bank", "bench"),
+                    ASK_LIMIT,
+                    "Ask",
+                ),
+            ],
+            ROUNDS,
+        )
+
+
+def run() -> list[str]:
+    """Measure; returns the lines of a report."""
+    return [str(figure) for figure in figures()]
 
 
 if __name__ == "__main__":
