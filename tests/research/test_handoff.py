@@ -12,7 +12,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.views.handoff import hand_off
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.cli.main import main
-from tests.support.sample_memory import exchange_about, open_memory
+from tests.support.sample_memory import exchange_about, memory_with_session, open_memory
 from tests.support.transcripts import Script
 
 SESSION = "44444444-0000-4000-8000-000000000001"
@@ -81,7 +81,7 @@ def test_an_empty_section_says_so(tmp_path: Path) -> None:
         memory.ingest(memory.ingestion.find([script.write(tmp_path / "claude" / "projects")]))
         _, page = hand_off(memory, f"holdfast://session/{SESSION}")
     for title in ("Decisions", "Dead ends", "Open questions"):
-        assert "None is known" in section(page, title)
+        assert "None known" in section(page, title)
     assert "None was touched." in section(page, "Files")
 
 
@@ -93,6 +93,23 @@ def test_a_subject_that_is_not_one_known_session_is_refused(memory: Holdfast) ->
         hand_off(memory, f"holdfast://memory/{kept.id}")
     with pytest.raises(InputError, match="one bank"):
         hand_off(memory, "xebec loader", "all")
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_only_what_failed_is_a_dead_end(tmp_path: Path, fails: bool) -> None:
+    script = Script(SESSION)
+    script.user("The nightly invoice export has duplicate rows, please fix it.")
+    path = "/home/dev/proj/src/export.py"
+    script.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
+    if fails:
+        script.tool("Bash", "1 failed", error=True, command="pytest tests/test_export.py")
+    script.assistant("It still fails." if fails else "I changed the export.")
+    with memory_with_session(tmp_path, script) as memory:
+        memory.ingestion.update()
+        pack, _ = hand_off(memory, SESSION)
+    assert [point.mark for point in pack.dead_ends if "export" in point.text][:1] == (
+        ["did not do it"] if fails else []
+    )
 
 
 def test_forgotten_records_are_not_in_a_handoff(memory: Holdfast) -> None:

@@ -374,6 +374,8 @@ def _findings(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable
 
 def _dead_ends(basis: _Basis, claims: Sequence[tuple[Claim, Status]]) -> Iterable[Point]:
     for claim, status in reversed(claims):
+        if claim.kind is ClaimKind.ATTEMPT and status is Status.VERIFIED:
+            continue  # not known to have failed
         if claim.kind in _FAILED_KINDS:
             yield _claim_point(claim, _FAILED_KINDS[claim.kind])
         elif status is Status.RETRACTED:

@@ -266,22 +266,32 @@ def _problem_claims(x: Exchange, turns: Sequence[Turn]) -> Iterator[Claim]:
     tests_pass = bool(tests) and tests[-1].ok is True
     is_done = x.outcome is Outcome.DONE and bool(x.files_modified)
     attempts = sum(1 for turn in failed if signals.ran_tests(turn))
-    if is_done and (tests_pass or (was_asked and not tests)):
-        explanation = _find_explanation(x, turns, failed)
-        if explanation is None:
-            return
+    is_solved = is_done and (tests_pass or (was_asked and not tests))
+    explanation = _find_explanation(x, turns, failed) if is_solved else None
+    if explanation is not None:
         turn, sentence, line = explanation
         kind, status, problem = ClaimKind.SOLUTION, Status.VERIFIED, line or x.title
-    elif was_asked and (attempts or x.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)):
-        turn, sentence, line = turns[0], x.title, ""
-        kind, status, problem = ClaimKind.ATTEMPT, Status.OBSERVED, x.title
     else:
-        return
+        turn, sentence, line = turns[0], x.title, _last_error(failed)
+        if not was_asked and not (attempts and line and not tests_pass):
+            return
+        # A request that may have been met without a reason, and tests that nobody wanted mended,
+        # count only if the problem is solved later.
+        has_failed = attempts or x.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)
+        is_failure = was_asked and has_failed and not is_solved
+        kind, problem = ClaimKind.ATTEMPT, x.title
+        status = Status.OBSERVED if is_failure else Status.VERIFIED
     yield replace(
         _claim(x, turn, kind, sentence), problem=truncate(problem, _LIMITS.max_problem_chars),
         attempts=attempts, signature=signature_of(line),
         files=tuple(x.files_modified[: _LIMITS.max_files]), status=status,
     )  # fmt: skip
+
+
+def _last_error(failed: Sequence[Turn]) -> str:
+    """The last error line of the commands that failed; "" if none has one."""
+    outputs = (turn.tool.result for turn in reversed(failed) if turn.tool)
+    return next((line for output in outputs for line in error_lines(output, 1)), "")
 
 
 def _find_explanation(
@@ -298,7 +308,8 @@ def _find_explanation(
         if not _is_by_agent(turn) or turn.seq < since:
             continue
         for sentence in _sentences(turn):
-            cause, fix = hypotheses.states_cause(sentence), hypotheses.states_fix(sentence)
+            cause = hypotheses.states_cause(sentence) or hypotheses.explains_failure(sentence)
+            fix = hypotheses.states_fix(sentence)
             if not (cause or fix) or not _explains(sentence):
                 continue
             line = next((e for e in lines if _shared(sentence, e) >= with_error), "")

@@ -65,6 +65,11 @@ _CAUSE = regex(
     r"причина (?:была|в том|в)\b(?! не))|原因は(?!.*ない)|原因(?:是|在于)|원인은",
     re.IGNORECASE,
 )
+_FAILED_BECAUSE = regex(
+    r"\b(?:fail(?:s|ed)|br(?:eaks|oke|oken)|crash(?:es|ed)|hangs|hung|happen(?:s|ed)) "
+    r"(?:\w+ ){0,3}?because\b(?! of (?:this|that|it)\b)",
+    re.IGNORECASE,
+)
 _FIX = regex(
     r"\b(?:the fix (?:is|was)|fixed (?:it |this |the \S+ )?by|solved (?:it |this )?by|"
     r"resolved (?:it |this )?by|what (?:fixed|solved) it|the solution (?:is|was)|"
@@ -157,6 +162,13 @@ def states_cause(sentence: str) -> bool:
     sentence = plain(sentence)
     sure = _CAUSE.search(sentence) and not _HEDGE.search(sentence)
     return bool(sure) and not _only_disproves(sentence)
+
+
+def explains_failure(sentence: str) -> bool:
+    """Whether a sentence says why something failed, without doubt. What was not proven to work
+    since may be a mere description."""
+    sentence = plain(sentence)
+    return bool(_FAILED_BECAUSE.search(sentence)) and not _HEDGE.search(sentence)
 
 
 def states_fix(sentence: str) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from holdfast.language import code_names
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import jaccard, statement_features
+from holdfast.regex import regex
 
 
 class SolutionLimits(NamedTuple):
@@ -23,6 +25,8 @@ class SolutionLimits(NamedTuple):
 
 
 _LIMITS = SolutionLimits()
+# A name with an ending of letters, perhaps with the line that an error is in.
+_FILE_NAME = regex(r"[\w-]+(?:\.[a-z]\w{0,5})+(?::\d+)*")
 
 
 class SolvedProblem(NamedTuple):
@@ -66,14 +70,32 @@ def _group_by_problem(claims: Iterable[Claim]) -> list[list[Claim]]:
 
 
 def _same_problem(one: Claim, other: Claim) -> bool:
-    """By error signature if either claim has one, otherwise by words."""
-    if one.signature or other.signature:
-        return one.signature == other.signature
-    overlap = jaccard(
-        statement_features(one.problem).content, statement_features(other.problem).content
-    )
-    same_files = set(one.files) & set(other.files)
-    return overlap >= (_LIMITS.word_overlap_with_same_files if same_files else _LIMITS.word_overlap)
+    """By error signature if both claims have one, otherwise by words. Problems that name different
+    files differ, however alike they are worded; the same error in other files is the same problem
+    only if it is told in the same words."""
+    named = _named_files(one.problem), _named_files(other.problem)
+    if all(named) and named[0].isdisjoint(named[1]):
+        return False
+    is_apart = bool(one.files and other.files) and set(one.files).isdisjoint(other.files)
+    if one.signature and other.signature:
+        is_same = one.signature == other.signature
+        return is_same and not (is_apart and _overlap(one, other) < _LIMITS.word_overlap)
+    has_same_files = bool(set(one.files) & set(other.files))
+    limit = _LIMITS.word_overlap_with_same_files if has_same_files else _LIMITS.word_overlap
+    return _overlap(one, other) >= limit
+
+
+def _named_files(problem: str) -> set[str]:
+    """The names of the files that a problem names, without their folders."""
+    names = (name.rpartition("/")[2].lower() for name in code_names(problem))
+    return {name for name in names if _FILE_NAME.fullmatch(name)}
+
+
+def _overlap(one: Claim, other: Claim) -> float:
+    """The share of common stems of two problems. That of a solution may be an error line, which
+    says nothing of what was asked: its explanation does."""
+    said = [[statement_features(t).content for t in (c.problem, c.text)] for c in (one, other)]
+    return max(jaccard(a, b) for a in said[0] for b in said[1])
 
 
 def recurrences(solved: SolvedProblem, claims: Sequence[Claim]) -> list[Claim]:
