@@ -45,6 +45,21 @@ def _filled(store: Store) -> None:
     store.concepts.put(BANK, [_made(a_concept())])
 
 
+def check_features_are_kept_until_their_exchange_is_derived_anew(make_store: MakeStore) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            store.derived.put(BANK, SESSION, [an_exchange()])
+            store.derived.put(OTHER, SESSION, [an_exchange(bank=OTHER)])
+        expect(store.concepts.features(BANK), {}, "before any was read")
+        with store.transaction():
+            store.concepts.put_features(BANK, {"x1": 'v1 ["ünï 🦜"]', "gone": "v1 []"})
+        expect(store.concepts.features(BANK), {"x1": 'v1 ["ünï 🦜"]'}, "the kept features")
+        expect(store.concepts.features(OTHER), {}, "those of another bank")
+        with store.transaction():
+            store.derived.put(BANK, SESSION, [an_exchange()])
+        expect(store.concepts.features(BANK), {}, "after deriving anew")
+
+
 def check_a_concept_is_returned_complete(make_store: MakeStore) -> None:
     with prepared(make_store) as store:
         with store.transaction():

@@ -249,7 +249,7 @@ def columns_of(path: Path, table: str) -> set[str]:
     [
         ("source", Source, ()),
         ("session", Session, ()),
-        ("exchange", Exchange, ()),
+        ("exchange", Exchange, ("features",)),
         ("digest", Digest, ()),
         ("commit", Commit, ()),
         ("passage", Passage, ("number", "scope")),

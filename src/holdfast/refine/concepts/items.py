@@ -9,6 +9,7 @@ them the concepts, stay the same when a bank grows by a few records.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -135,25 +136,62 @@ def concept_id(founder: str) -> str:
     return content_id("concept", founder)
 
 
-def exchange_item(exchange: Exchange) -> Item:
-    """The item of an exchange."""
+class TextFeatures(NamedTuple):
+    """What is read from the texts and files of an exchange: most of the time that an item takes."""
+
+    files: Mapping[str, float]
+    words: Mapping[str, float]
+    terms: tuple[Term, ...]
+
+    @classmethod
+    def read(cls, exchange: Exchange) -> TextFeatures:
+        """Read the texts of an exchange."""
+        x = exchange
+        return cls(
+            _file_features(x.files_modified, x.files_read),
+            _word_features(x.keywords, x.title, " ".join(filter(None, (x.title, x.summary)))),
+            _exchange_terms(x, _commit_subjects(x)),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> TextFeatures:
+        """The features that `to_json` wrote."""
+        files, words, terms = json.loads(text)
+        return cls(files, words, tuple(Term(tuple(k), s, Place(p), n) for k, s, p, n in terms))
+
+    def to_json(self) -> str:
+        """All of it as text."""
+        return json.dumps(self, separators=(",", ":"))
+
+
+def text_fingerprint(exchange: Exchange, version: int) -> str:
+    """The same for the same texts and files, as long as the rules have the same version."""
+    x = exchange
+    read = (x.title, x.summary, x.details, x.facts, x.keywords, x.files_read, x.files_modified)
+    return content_id(str(version), repr(read))
+
+
+def _commit_subjects(exchange: Exchange) -> list[str]:
+    return [fact.removeprefix(COMMITTED) for fact in exchange.facts if is_commit(fact)]
+
+
+def exchange_item(exchange: Exchange, features: TextFeatures | None = None) -> Item:
+    """The item of an exchange. `features` are those of its texts, if they are known."""
     x = exchange
     name = uri("exchange", x.id)
-    subjects = [fact.removeprefix(COMMITTED) for fact in x.facts if is_commit(fact)]
+    files, words, terms = features or TextFeatures.read(x)
     is_long = x.last_seq - x.first_seq >= _LIMITS.large_turns
-    files = _file_features(x.files_modified, x.files_read)
-    words = _word_features(x.keywords, x.title, " ".join(filter(None, (x.title, x.summary))))
     changes_own_file = any(weight >= _WEIGHTS.changed_file for weight in files.values())
     names_topic = changes_own_file or any(not is_process_stem(s) for s in _stems(x.title))
     weight = sum(files.values()) + sum(words.values())
     return Item(
         name, concept_id(name), "exchange", x.started, x.session, x.first_seq, x.trust, x.title,
         x.summary, files, words,
-        tuple(map(normalise_path, x.files_modified)), x.keywords, tuple(subjects),
+        tuple(map(normalise_path, x.files_modified)), x.keywords, tuple(_commit_subjects(x)),
         "" if x.outcome is Outcome.OPEN else x.outcome.value,
         is_long and len(x.files_modified) >= _LIMITS.large_files,
         content_id(exchange_text(x)), names_topic and weight >= _LIMITS.min_weight_of_topic,
-        _exchange_terms(x, subjects),
+        terms,
     )  # fmt: skip
 
 

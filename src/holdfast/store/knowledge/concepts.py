@@ -197,6 +197,20 @@ class ConceptWriter(ConceptReader):
         super().__init__(db)
         self._passages = passages
 
+    def features(self, bank: str) -> dict[str, str]:
+        """What was kept of each exchange to group it by; without those that were never read."""
+        found = self._db.all(
+            "SELECT id, features FROM exchange WHERE bank = ? AND features <> ''", (bank,)
+        )
+        return dict(found)
+
+    def put_features(self, bank: str, features: Mapping[str, str]) -> None:
+        """Keep what exchanges are grouped by. It goes when the exchange is derived anew."""
+        self._db.run_many(
+            "UPDATE exchange SET features = ? WHERE bank = ? AND id = ?",
+            [(text, bank, id) for id, text in features.items()],
+        )
+
     def put(self, bank: str, concepts: Iterable[DerivedConcept]) -> int:
         """Replace all concepts of a bank; unchanged ones are not written. Returns how many were
         written or removed."""
