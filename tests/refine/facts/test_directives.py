@@ -153,8 +153,14 @@ def a_claim(text: str, kind: ClaimKind = ClaimKind.RULING, share: float = 1.0) -
         ("Never push to the main branch.", None),
         ("Always run make check before you commit.", None),
         ("Always run `make check`.", None),
-        ("From now on make tests pass like that.", JunkReason.SHORT),
-        ("Always make sure that it works.", JunkReason.SHORT),
+        ("From now on make tests pass like that.", JunkReason.VAGUE),
+        ("Always make sure that it works.", JunkReason.VAGUE),
+        ("Always use pnpm.", None),
+        ("From now on, use uv.", None),
+        ("Never push.", None),
+        ("Don't worry about the tests, we decided to drop them.", JunkReason.TALK),
+        ('{"rule": "never", "outcome": "always allow"}', JunkReason.PASTED),
+        ("! [remote rejected] we decided -> main", JunkReason.PASTED),
     ],
 )
 def test_statements_that_nobody_could_act_on_are_dropped(text: str, why: JunkReason | None) -> None:

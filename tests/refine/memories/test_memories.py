@@ -32,6 +32,9 @@ def all_retained(memory: Holdfast) -> list[Memory]:
     return [m for bank in banks for m in memory.reader.memories.retained(bank.id, limit=1000)]
 
 
+HARBOUR = "berth crane gauge".split()
+
+
 def edit(script: Script, *files: str) -> None:
     for name in files:
         script.tool(
@@ -144,10 +147,55 @@ def test_occurrences_in_many_sessions_are_one_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Only squash merges.", Kind.RULE), ("No emojis in commits.", Kind.RULE),
+        ("Tests must run with pytest -x.", Kind.RULE),
+        ("Prefer dataclasses over dicts.", Kind.PREFERENCE),
+    ],
+)  # fmt: skip
+def test_a_rule_in_a_few_words_is_retained_beside_a_whole_session(
+    text: str, kind: Kind, tmp_path: Path
+) -> None:
+    script = work(1, "Move the tide table into its own module.", "src/tides.py", "src/table.py")
+    script.user(text)
+    script.assistant("Understood, I will keep to that.")
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
+        (kept,) = (m for m in all_retained(memory) if text in m.what)
+        assert (kept.kind, kept.trust) == (kind, Trust.USER)
+
+
+@pytest.mark.parametrize("text", ["We always deploy with fluxor.", "Always use pnpm."])
+def test_a_directive_in_a_few_words_is_a_fact(text: str, tmp_path: Path) -> None:
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, session_on_day(1, text))
+        assert [fact.content for fact in memory.browse.facts()] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The timeout was caused by the pool; fixed by raising it.",
+        "Root cause: the pool was too small. Fixed by raising it to ten.",
+    ],
+)
+def test_a_cause_with_its_fix_is_retained_whatever_else_was_said(text: str, tmp_path: Path) -> None:
+    said = [f"The {name} now reads its rows from the archive of {name}s." for name in HARBOUR]
+    script = work(1, "Why does the import time out, and what else is slow?", "src/pool.py")
+    script.assistant(" ".join((*said, text, *said)))
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
+        kept = [m for m in all_retained(memory) if text in m.what]
+        assert Kind.LESSON in [m.kind for m in kept]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Please fix it now.", "Why does it never work?", "ok", "It should never do that, I think.",
         "Could you always check the thing first maybe?", "{'never': 'always must be json'}",
+        "Only one more thing?", "There must be something.", "No worries, thanks a lot.",
     ],
 )  # fmt: skip
 def test_chatter_is_not_retained(text: str, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from holdfast.refine.core.statement_similarity import (
     statement_features,
     supersedes,
 )
-from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
+from holdfast.refine.facts.junk_filter import JunkReason, is_data, junk_reason
 from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
 from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext, StatementPool
 
@@ -49,6 +49,7 @@ _RULE_CLAIMS = (ClaimKind.RULING, ClaimKind.DECISION)
 # The kinds of facts that claims other than those of rules create.
 _FACT_KINDS = {
     ClaimKind.SOLUTION: FactKind.SOLUTION,
+    ClaimKind.FINDING: FactKind.SOLUTION,
     ClaimKind.CORE_LOGIC: FactKind.CORE_LOGIC,
 }
 # Two solutions of one problem are the same fact if more than this share of their stems is common;
@@ -217,6 +218,21 @@ class FactBuilder:
         for problem in solved:
             self._add_solution(problem, claims)
 
+    def add_causes(self, proven: Iterable[Claim]) -> None:
+        """Add proven causes: each solves the problem that its exchange is about. One that a
+        solution states already is evidence for that."""
+        for claim in proven:
+            features = statement_features(claim.text)
+            if self._is_forgotten(FactKind.SOLUTION, features, claim):
+                continue
+            similar = self._drafts_sharing_stems(features, FactKind.SOLUTION)
+            draft = next((d for d in similar if says_the_same(features, d.features)), None)
+            if draft is None:
+                draft = self._create(claim, FactKind.SOLUTION, features)
+                draft.problem = self._context_of(claim).asked
+                draft.set_status(Status.VERIFIED, claim.time, claim_uri(claim))
+            self._confirm(draft, claim, False)
+
     def _collect_forgotten(self, claims: Iterable[Claim]) -> None:
         """Note the statements that people forgot, so that rephrasings of them are ignored too."""
         forgotten = {id for id, decision in self._decisions.items() if decision.forgotten}
@@ -258,7 +274,10 @@ class FactBuilder:
 
     def _link(self, claim: Claim) -> None:
         """Link a statement to the one of an earlier session that it amends. Both become facts,
-        though neither says that it is a rule: who amends something wants it kept to."""
+        though neither says that it is a rule: who amends something wants it kept to. What was
+        pasted amends nothing."""
+        if is_data(claim.text):
+            return
         found = self._pool.find_amended(claim, lambda earlier: self._is_open(earlier, claim))
         self._pool.add(claim)
         if found is None:

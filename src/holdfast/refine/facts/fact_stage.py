@@ -55,6 +55,7 @@ from holdfast.refine.facts.ended_statements import (
     widen_to_exchanges,
 )
 from holdfast.refine.facts.fact_builder import FactBuilder, FactDraft, apply_decisions, claim_uri
+from holdfast.refine.facts.proven_causes import proven_causes
 from holdfast.refine.facts.rule_violations import RuleCheck, complies, rule_check
 from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext
 from holdfast.store.knowledge.facts import DerivedFacts, FactWithPassage
@@ -116,6 +117,10 @@ class ExchangeContexts:
             self._exchanges[session] = self._reader.sessions.exchanges(self._bank, session)
         return self._exchanges[session]
 
+    def exchange_of(self, claim: Claim) -> Exchange | None:
+        """The exchange that states a claim."""
+        return next((x for x in self.exchanges(claim.session) if x.id == claim.exchange), None)
+
     def of(self, claim: Claim) -> ExchangeContext:
         """The context of a claim; empty for one that no exchange states."""
         if not claim.exchange:
@@ -139,6 +144,9 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
         decisions, log.forgotten, contexts.of, cache(lambda: _reports(writer, bank))
     )
     builder.add_claims(claims, _remembered_claims(writer, bank))
+    outcomes = ClaimOutcomes(claims)
+    outcomes.apply_claims()
+    builder.add_causes(proven_causes(claims, outcomes.status, contexts.exchange_of))
     drafts = apply_decisions(builder.drafts, decisions)
     ended = [
         *ended_claims(builder.forgotten_claims, log),
@@ -158,8 +166,6 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     _add_confirmations(writer.curation.log(bank), drafts)
     _add_disputes(drafts, claims)
     reviews = _collect_reviews(bank, drafts, decisions)
-    outcomes = ClaimOutcomes(claims)
-    outcomes.apply_claims()
     for draft in drafts:
         _end_claims(outcomes, draft)
     ended += ended_facts(drafts, log)

@@ -47,6 +47,8 @@ class JunkLimits(NamedTuple):
 
 
 _LIMITS = JunkLimits()
+# What says by itself that it lasts needs no more than a name: "Never push.", "Always use pnpm."
+_RULING_LIMITS = JunkLimits(min_chars=11, min_stems=1, min_telling_stems=1, min_telling_words=2)
 _ONE_OFF = regex(
     r"\b(?:right now|for now|just now|again now|(?:just|not|only) yet|this (?:time|once|session|"
     r"task|pr|change|turn)|in this (?:step|session|task|turn|pr|commit)|for (?:this|the) (?:moment|"
@@ -64,7 +66,7 @@ _SMALL_TALK = regex(
     r"you|sorry|hm+|haha)\b|"
     r"\b(?:can|could|would) you (?:help|please|tell|explain|give)|\bhelp me\b|\bi['’]?m (?:kinda|"
     r"not sure|curious|wondering|trying|worried|unsure|hoping)|\bwhat do you think\b|\bi wanna\b|"
-    r"\bwas that a good\b",
+    r"\bwas that a good\b|\bdon['’]t worry\b",
     re.IGNORECASE,
 )
 # Words that say nothing without what they refer to.
@@ -94,35 +96,47 @@ _COMMAND = regex(
     re.IGNORECASE,
 )
 
+# JSON, a line of a log or of a patch: data that was pasted, and nobody's statement.
+_DATA = regex(
+    r"^\W*[\[{]\s*[\"{\[]|^\W*\[(?:\d+\] \w+ \w+|(?:remote )?rejected\])|\\n[@*+-]|"
+    r"\"\w+\":.*\"\w+\":"
+)
+
+
+def is_data(text: str) -> bool:
+    """Whether a text is data rather than a sentence."""
+    return _DATA.search(text) is not None
+
 
 def junk_reason(claim: Claim) -> JunkReason | None:
     """Why a person's statement does not become a rule; None if it does."""
     text = plain(claim.text)
+    limits = _RULING_LIMITS if claim.kind is ClaimKind.RULING else _LIMITS
     stems = statement_features(text).content
-    min_chars = _LIMITS.min_chars if text.isascii() else _LIMITS.min_chars_non_ascii
-    if len(text) < min_chars or len(stems) < _LIMITS.min_stems:
+    min_chars = limits.min_chars if text.isascii() else limits.min_chars_non_ascii
+    if len(text) < min_chars or len(stems) < limits.min_stems:
         return JunkReason.SHORT
     if _ONE_OFF.search(text) or is_for_the_moment(text):
         return JunkReason.ONE_OFF
     if _SMALL_TALK.search(text) or text.rstrip().endswith(("?", "？")):
         return JunkReason.TALK
-    if len(text) > _LIMITS.max_chars or typed_text(text) != text:
+    if len(text) > limits.max_chars or typed_text(text) != text or is_data(text):
         return JunkReason.PASTED
-    if _is_vague(text, stems):
+    if _is_vague(text, stems, limits):
         return JunkReason.VAGUE
     if claim.kind is ClaimKind.DECISION:
-        if claim.share < _LIMITS.min_share_of_turn:
+        if claim.share < limits.min_share_of_turn:
             return JunkReason.PASTED
         if not _GENERAL_STATEMENT.search(text):
             return JunkReason.VAGUE
     return None
 
 
-def _is_vague(text: str, stems: frozenset[str]) -> bool:
+def _is_vague(text: str, stems: frozenset[str], limits: JunkLimits) -> bool:
     """Whether too little is left without the words that only refer to something."""
-    bonus = _LIMITS.command_bonus if _COMMAND.search(text) else 0
+    bonus = limits.command_bonus if _COMMAND.search(text) else 0
     telling_words = len(set(tokens(text)) - _VAGUE_WORDS) + bonus
     telling_stems = len(stems - _VAGUE_WORDS) + bonus
-    if telling_stems < _LIMITS.min_telling_stems or telling_words < _LIMITS.min_telling_words:
+    if telling_stems < limits.min_telling_stems or telling_words < limits.min_telling_words:
         return True
-    return telling_stems < _LIMITS.min_stems_beside_pronoun and bool(_PRONOUN.search(text))
+    return telling_stems < limits.min_stems_beside_pronoun and bool(_PRONOUN.search(text))

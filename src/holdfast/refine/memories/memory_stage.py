@@ -27,6 +27,7 @@ from holdfast.refine.memories.retention_rules import (
     changed_together,
     distinct,
     retain_exchange,
+    retain_stated,
 )
 from holdfast.refine.memories.salience import stems
 from holdfast.refine.memories.stances import memory_stances, turn_stances
@@ -34,7 +35,7 @@ from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Writer
 
 NAME = "retain"
-VERSION = 15
+VERSION = 16
 # Added to the version where statements got a second look by vectors: a bank whose settings turn
 # vectors on or off is made again.
 BY_VECTORS = 1000
@@ -124,6 +125,7 @@ def _read_session(
     exchanges = writer.sessions.exchanges(session.bank, session.id)
     extracted = ExtractedMemories(writer.summaries, session.bank)
     found: list[MemoryOccurrence] = []
+    floor: list[MemoryOccurrence] = []
     stances: list[Stance] = []
     said_in: list[tuple[Exchange, list[Turn]]] = []
     recaps: list[MemoryOccurrence] = []
@@ -139,17 +141,20 @@ def _read_session(
         if exchange.status is Status.VERIFIED:
             # A person corrected the exchange, so only the tool calls of its turns still count.
             tool_calls = [turn for turn in turns if turn.tool is not None]
-            found += retain_exchange(exchange, tool_calls, by_person) if tool_calls else []
+            found += retain_exchange(exchange, tool_calls) if tool_calls else []
             continue
         by_model = extracted.find(exchange, turns)
         said = without_retold(turns)
-        by_rules = retain_exchange(exchange, said, by_person) if said else []
-        found += by_rules if by_model is None else by_model
-        said_in += [(exchange, said)] if by_model is None and said else []
+        if by_model is not None:
+            found += by_model
+        elif said:
+            found += retain_exchange(exchange, said)
+            floor += retain_stated(exchange, said, by_person)
+            said_in.append((exchange, said))
         stances += turn_stances(turns) if by_person else []
     if said_in:
         # Needs numpy, which a worker without work does not load.
-        from holdfast.refine.memories.retained_statements import retain_statements
+        from holdfast.refine.memories.retained_statements import left_out, retain_statements
 
         # What a person laid down is for the facts to keep, or to leave out.
         laid_down = [
@@ -162,6 +167,7 @@ def _read_session(
         retold = {name for one in summed_up for name in one.evidence if "/turn/" in name}
         stated = retain_statements(session, exchanges, said_in, whole, known, by_vectors)
         recaps = summed_up
+        stated += left_out(floor, [*found, *stated])
         found += [one for one in stated if retold.isdisjoint(one.evidence)]
     if exchanges and not session.parent:
         found += changed_together(exchanges)

@@ -63,6 +63,18 @@ def retain_statements(
     ]
 
 
+def left_out(
+    floor: Sequence[MemoryOccurrence], retained: Sequence[MemoryOccurrence]
+) -> list[MemoryOccurrence]:
+    """What is to be retained in any case (`floor`) and is not among the `retained`."""
+    words = [content_words(one.what) for one in retained]
+    return [
+        one
+        for one in floor
+        if not any(says_the_same(content_words(one.what), other) for other in words)
+    ]
+
+
 def _embed(texts: Sequence[str]) -> Numbers:
     from holdfast.inference.encoder import packaged_encoder
 

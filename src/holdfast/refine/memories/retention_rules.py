@@ -24,18 +24,23 @@ from holdfast.refine.core import signals
 from holdfast.refine.core.commands import Command, find_error, is_missing_dependency, parse_command
 from holdfast.refine.core.passages import date_words, split_identifiers
 from holdfast.refine.core.shell_changes import changed_files
+from holdfast.refine.facts.directives import is_directive
 from holdfast.refine.facts.typed_text import MAX_TYPED_CHARS
 from holdfast.refine.memories.matters import matter_of, values_of
 from holdfast.refine.memories.salience import (
     MAX_CHARS,
+    causes_with_fix,
     is_informative_title,
     is_lasting_cause,
     is_lasting_rule,
     is_outside_project,
+    is_short_rule,
     is_vague,
     names_cause,
+    states_preference,
     stems,
 )
+from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.regex import regex
 from holdfast.sources.project import base_name
 
@@ -100,11 +105,8 @@ _PAST_TENSE = {
 _GENERATED = regex(r"(?:lock|\.lock|-lock\.\w+|\.sum|\.min\.\w+|\.snap|\.svg|\.map)$")
 
 
-def retain_exchange(
-    exchange: Exchange, turns: Sequence[Turn], by_person: bool
-) -> list[MemoryOccurrence]:
-    """What to retain of one exchange, the best first. Without `by_person` (in the session of a
-    subagent) the request is an agent's and states no rules."""
+def retain_exchange(exchange: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
+    """What tools prove in one exchange, to retain, the best first."""
     commands = [
         (turn, command)
         for turn in turns
@@ -113,7 +115,6 @@ def retain_exchange(
     ]
     cause = _find_cause(exchange, turns)
     found = _experience(exchange, turns, cause)
-    found += _stated_rules(exchange, turns) if by_person else []
     found += _errors(exchange, turns, {turn.id: command for turn, command in commands}, cause)
     is_fixed = exchange.type is ExchangeType.BUGFIX or _last_test_passed(turns)
     if cause and is_fixed and exchange.outcome is Outcome.DONE:
@@ -122,6 +123,16 @@ def retain_exchange(
         found.append(make_occurrence(exchange, Network.WORLD, cause, where=where, kind=Kind.LESSON))
     found += _project_commands(exchange, commands)
     return distinct(found)[:MAX_PER_EXCHANGE]
+
+
+def retain_stated(
+    exchange: Exchange, turns: Sequence[Turn], by_person: bool
+) -> list[MemoryOccurrence]:
+    """What was stated as a rule, or as a cause with what ended it: it is retained in any case.
+    Without `by_person` (in the session of a subagent) the request is an agent's and states no
+    rules."""
+    rules = _stated_rules(exchange, turns) if by_person else []
+    return distinct([*rules, *_causes_with_fix(exchange, turns)])
 
 
 def distinct(found: Iterable[MemoryOccurrence]) -> list[MemoryOccurrence]:
@@ -294,26 +305,48 @@ def _find_cause(x: Exchange, turns: Sequence[Turn]) -> str:
 
 
 def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
-    """The first rule or decision that the person stated, in their words."""
-    for turn in turns:
-        if turn.role is not Role.USER or turn.trust is Trust.EXTERNAL:
-            continue
-        for sentence in sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ():
-            is_order = sentence.split(" ", 1)[0].lower() in _PAST_TENSE
-            if not is_order and is_lasting_rule(sentence):
-                who, trust = turn.speaker or "user", turn.trust
-                return [
-                    make_occurrence(
-                        x,
-                        Network.WORLD,
-                        sentence,
-                        who=who,
-                        trust=trust,
-                        evidence=[turn],
-                        kind=Kind.RULE,
-                    )
-                ]
-    return []
+    """The first rule or decision that the person stated at length, and all in a few words, but for
+    those that become facts."""
+    said = [
+        (turn, sentence)
+        for turn in turns
+        if turn.role is Role.USER and turn.trust is not Trust.EXTERNAL
+        for sentence in (sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ())
+        if sentence.split(" ", 1)[0].lower() not in _PAST_TENSE
+    ]
+    lasting = [one for one in said if is_lasting_rule(one[1])][:1]
+    short = [one for one in said if is_short_rule(one[1]) and not is_directive(one[1])]
+    return [
+        make_occurrence(
+            x,
+            statement_network(kind, sentence, is_person=True),
+            sentence,
+            who=turn.speaker or "user",
+            trust=turn.trust,
+            evidence=[turn],
+            kind=kind,
+        )
+        for turn, sentence in dict.fromkeys((*lasting, *short))
+        for kind in (Kind.PREFERENCE if states_preference(sentence) else Kind.RULE,)
+    ]
+
+
+def _causes_with_fix(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
+    """The causes that were stated with what ended them, in the words of whoever stated them."""
+    return [
+        make_occurrence(
+            x,
+            Network.OBSERVATION,
+            stated,
+            trust=turn.trust,
+            evidence=[turn],
+            kind=Kind.LESSON,
+            said=stated,
+        )
+        for turn in turns
+        if turn.tool is None and Trust.EXTERNAL not in (x.trust, turn.trust)
+        for stated in causes_with_fix(turn.text[: _LIMITS.max_reply_chars])
+    ]
 
 
 def _errors(

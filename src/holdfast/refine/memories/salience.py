@@ -6,8 +6,10 @@ Every function looks at one text alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from holdfast.language import STOPWORDS, is_chatter, plain, stem, words
+from holdfast.language import STOPWORDS, is_chatter, plain, sentences, stem, words
+from holdfast.refine.facts.hypotheses import states_cause, states_fix
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
@@ -18,6 +20,9 @@ _MIN_CHARS = 30
 # Stems, without stop words, that a sentence or a title needs to say what it is about.
 _MIN_SENTENCE_STEMS = 6
 _MIN_TITLE_STEMS = 3
+# A rule says what holds in fewer: "Only squash merges", "Tests must run with pytest -x".
+_MIN_RULE_CHARS = 14
+_MIN_RULE_STEMS = 2
 
 _CAUSE = regex(
     r"\b(?:root cause|the (?:real |actual )?(?:problem|issue|bug|cause|culprit) (?:is|was)|"
@@ -31,6 +36,16 @@ _RULE = regex(
     r"let['’]s (?:go|stick|stay) with|by design|going forward)\b|^(?:do not|don['’]t) ",
     re.IGNORECASE,
 )
+# A short sentence needs a word at its start that makes a rule of it, or a subject that must.
+_SHORT_RULE = regex(
+    r"^(?:only|no (?!longer\b|more\b|need\b|idea\b|problem|worr)\w+s\b|(?:i |we )?prefer|"
+    r"we (?:only|no longer)|never|always)\b|"
+    r"^(?:all |every |each )?(?!something\b|someone\b|there\b|i\b|we\b|you\b|they\b|he\b|she\b)"
+    r"[\w-]+(?: [\w-]+){0,3} must(?: not|n['’]t| never| always)? "
+    r"(?!have\b|be (?:a|an|some|wrong)\b)",
+    re.IGNORECASE,
+)
+_PREFERENCE = regex(r"(?:i |we )?prefer\b", re.IGNORECASE)
 # About this moment: a complaint, a hope, the person or the agent themselves.
 _PASSING = regex(
     r"\b(?:i|me|my|mine|your|seems?|feels?|currently|could|should|sometimes|theoretically|maybe|"
@@ -100,6 +115,35 @@ def is_lasting_rule(sentence: str) -> bool:
         _is_passing(sentence) or is_for_the_moment(sentence)
     )
     return bool(is_rule) and is_worth_retaining(sentence)
+
+
+def is_short_rule(sentence: str) -> bool:
+    """Whether a person's short sentence states a rule or a preference: it needs no more words."""
+    sentence = plain(sentence).strip()
+    if not _MIN_RULE_CHARS <= len(sentence) <= MAX_CHARS or not _SHORT_RULE.search(sentence):
+        return False
+    if sentence.endswith(("?", ":", "…")) or _NOISE.search(sentence) or is_chatter(sentence):
+        return False
+    return len(stems(sentence)) >= _MIN_RULE_STEMS and not is_for_the_moment(sentence)
+
+
+def states_preference(sentence: str) -> bool:
+    """Whether a person says what they prefer, rather than what must be."""
+    return _PREFERENCE.match(plain(sentence).strip()) is not None
+
+
+def causes_with_fix(text: str) -> Iterator[str]:
+    """The statements of a text that name a cause and what ended it: one sentence, or one and the
+    next."""
+    found = sentences(text)
+    for number, sentence in enumerate(found):
+        if not states_cause(sentence) or sentence.rstrip().endswith(("?", ":")):
+            continue
+        after = found[number + 1] if number + 1 < len(found) else ""
+        if states_fix(sentence):
+            yield sentence
+        elif states_fix(after) and len(sentence) + len(after) < MAX_CHARS:
+            yield f"{sentence} {after}"
 
 
 def is_informative_title(title: str) -> bool:

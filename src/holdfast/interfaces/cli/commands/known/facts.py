@@ -86,9 +86,8 @@ def _print(screen: Screen, fact: Fact) -> None:
     head += f" · last confirmed {day(fact.last_validated)}"
     print_record_head(screen, head, uri("fact", fact.id))
     if fact.problem:
-        screen.wrap(
-            f"problem: {truncate(fact.problem, _MAX_PROBLEM)} ({fact.attempts} attempts)", "      "
-        )
+        attempts = f" ({fact.attempts} attempts)" if fact.attempts else ""
+        screen.wrap(f"problem: {truncate(fact.problem, _MAX_PROBLEM)}{attempts}", "      ")
     screen.wrap(truncate(fact.content, _MAX_TEXT), "      ")
     if fact.superseded_by:
         screen.line(f"      {fact.status.value} by {fact.superseded_by}")
