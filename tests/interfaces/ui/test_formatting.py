@@ -45,5 +45,11 @@ def test_a_long_first_line_is_cut_and_stands_whole_below() -> None:
     assert len(heading) <= 160 and heading.endswith("…") and rest == text.strip()
 
 
+def test_the_heading_of_a_long_line_is_the_sentences_that_fit() -> None:
+    first = "The tide gauge is read every six minutes. It needs a key."
+    rest = "Nobody knows where the key is kept, " * 6
+    assert split_heading(f"{first} {rest}\nMore.") == (first, f"{rest.strip()}\nMore.")
+
+
 def test_durations_are_told_in_a_unit_that_suits_them() -> None:
     assert [span(n) for n in (40, 720, 12_600, 200_000)] == ["40 s", "12 min", "3.5 h", "2 days"]

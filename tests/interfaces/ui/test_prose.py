@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from holdfast.interfaces.ui.prose import diff, highlight, inline, prose
+from holdfast.interfaces.ui.prose import diff, highlight, inline, prose, without_block_marks
 from holdfast.language import BOLD
 
 CHANGE = """\
@@ -72,3 +72,23 @@ def test_code_and_bold_print_are_rendered_in_titles_and_hits() -> None:
 
 def test_numbered_lists_keep_their_numbers() -> None:
     assert prose("3. three\n4. four") == '<ol><li value="3">three</li><li value="4">four</li></ol>'
+
+
+def test_a_link_is_shown_as_its_words_and_where_it_leads() -> None:
+    assert inline("see [store.py](src/store.py)") == "see src/store.py"
+    assert inline("[the `tide`](https://x.example/a)") == (
+        "the <code>tide</code> (https://x.example/a)"
+    )
+    assert inline('[x](javascript:a"b)') == "x (javascript:a&#34;b)"
+    for text in ("rows[0](1)", "![a](b.png)", "[redacted:token](x)"):
+        assert "href" not in inline(text)
+    assert inline("rows[0](1)") == "rows[0](1)"
+
+
+def test_code_within_bold_print_is_code() -> None:
+    assert inline("**`tide.py`** reads") == "<strong><code>tide.py</code></strong> reads"
+
+
+def test_a_hit_of_several_blocks_is_shown_without_their_marks() -> None:
+    text = "## Done\n\n- **one**\n* two\n\n---\n```py\nx = 1\n```\n3. three"
+    assert without_block_marks(text) == "Done\n• **one**\n• two\nx = 1\n3. three"

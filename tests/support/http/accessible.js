@@ -95,6 +95,22 @@
     const ratio = (high + 0.05) / (low + 0.05);
     if (ratio < needed - 0.01) complain(`contrast ${ratio.toFixed(2)} < ${needed}`, node);
   }
+  // A link within a text is known as one by more than its colour.
+  const ends = ["block", "list-item", "table", "table-cell", "flex", "grid", "inline-block", "inline-flex"];
+  for (const node of document.querySelectorAll("main a[href]")) {
+    const style = getComputedStyle(node);
+    if (!shown(node) || style.display !== "inline" || node.closest("svg")) continue;
+    let block = node.parentElement;
+    while (!ends.includes(getComputedStyle(block).display)) block = block.parentElement;
+    const around = (in_) => [...in_.childNodes].map((part) =>
+      part.nodeType === Node.TEXT_NODE ? part.data
+        : part.nodeType !== Node.ELEMENT_NODE || part.matches("a, button, input, select, textarea") || ends.includes(getComputedStyle(part).display) ? "" : around(part)).join("");
+    if (around(block).trim().length <= node.textContent.trim().length) continue;
+    const by = getComputedStyle(node.parentElement);
+    if (style.textDecorationLine !== "none" || style.fontWeight !== by.fontWeight) continue;
+    const [high, low] = [style, by].map((one) => light(over(parse(one.color), behind(node)))).sort((a, b) => b - a);
+    if (style.color !== by.color && (high + 0.05) / (low + 0.05) < 3) complain("a link told from its text by colour alone", node);
+  }
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 1) {
     const culprit = [...document.querySelectorAll("main *")].filter(shown).find((node) => node.getBoundingClientRect().right > innerWidth + 1);

@@ -4,12 +4,14 @@ decision, and how much was done in the last weeks."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.review_queue import WaitingCounts, waiting_counts
 from holdfast.model.bank import Bank
+from holdfast.recall.lookup.origins import names_of_listed
 from holdfast.store.records.sessions import SessionFilter, SessionListing
 
 WEEKS = 12
@@ -36,13 +38,15 @@ class TurnsByDay(NamedTuple):
 
 class HomeView(NamedTuple):
     """The first page. `since` is when its reader was last here, "" if never, and `new` how many
-    sessions ended after that. `activity` counts sessions by day and bank, in the weeks up to the
-    day `until`: today, or the last one with a session if the memory was quiet for longer."""
+    sessions ended after that; `called` is what the sessions are called, by their ids. `activity`
+    counts sessions by day and bank, in the weeks up to the day `until`: today, or the last one with
+    a session if the memory was quiet for longer."""
 
     banks: tuple[Bank, ...]
     since: str
     new: int
     sessions: tuple[SessionListing, ...]
+    called: Mapping[str, str]
     waiting: WaitingCounts
     activity: tuple[Activity, ...]
     until: str
@@ -54,11 +58,13 @@ def gather_home(memory: Holdfast, since: str, now: str) -> HomeView:
     counts = reader.sessions.by_day(None, since) if since else []
     last = reader.sessions.last_end()
     until = last if last and last < _first_day(now) else now
+    sessions = tuple(reader.sessions.page(SessionFilter(), _LATEST_SESSIONS))
     return HomeView(
         banks=tuple(reader.banks.all()),
         since=since,
         new=sum(one.sessions for one in counts),
-        sessions=tuple(reader.sessions.page(SessionFilter(), _LATEST_SESSIONS)),
+        sessions=sessions,
+        called=names_of_listed(reader, sessions),
         waiting=waiting_counts(memory),
         activity=activity(memory, _first_day(until)),
         until=until[:10],

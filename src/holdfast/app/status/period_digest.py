@@ -22,6 +22,7 @@ from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
+from holdfast.recall.lookup.origins import session_names
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.regex import regex
 from holdfast.research.answering.quoted_status import claim_statuses
@@ -214,10 +215,13 @@ def _left_open(period: BankPeriod) -> Iterator[Item]:
     for one in open_tasks(period.memory.reader, period.bank, ended):
         if period.has(one.memory.when):
             yield period.item(one.memory.when, one.text, uri("memory", one.memory.id), "task")
+    names = session_names(
+        period.memory.reader, period.bank, [session.id for session, _ in period.sessions]
+    )
     for session, found in period.sessions:
         for step in found.next_steps:
             if not ended.find(step, session.started, session.id, WHOLE_SESSION):
-                text = session.title or "a session"
+                text = names.get(session.id) or "a session"
                 note = f"next step of {truncate(text, _MAX_NOTE)}"
                 words = step.removeprefix("open: ").removeprefix("Still open: ")
                 yield period.item(session.ended, words, uri("session", session.id), note)

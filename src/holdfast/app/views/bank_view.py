@@ -3,6 +3,7 @@ files and people, and whether the history of its repository was read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.bank import Bank
 from holdfast.model.graph import Entity, EntityKind
 from holdfast.model.knowledge import Rule
+from holdfast.recall.lookup.origins import names_of_listed
 from holdfast.store.across_tables.lookup import Counts
 from holdfast.store.records.git_history import Repository
 from holdfast.store.records.sessions import SessionFilter, SessionListing
@@ -40,7 +42,8 @@ COUNTED = {
 
 class BankView(NamedTuple):
     """The contents of a bank. `weeks` counts the sessions that ended in each of the last `WEEKS`
-    weeks up to that of `until`, by their Mondays; `more_rules` is how many are not listed."""
+    weeks up to that of `until`, by their Mondays; `called` is what the latest sessions are called,
+    by their ids; `more_rules` is how many are not listed."""
 
     bank: Bank
     counts: Counts
@@ -49,6 +52,7 @@ class BankView(NamedTuple):
     first: str
     last: str
     sessions: tuple[SessionListing, ...]
+    called: Mapping[str, str]
     rules: tuple[Rule, ...]
     more_rules: int
     files: tuple[Entity, ...]
@@ -66,6 +70,7 @@ def bank_view(memory: Holdfast, bank: Bank, now: str) -> BankView:
     until = today if not last or last >= f"{earliest}" else date.fromisoformat(last[:10])
     entities = reader.graph.entities(bank.id, _MAX_ENTITIES)
     rules = reader.rules.all(bank.id)
+    sessions = tuple(reader.sessions.page(SessionFilter(bank.id), _LATEST_SESSIONS))
     first = reader.overview.counts_by_period(bank.id, ("digest", "commit", "imported"), 10)
     return BankView(
         bank=bank,
@@ -74,7 +79,8 @@ def bank_view(memory: Holdfast, bank: Bank, now: str) -> BankView:
         until=f"{until}",
         first=min((one.period for one in first), default=""),
         last=max([*(one.period for one in first), last[:10]]),
-        sessions=tuple(reader.sessions.page(SessionFilter(bank.id), _LATEST_SESSIONS)),
+        sessions=sessions,
+        called=names_of_listed(reader, sessions),
         rules=tuple(rules[:_MAX_RULES]),
         more_rules=max(0, len(rules) - _MAX_RULES),
         files=_of_kind(entities, EntityKind.FILE),

@@ -256,7 +256,8 @@ def catalogue_item(record: CatalogueRecord) -> CatalogueItem:
             return _memory_item(record)
         case Rule():
             return CatalogueItem(
-                record.bank, "rule", record.id, record.text, f"{record.path} · {record.heading}",
+                record.bank, "rule", record.id, record.text,
+                " · ".join(filter(None, (record.path, record.heading))),
                 record.domain, record.updated, trust=record.trust,
                 notes=(f"for {', '.join(record.paths)}",) if record.paths else (),
             )  # fmt: skip

@@ -33,7 +33,7 @@ MAX_HITS = 200
 _MAX_TOKENS = 400_000
 # Values of one facet that are offered; the rarer ones can be named in the box.
 _MAX_FACET_VALUES = 8
-PERSON, AGENT, TOOL_OUTPUT, ELSEWHERE = "person", "agent", "tool output", "elsewhere"
+PERSON, AGENT, TOOL_OUTPUT, OTHER = "person", "agent", "tool output", "other"
 _SPEAKERS = {**dict.fromkeys(PEOPLE, PERSON), Trust.ASSISTANT: AGENT}
 _BOX_FILTER = regex(r'(?<!\S)(bank|file|since|until|kind):("[^"]*"|\S+)')
 RECORD_KINDS = tuple(kind for kind in LAYER_BY_KIND if kind not in ("provided", "remote"))
@@ -237,7 +237,7 @@ def _speaker(hit: Hit, record: Record | None) -> str:
         if record.tool is not None:
             return TOOL_OUTPUT
         return PERSON if record.role is Role.USER else AGENT
-    return _SPEAKERS.get(hit.trust, ELSEWHERE)
+    return _SPEAKERS.get(hit.trust, OTHER)
 
 
 def _files(record: Record | None) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ _CLOCK_SLACK_S = 120
 MAX_HEADING_CHARS = 160
 # A first line that is shorter than this, such as the name of a tool, says too little alone.
 _MIN_HEADING_CHARS = 24
+_SENTENCE_END = regex(r"(?<=[^\W\d_][^\W\d_][.!?])\s+(?=[^\Wa-z_])")
 # After a name or a bracket it is an index: `rows[0]`.
 _CITED = regex(r"(?<![\w\])`])\[(\d{1,3})\]")
 
@@ -166,15 +167,18 @@ def session_link(session: str, place: int = 0) -> str:
 
 
 def split_heading(text: str, limit: int = MAX_HEADING_CHARS) -> tuple[str, str]:
-    """A text as its heading and what stands below it: its first line and the rest. A long first
-    line is cut, and then all of the text is below; a name on its own line is joined with the line
-    below it."""
+    """A text as its heading and what stands below it: its first line and the rest. Of a long first
+    line the heading is the sentences that fit; if not even the first one does, it is cut, and then
+    all of the text is below. A name on its own line is joined with the line below it."""
     first, _, rest = text.strip().partition("\n")
     if len(first) < _MIN_HEADING_CHARS and rest and not rest.startswith("\n"):
         more, _, rest = rest.partition("\n")
         first = f"{first} {more}"
     if len(first) > limit:
-        return truncate(first, limit), text.strip()
+        ends = [found.start() for found in _SENTENCE_END.finditer(first, _MIN_HEADING_CHARS, limit)]
+        if not ends:
+            return truncate(first, limit), text.strip()
+        first, rest = first[: ends[-1]], f"{first[ends[-1] :].strip()}\n{rest}"
     return first.strip(), rest.strip()
 
 

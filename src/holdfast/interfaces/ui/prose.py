@@ -1,6 +1,7 @@
 """Text from memory as HTML. The text is not trusted: every character is escaped, and of Markdown
-only code, lists, headings and bold are rendered. Links and pictures stay plain text, and so does
-whatever may be code: `__init__`, `1024**3`, a mask of asterisks."""
+only code, lists, headings and bold are rendered. A link is shown as its words and where it leads,
+without leading there; pictures stay plain text, and so does whatever may be code: `__init__`,
+`1024**3`, a mask of asterisks."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ _ITEM = regex(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
 _HEAD = regex(r"\s{0,3}#{1,6}\s+(.*)")
 _INLINE = regex(
     rf"(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)|(?P<bold>{BOLD})|"
+    r"(?<![!\w\])])\[(?P<label>[^\[\]\n]{1,200})\]\((?P<target>[^()\s]{1,300})\)|"
     r"\[redacted:(?P<kind>[\w -]+)\]|(?P<image>\[[Ii]mage(?: #?\d{1,4}|: [^\]\n]{1,300})?\])"
 )
 _RAW = regex(r"\[redacted:([\w -]+)\]")
@@ -77,6 +79,22 @@ def highlight(text: str, query: str) -> Markup:
         return _marked(part, pattern, lambda found: Markup("<mark>{}</mark>").format(found.group()))
 
     return _marked(text, _INLINE, lambda found: _piece(found, mark), mark)
+
+
+def without_block_marks(text: str) -> str:
+    """A text of several blocks for a few lines of a list: without empty lines and fences, headings
+    and items of lists as plain lines."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if not line.strip() or _FENCE.fullmatch(line) or _RULE.fullmatch(line):
+            continue
+        if head := _HEAD.fullmatch(line):
+            lines.append(head.group(1))
+        elif (item := _ITEM.fullmatch(line)) and not item["number"]:
+            lines.append(f"• {item['item']}")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def mark_words(rendered: Markup, words: Sequence[str]) -> Markup:
@@ -167,7 +185,14 @@ def _piece(found: re.Match[str], plain: Callable[[str], Markup] = escape) -> Mar
     if code := found.group("code"):
         return Markup("<code>{}</code>").format(plain(code.strip() or code))
     if bold := found.group("bold"):
-        return Markup("<strong>{}</strong>").format(plain(bold[2:-2]))
+        inner = _marked(bold[2:-2], _INLINE, lambda one: _piece(one, plain), plain)
+        return Markup("<strong>{}</strong>").format(inner)
+    if label := found.group("label"):
+        words = _marked(label, _INLINE, lambda one: _piece(one, plain), plain)
+        target = found.group("target")
+        # `[store.py](src/store.py)` is one name.
+        is_name = target.endswith(label.strip("`"))
+        return plain(target) if is_name else Markup("{} ({})").format(words, plain(target))
     if image := found.group("image"):
         return _image(image[1:-1])
     return _mark(found.group("kind"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.model.records import Digest, Exchange, Session, Turn
@@ -14,6 +14,7 @@ from holdfast.recall.lookup.by_uri import find_by_uri
 if TYPE_CHECKING:
     from holdfast.store.across_tables.lookup import Record
     from holdfast.store.protocol import Reader
+    from holdfast.store.records.sessions import SessionListing
 
 # From a fact by its evidence to the session of that; longer chains are not followed.
 _MAX_STEPS = 2
@@ -45,17 +46,32 @@ def origins(reader: Reader, records: Iterable[Named]) -> Mapping[str, Origin]:
     by_bank: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for bank, session in sessions.values():
         by_bank[bank][session] = None
-    titles = {bank: _titles(reader, bank, list(filter(None, ids))) for bank, ids in by_bank.items()}
+    titles = {
+        bank: session_names(reader, bank, list(filter(None, ids))) for bank, ids in by_bank.items()
+    }
     return {uri: Origin(id, titles[bank].get(id, "")) for uri, (bank, id) in sessions.items()}
 
 
-def _titles(reader: Reader, bank: str, sessions: list[str]) -> Mapping[str, str]:
-    """What sessions are called beside records that may hold still: no title with ended words."""
+def session_names(reader: Reader, bank: str, sessions: Sequence[str]) -> Mapping[str, str]:
+    """What sessions of a bank are called, by their ids: their titles, or their days where a title
+    says what does not hold any more."""
     found = reader.overview.session_titles(bank, sessions)
     ended = read_ended_words(reader, bank, found)
     return {
         id: f"session of {started[:10]}" if ended.find(title, started, id, WHOLE_SESSION) else title
         for id, (title, started) in found.items()
+    }
+
+
+def names_of_listed(reader: Reader, listed: Iterable[SessionListing]) -> Mapping[str, str]:
+    """What the sessions of a list are called, by their ids."""
+    by_bank: defaultdict[str, list[str]] = defaultdict(list)
+    for one in listed:
+        by_bank[one.session.bank].append(one.session.id)
+    return {
+        id: name
+        for bank, ids in by_bank.items()
+        for id, name in session_names(reader, bank, ids).items()
     }
 
 

@@ -1,24 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from holdfast.interfaces.ui.render import PLACES
 from tests.support.http.browser import (
     BrowserSession,
     accessibility_problems,
-    accessibility_problems_in_every_layout,
     wait_for_focus,
 )
-
-ADDRESSES = [address for address, _, _ in PLACES]
-
-
-@pytest.mark.parametrize("path", ADDRESSES)
-def test_every_page_is_accessible_in_every_color_scheme(
-    browser_session: BrowserSession, path: str
-) -> None:
-    assert accessibility_problems_in_every_layout(browser_session, path) == []
-    assert browser_session.problems == []
 
 
 def test_the_accessibility_check_finds_planted_faults(browser_session: BrowserSession) -> None:
@@ -32,12 +19,22 @@ def test_the_accessibility_check_finds_planted_faults(browser_session: BrowserSe
           text.textContent = "pale";
           text.style.color = getComputedStyle(document.body).backgroundColor;
           const field = document.createElement("input");
-          bad.append(text, field);
+          const words = document.createElement("p");
+          words.innerHTML = "A sentence that has a <a href='/'>link</a> in it.";
+          words.firstElementChild.style.textDecoration = "none";
+          bad.append(text, field, words);
           document.querySelector("main").append(bad);
         }"""
     )
     told = "\n".join(accessibility_problems(page))
-    for what in ("id twice", "no name", "empty heading", "contrast 1.00", "no label"):
+    for what in (
+        "id twice",
+        "no name",
+        "empty heading",
+        "contrast 1.00",
+        "no label",
+        "by colour alone",
+    ):
         assert what in told
 
 

@@ -25,6 +25,14 @@ def test_a_week_tells_what_was_done_decided_and_left_open(browser_session: Brows
     assert browser_session.problems == []
 
 
+def test_a_line_of_a_week_names_its_session(browser_session: BrowserSession) -> None:
+    page = browser_session.open_page(ALERTS, scripts=False)
+    line = page.locator("#decided li", has_text="UTC everywhere")
+    line.get_by_role("link", name="Double alerts after the clock change").click()
+    title = "Double alerts after the clock change"
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+
+
 def test_weeks_are_walked_through_and_filtered_by_bank(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/week")
     expect(page.get_by_role("heading", level=1)).to_have_text("Week of 9 Nov 2026")

@@ -135,6 +135,10 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
         for found in reader.records.find(record.bank, named.kind, named.id, 1)
     ]
     below = [_related(one) for one in trace.below[:_MAX_PARTS]]
+    places = _origins(reader, record.bank, [own, *(one["uri"] for one in (*above, *below))])
+    for part in (*above, *below):
+        if part["kind"] == "session":
+            part["text"] = places[part["uri"]].title or part["text"]
     return {
         "title": truncate(title, _MAX_HEADING_CHARS) or own,
         "uri": own,
@@ -148,7 +152,7 @@ def _trace_view(reader: Reader, trace: Trace) -> Shown:
         "fields": fields_of(record),
         "trace": trace,
         "below": below,
-        "origins": _origins(reader, record.bank, [own, *(one["uri"] for one in (*above, *below))]),
+        "origins": places,
         "left_out": max(0, len(trace.below) - _MAX_PARTS),
         "above": above,
         "anchor": whole_anchor(reader, record),

@@ -18,13 +18,15 @@ from holdfast.app.views.search_results import (
     RECORD_KINDS,
     RELEVANCE,
     SORTS,
+    FacetValue,
     SearchQuery,
     SearchResults,
     read_box,
     search_results,
 )
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
-from holdfast.interfaces.ui.formatting import split_heading
+from holdfast.interfaces.ui.formatting import bank_keys, split_heading
+from holdfast.interfaces.ui.prose import without_block_marks
 from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Kind
@@ -35,6 +37,8 @@ router = APIRouter(prefix="/search")
 # Characters that the page shows of a hit, of a near miss, and takes as a query.
 _MAX_HIT_CHARS = 420
 _MAX_MISS_CHARS = 160
+# A statement of two or three lines is shown once, as the heading.
+_MAX_HEADING_CHARS = 280
 _MAX_QUERY_CHARS = 2000
 # Of what tools printed, so many are in the fold; a link leads to all.
 _MAX_FOLDED = 20
@@ -116,7 +120,7 @@ async def search(
         count=results.total,
         is_cut=results.is_cut,
         pages=results.pages,
-        facets=results.facets,
+        facets=_with_bank_names(results.facets, banks),
         without=results.without,
         tool_output=len(results.tool_output),
         results=[_row(hit) for hit in results.hits],
@@ -136,6 +140,19 @@ async def search(
     )
 
 
+def _with_bank_names(
+    facets: Mapping[str, tuple[FacetValue, ...]], banks: list[Bank]
+) -> dict[str, tuple[FacetValue, ...]]:
+    """Facets in which banks are called as addresses call them."""
+    keys = bank_keys(banks)
+    return {
+        name: tuple(one._replace(value=keys.get(one.value, one.value)) for one in values)
+        if name == "bank"
+        else values
+        for name, values in facets.items()
+    }
+
+
 def _row(hit: Hit) -> tuple[Hit, str, str, list[tuple[str, str]]]:
     """A hit, its heading and what is shown of its words below it, and the scores that rank it, by
     name."""
@@ -143,7 +160,7 @@ def _row(hit: Hit) -> tuple[Hit, str, str, list[tuple[str, str]]]:
     text = hit_view.excerpt(hit, _MAX_HIT_CHARS)
     if hit.kind == "digest":
         text = text.removeprefix("Request: ")
-    return hit, *split_heading(text), why
+    return hit, *split_heading(without_block_marks(text), _MAX_HEADING_CHARS), why
 
 
 def _address(query: SearchQuery, **changed: str | int) -> str:

@@ -9,6 +9,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.views.session_waterfall import session_waterfall
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.recall.lookup.origins import session_names
 
 router = APIRouter(prefix="/sessions")
 # Rows of the chart; in a longer session those with most tokens are left.
@@ -22,13 +23,15 @@ async def session_time(request: PageRequestDep, name: str) -> HTMLResponse:
     def load(memory: Holdfast) -> Shown:
         found = memory.reader.sessions.named(name)
         if not found:
-            raise NotFoundError("There is no such session.", "It may be forgotten, or not read yet.")
+            raise NotFoundError(
+                "There is no such session.", "It may be forgotten, or not read yet."
+            )
         session = found[0]
-        titles = memory.reader.overview.session_titles(session.bank, [session.id])
+        names = session_names(memory.reader, session.bank, [session.id])
         whole = session_waterfall(memory.reader, session)
         most = sorted(whole.rows, key=lambda row: row.tokens, reverse=True)[:_MAX_ROWS]
         return {
-            "title": next((one.title for one in titles.values() if one.title), "A session"),
+            "title": names.get(session.id) or "A session",
             "session": session,
             "bank": memory.context.bank_name(session.bank),
             "whole": whole,

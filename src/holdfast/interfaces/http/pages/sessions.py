@@ -21,11 +21,14 @@ from holdfast.app.views.session_search import (
 from holdfast.errors import NotFoundError
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.conversation import Nested, conversation
-from holdfast.interfaces.ui.formatting import session_link
+from holdfast.interfaces.ui.formatting import bank_keys, session_link
 from holdfast.model.ledgers.injections import Injection
 from holdfast.model.records import Digest, Exchange, Outcome, Session
+from holdfast.recall.core.ended_words import WHOLE_SESSION, read_ended_words
 from holdfast.recall.lookup.commits import commits_of
+from holdfast.recall.lookup.origins import names_of_listed, session_names
 from holdfast.regex import regex
+from holdfast.store.protocol import Reader
 from holdfast.store.records.sessions import SessionFilter
 
 router = APIRouter(prefix="/sessions")
@@ -66,6 +69,7 @@ async def sessions(
             "more": len(found) > SESSIONS_PER_PAGE,
             "banks": banks,
             "names": {known.id: known.name for known in banks},
+            "called": names_of_listed(reader, found),
             "facets": reader.sessions.facets(id),
         }
 
@@ -118,9 +122,8 @@ async def told(request: PageRequestDep, name: str) -> HTMLResponse:
 
     def load(memory: Holdfast) -> Shown:
         session = _find(memory, name)
-        digest = memory.reader.sessions.digest(session.bank, session.id)
         return {
-            "title": _title(session, digest, name),
+            "title": _title(memory, session),
             "session": session,
             "told": injected_texts(memory, session),
         }
@@ -151,8 +154,19 @@ def _find(memory: Holdfast, name: str) -> Session:
     return found[0]
 
 
-def _title(session: Session, digest: Digest | None, name: str) -> str:
-    return session.title or (digest.request if digest else "") or name
+def _title(memory: Holdfast, session: Session) -> str:
+    return session_names(memory.reader, session.bank, [session.id]).get(session.id) or session.id
+
+
+def _ended_lines(reader: Reader, digest: Digest) -> dict[str, str]:
+    """The lines of a digest that say what does not hold any more, each with why."""
+    ended = read_ended_words(reader, digest.bank, [digest.session])
+    lines = (digest.request, *digest.completed, *digest.learned, *digest.next_steps)
+    return {
+        line: found[0].label
+        for line in lines
+        if (found := ended.find(line, digest.started, digest.session, WHOLE_SESSION))
+    }
 
 
 def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> Shown:
@@ -180,9 +194,11 @@ def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> S
         Nested(s, reader.sessions.digest(s.bank, s.id)) for s in reader.sessions.subagents(bank, id)
     ]
     return {
-        "title": _title(session, digest, name),
+        "title": _title(memory, session),
+        "ended": _ended_lines(reader, digest) if digest else {},
         "session": session,
         "bank": memory.context.bank_name(bank),
+        "bank_key": bank_keys(reader.banks.all()).get(bank, bank),
         "digest": digest,
         "exchanges": exchanges,
         "near": _exchanges_near(exchanges, window),
@@ -200,7 +216,8 @@ def _load(memory: Holdfast, name: str, first: int, at: int, find: str = "") -> S
         "injections": _injections(memory, session),
         "redacted": reader.sources.redaction_counts(session.source),
         "subagents": nested,
-        "parent": reader.sessions.get(bank, session.parent) if session.parent else None,
+        "parent": session.parent,
+        "parent_name": session_names(reader, bank, [session.parent]).get(session.parent, ""),
         "commits": commits_of(reader, session),
     }
 

@@ -11,14 +11,22 @@ from fastapi.responses import HTMLResponse
 from holdfast.app.core.context import ALL_BANKS, utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.home_view import activity
-from holdfast.app.status.period_digest import EMPTY_TEXT, TITLES, as_markdown, digest
+from holdfast.app.status.period_digest import (
+    EMPTY_TEXT,
+    TITLES,
+    PeriodDigest,
+    as_markdown,
+    digest,
+)
 from holdfast.errors import InputError
 from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import day as day_in_words
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.plots import Plot, by_week, count_bars, monday, short_day
-from holdfast.model.uris import parse_uri
+from holdfast.recall.lookup.by_uri import find_by_uri
+from holdfast.recall.lookup.origins import Named, origins
+from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
 router = APIRouter(prefix="/week")
@@ -45,6 +53,7 @@ async def week(
         end = f"{last + timedelta(days=1)}"
         found = digest(memory, bank, f"{first}", end, _MAX_ITEMS)
         bank_id = memory.context.bank_id(bank)
+        records = _records(memory.reader, found)
         return {
             "digest": found,
             "first": f"{first}",
@@ -55,11 +64,11 @@ async def week(
             "bank": bank,
             "banks": memory.reader.banks.all(),
             "addresses": {
-                item.uri: _address(memory.reader, item.uri)
-                for section in found.sections
-                for item in section.items
-                if item.uri
+                name: session_url(record) or link(name) for name, record in records.items()
             },
+            "origins": origins(
+                memory.reader, [Named(record.bank, name) for name, record in records.items()]
+            ),
             "plot": _plot(memory, first, last, bank_id),
         }
 
@@ -75,13 +84,11 @@ async def week(
     )
 
 
-def _address(reader: Reader, name: str) -> str:
-    """The place of a record in its session, or else its own page; "" if `name` is no URI."""
-    named = parse_uri(name)
-    if named is None or not named.kind:
-        return ""
-    found = reader.records.find(None, named.kind, named.id, 1)
-    return (session_url(found[0]) if found else "") or link(name)
+def _records(reader: Reader, found: PeriodDigest) -> dict[str, Record]:
+    """The records that the lines of a digest come from, by their URIs."""
+    uris = {item.uri for section in found.sections for item in section.items}
+    records = {name: find_by_uri(reader, None, name) for name in uris if name}
+    return {name: record for name, record in records.items() if record is not None}
 
 
 def _read_day(text: str) -> date | None:

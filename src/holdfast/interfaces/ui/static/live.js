@@ -121,4 +121,4 @@ addEventListener("pageshow", listen);
 listen();
 
 // A picture that is wider than the screen begins with what is latest.
-for (const picture of document.querySelectorAll(".activity")) picture.scrollLeft = picture.scrollWidth;
+for (const picture of document.querySelectorAll(".activity, .activity > .scrolled")) picture.scrollLeft = picture.scrollWidth;
