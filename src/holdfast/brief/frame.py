@@ -59,7 +59,7 @@ def format_day(time: str) -> str:
 
 def host_length(text: str) -> int:
     """The length of a text as the host counts it: in UTF-16 code units."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def wrap_brief(kind: str, lines: Sequence[str], records: Sequence[str]) -> Brief:

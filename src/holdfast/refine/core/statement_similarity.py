@@ -146,6 +146,7 @@ class StatementThresholds(NamedTuple):
 _THRESHOLDS = StatementThresholds()
 
 
+@lru_cache(maxsize=5000)
 def is_value(token: str) -> bool:
     """Whether a token is a number, a day, a version or a format: what a rule may change."""
     return (
@@ -167,12 +168,19 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=5000)
 def _stem(token: str) -> str:
     return token if "/" in token or is_value(token) else stem(token)
 
 
 def _is_content_word(token: str) -> bool:
     return token not in STOPWORDS and _stem(token) not in _RULE_PHRASE_STEMS
+
+
+@lru_cache(maxsize=5000)
+def has_amending_phrase(text: str) -> bool:
+    """Whether a statement says that something changes ("no longer", "from now on")."""
+    return bool(_AMENDING_PHRASE.search(plain(text)))
 
 
 @lru_cache(maxsize=5000)
@@ -197,7 +205,7 @@ def statement_features(text: str) -> StatementFeatures:
         rejected=rejected,
         accepted=(topic | values) - rejected,
         word_pairs=frozenset(pairs),
-        has_amending_phrase=bool(_AMENDING_PHRASE.search(text)),
+        has_amending_phrase=has_amending_phrase(text),
         is_prohibition=bool(_PROHIBITION.search(text)),
     )
 

@@ -16,6 +16,7 @@ from holdfast.app.status.health import (
 from holdfast.app.status.home_view import WEEKS, HomeView, gather_home
 from holdfast.app.views.last_visit import note_visit
 from holdfast.interfaces.http.core.request_principal import principal
+from holdfast.interfaces.http.pages.brief import prepare_brief
 from holdfast.interfaces.http.pages.page_request import PageRequest, Shown
 from holdfast.interfaces.ui.plots import by_week
 
@@ -46,7 +47,10 @@ async def home_view(request: PageRequest) -> Shown:
             "ago": ago,
         }
 
-    return await request.pool.read(load)
+    shown = await request.pool.read(load)
+    if not is_refresh:
+        prepare_brief(request)
+    return shown
 
 
 def _verdict(memory: Holdfast) -> Verdict:
