@@ -164,6 +164,19 @@ def test_old_evidence_is_marked_as_old(tmp_path: Path) -> None:
     assert "One source only." in answer.caveats
 
 
+def test_old_words_that_were_corrected_today_are_not_old(tmp_path: Path) -> None:
+    old = Script("cccccccc-0000-4000-8000-000000000002")
+    old.start = datetime(2025, 1, 1, tzinfo=UTC)
+    old.user("From now on the staging password always rotates on Mondays.")
+    old.assistant("Understood.")
+    with open_with(tmp_path, old) as memory:
+        (fact,) = memory.browse.facts("all")
+        memory.correct(f"fact/{fact.id}", "The staging password rotates on Fridays.", who="ada")
+        answer = memory.ask("when does the staging password rotate", bank="all")
+    assert "Fridays" in answer.answer
+    assert not any("days old" in caveat for caveat in answer.caveats)
+
+
 def test_external_text_is_marked_as_external(tmp_path: Path) -> None:
     script = Script("dddddddd-0000-4000-8000-000000000001")
     script.tool("WebFetch", "ok", url="https://example.com/zebra", prompt="zebra stripe count")

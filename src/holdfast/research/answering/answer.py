@@ -403,7 +403,7 @@ def _line_from_outside(item: Quote, number: int, statuses: QuotedStatuses) -> st
 
 def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
     notes: list[str] = []
-    times = [item.hit.time for item in quotes if item.hit.time]
+    times = [_last_touched(item.hit) for item in quotes if item.hit.time]
     if times and _days(max(times), now) > OLD_DAYS:
         notes.append(f"The latest evidence is {_days(max(times), now)} days old.")
     if len(quotes) == 1:
@@ -414,6 +414,11 @@ def _time_caveats(quotes: Sequence[Quote], now: str) -> list[str]:
     if len(decided - {""}) > 1:
         notes.append("Several dates have statements; where they differ, the later may apply.")
     return notes
+
+
+def _last_touched(hit: Hit) -> str:
+    """When a record was made, or the day on which it was last corrected, if that was later."""
+    return max(hit.time, hit.corrected[-len("2026-11-17") :])
 
 
 def _trust_caveats(quotes: Sequence[Quote]) -> list[str]:
