@@ -55,6 +55,7 @@ def test_whoever_says_the_same_again_replaces_it(by_person: bool) -> None:
     assert replaces(item(EARLIER, 2, by_person), item(EARLIER, 1, by_person=True))
 
 
+@pytest.mark.slow
 def test_what_people_decided_is_found_without_reading_what_agents_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,6 @@ from holdfast.store.protocol import Reader, Writer
 
 # Raise it when briefs change, so that all are written again.
 _FORMAT_VERSION = 13
-_MAX_SESSIONS = 2000
 _FOLDERS_FILE = "folders.json"
 _SETTINGS_FILE = "settings.json"
 _TRIGGERS_SUFFIX = ".triggers.json"
@@ -165,9 +164,8 @@ def _folders(reader: Reader, banks: list[Bank], only: str) -> dict[str, object]:
     folders: dict[str, str] = {}
     aliases: dict[str, str] = {}
     for bank in banks:
-        for session in reader.sessions.latest(bank.id, _MAX_SESSIONS):
-            if session.cwd and not session.parent:
-                folders.setdefault(session.cwd, bank.id)
+        for folder in reader.banks.session_folders(bank.id):
+            folders.setdefault(folder, bank.id)
     for bank in banks:
         for alias in bank.aliases:
             kind, _, name = alias.partition(":")

@@ -366,6 +366,7 @@ def test_old_markers_and_leftovers_are_removed_and_recent_ones_stay(settings: Se
     assert not any(path.exists() for path in gone)
 
 
+@pytest.mark.slow
 def test_files_are_old_by_the_clock_of_the_worker(settings: Settings) -> None:
     places, clock = HomePaths(settings.home), Clock()
     clock.now = datetime.now(UTC)

@@ -38,6 +38,7 @@ def write_session(folder: Path, number: int, more: str = "") -> None:
     script.write(folder / "projects")
 
 
+@pytest.mark.slow
 def test_only_new_exchanges_are_read_and_the_concepts_are_those_of_a_rebuild(
     tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def scan(settings: Settings) -> None:
     run_worker(settings, QUICK)
 
 
+@pytest.mark.slow
 def test_a_pass_reads_as_many_sources_whatever_it_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

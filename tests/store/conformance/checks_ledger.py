@@ -359,3 +359,20 @@ def check_sources_are_found_by_the_names_of_their_files(make_store: MakeStore) -
             (one.id, one.path, one.agent, one.state, one.stamp) for one in store.sources.all()
         ]
         expect(store.sources.places(), places, "what tells whether they changed")
+
+
+def check_the_folders_of_sessions_are_listed_once_without_those_of_subagents(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        with store.transaction():
+            for id, cwd, parent, ended in (
+                ("s2", "/a", "", "2026-03-01"),
+                ("s3", "/b", "", "2026-03-03"),
+                ("s4", "/a", "", "2026-03-02"),
+                ("s5", "/c", "s4", "2026-03-04"),
+            ):
+                session = replace(a_session(id=id), cwd=cwd, parent=parent, ended=ended)
+                store.sessions.add(session)
+        expect(store.banks.session_folders(BANK), ["/b", "/a"], "the folders")
+        expect(store.banks.session_folders(OTHER), [], "those of another bank")

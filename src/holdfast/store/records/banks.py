@@ -48,6 +48,16 @@ class BankReader:
         row = self._db.one("SELECT bank FROM session WHERE host = ? LIMIT 1", (host,))
         return row[0] if row else None
 
+    def session_folders(self, bank: str) -> list[str]:
+        """The folders in which sessions of a bank ran, without those of subagents; the one that
+        was used last comes first."""
+        found = self._db.all(
+            "SELECT cwd FROM visible_session WHERE bank = ? AND cwd <> '' AND parent = '' "
+            "GROUP BY cwd ORDER BY max(ended) DESC, cwd",
+            (bank,),
+        )
+        return [cwd for (cwd,) in found]
+
 
 class BankWriter(BankReader):
     """Writes banks."""
