@@ -34,13 +34,11 @@ CHUNK_BYTES = 65_536
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _UNTRUSTED = "its certificate is not trusted here"
-_RENEW = "Whoever runs the server has to renew it; look at this machine's clock, too."
-_RENAME = (
-    "Give the address that it is for, or let whoever runs the server get one for this address."
-)
+_RENEW = "The operator of the server must renew it. Check this machine's clock, too."
+_RENAME = "Use the address of the certificate, or ask the operator for one for this address."
 # Message and remedy by OpenSSL's number for why it rejects a certificate (X509_V_ERR_…).
 _CERTIFICATE_PROBLEMS = {
-    9: (f"{_UNTRUSTED}: its time has not begun", _RENEW),
+    9: (f"{_UNTRUSTED}: it is not valid yet", _RENEW),
     10: (f"{_UNTRUSTED}: it has expired", _RENEW),
     62: (f"{_UNTRUSTED}: it is for another address", _RENAME),
     64: (f"{_UNTRUSTED}: it is for another address", _RENAME),
@@ -53,8 +51,8 @@ _UNKNOWN_ISSUER = (
     "docs/remote.md.",
 )
 _REMAKE = (
-    "Whoever runs the server has to make a new one; from Python 3.13 on, the authority that signs "
-    "it must keep to RFC 5280, too: docs/remote.md."
+    "The operator of the server must create a new one. From Python 3.13 on, the authority that "
+    "signs it must comply with RFC 5280, too: docs/remote.md."
 )
 
 
@@ -172,8 +170,8 @@ def _http_error(error: Exception, total_s: float, is_late: bool) -> HttpError:
     if is_late or isinstance(error, TimeoutError):
         return HttpTimeoutError(f"it did not answer within {total_s:g} s", detail=detail)
     if isinstance(error, SSLError):
-        return HttpError("it does not speak TLS, or not as it should", detail=detail)
-    return HttpError("it cannot be reached, or does not speak HTTP", detail=detail)
+        return HttpError("the TLS connection failed", detail=detail)
+    return HttpError("it cannot be reached, or is not an HTTP server", detail=detail)
 
 
 def _certificate_problem(error: SSLCertVerificationError) -> tuple[str, str]:

@@ -171,7 +171,7 @@ def test_a_server_that_is_not_ours_is_kept_and_reported(tmp_path: Path) -> None:
     plan = agent_install.plan_install(hosts()["cursor"], where, ours)
 
     assert path not in [change.file.path for change in plan.changes]
-    assert "not ours" in plan.notes[0]
+    assert "of another program" in plan.notes[0]
 
 
 @pytest.mark.parametrize("text", ["{ // a comment\n}", "[1]", '{"mcpServers": []}', "\xff"])

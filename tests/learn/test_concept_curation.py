@@ -114,7 +114,7 @@ def test_two_concepts_can_be_merged_and_the_old_name_still_resolves(memory: Hold
         assert one.id == gauge.id and set(one.members) == {*gauge.members, *crane.members}
         assert any(told.why == "a person merged them" for told in one.history)
         shown = memory.show(uri("concept", crane.id))
-        assert shown.record == one and shown.note.endswith("went into this one.")
+        assert shown.record == one and shown.note.endswith("was merged into this one.")
     memory.undo()
     assert dump(memory.settings.database) == before
 

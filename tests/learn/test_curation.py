@@ -288,7 +288,7 @@ def test_a_merged_record_is_replaced_by_its_target(tmp_path: Path) -> None:
             f"holdfast://memory/{other.id}"
         ]
         assert [e.action for e in memory.show(other.id).history] == ["remember", "merge"]
-        with pytest.raises(NotFoundError, match="went into holdfast://memory/"):
+        with pytest.raises(NotFoundError, match="was merged into holdfast://memory/"):
             memory.show(one.id)
         memory.restore(one.id)
         assert dump(memory.settings.database) == before

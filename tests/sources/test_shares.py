@@ -79,7 +79,7 @@ def test_external_text_stays_external_and_unknown_origins_count_as_external() ->
         (line(v=2), "of another version of the format"),
         (line(v=True), "of another version of the format"),
         (line(v="1"), "of another version of the format"),
-        (encode(shared()).replace(b"tabs", b"nots"), "its id is not the hash of what it says"),
+        (encode(shared()).replace(b"tabs", b"nots"), "its id is not the hash of its content"),
         (line(email="bob@x.org"), "in the file of somebody else"),
         (line(origin="../../etc/passwd"), "not a record"),
         (line(origin="holdfast://fact/a\nb"), "not a record"),

@@ -52,6 +52,6 @@ def read_merge(entry: Curation) -> BankMerge:
         )
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
-            f"What decision {entry.seq} merged is not known any more.",
+            f"What decision {entry.seq} merged is no longer known.",
             "A backup from before the merge has both banks.",
         ) from error

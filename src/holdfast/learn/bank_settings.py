@@ -94,7 +94,7 @@ def _background(known: str, wanted: str | None) -> str:
     if len(text) > MAX_BACKGROUND_CHARS:
         raise InputError(
             f"The background has {len(text):,} characters.",
-            f"{MAX_BACKGROUND_CHARS:,} are the most: say who the bank speaks for, no more.",
+            f"{MAX_BACKGROUND_CHARS:,} is the limit: describe only the role of the bank.",
         )
     return text
 
@@ -169,7 +169,7 @@ def undo_change(bank: Bank, entry: Curation) -> Bank:
     was, now = read_change(entry.text)
     if not was:
         raise InputError(
-            f"What decision {entry.seq} changed is not known any more.",
+            f"What decision {entry.seq} changed is no longer known.",
             "Set the bank as you want it: `holdfast bank set`.",
         )
     traits = {name: was[name] for name in _TRAITS if name in was}

@@ -181,7 +181,7 @@ class Curator:
         if target.kind in ("shared", "imported"):
             raise InputError(
                 "These are the words of somebody else.",
-                "Forget them and `holdfast remember` your own, or mend them where they come from.",
+                "Forget them and `holdfast remember` your own, or correct them at their source.",
             )
         if target.kind not in CORRECTABLE_KINDS:
             raise InputError(

@@ -97,10 +97,11 @@ def batch_entries(log: Iterable[Curation], action: Action, name: str) -> list[Cu
     prefix = name.strip().rpartition("/")[2]
     found = [e for e in log if e.action is action and prefix and _id(e.target).startswith(prefix)]
     if len({entry.target for entry in found}) != 1:
+        which = f"Several {action.value}s have" if found else f"No {action.value} has"
         raise NotFoundError(
-            f"{'Several were' if found else 'Nothing was'} taken in under the name {name!r}.",
+            f"{which} the id {name!r}.",
             f"`holdfast {action.value} {'list' if action is Action.IMPORT else '--list'}` "
-            "tells what was.",
+            "lists them.",
         )
     return found
 

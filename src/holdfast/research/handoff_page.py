@@ -55,12 +55,12 @@ class Pack(NamedTuple):
 
 # Field of `Pack`, heading, and the text for an empty section.
 SECTIONS = (
-    ("goal", "Goal", "Nobody said what it is for."),
-    ("state", "State", "How it stands is not known."),
-    ("decisions", "Decisions", "None is known."),
-    ("findings", "What was found out", "Nothing that was said in so many words."),
-    ("dead_ends", "Dead ends", "None is known: nothing was seen to fail or be taken back."),
-    ("open_questions", "Open questions", "None is known."),
+    ("goal", "Goal", "No goal was stated."),
+    ("state", "State", "The state is not known."),
+    ("decisions", "Decisions", "None known."),
+    ("findings", "Findings", "None stated explicitly."),
+    ("dead_ends", "Dead ends", "None known: nothing failed or was reverted."),
+    ("open_questions", "Open questions", "None known."),
 )
 
 

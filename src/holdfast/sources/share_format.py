@@ -156,7 +156,7 @@ def _parse_record(fields: dict[str, Any], person: str) -> SharedRecord | str:
     except (ValueError, RecursionError):
         return "not JSON"
     if fields.get("id") != hashed:
-        return "its id is not the hash of what it says"
+        return "its id is not the hash of its content"
     has_content = gone or (kind in KINDS and text.strip())
     has_times = is_timestamp(shared) and (not time or is_timestamp(time))
     if not (_RECORD_URI.fullmatch(origin) and has_times and has_content):

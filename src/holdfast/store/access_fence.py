@@ -374,7 +374,7 @@ class _FencedPart:
             return many if hasattr(many, "_fields") else checked
         if isinstance(value, Iterable):
             return self._each_own(many)
-        raise ForbiddenError("This belongs to no bank.", "Ask whoever runs the server.")
+        raise ForbiddenError("This belongs to no bank.", "Ask the operator.")
 
     def _each_own(self, many: Iterable[Any]) -> Iterator[Any]:
         yield from map(self._own, many)
@@ -410,7 +410,7 @@ class _FencedPart:
         if self._principal.banks is not None and added:
             raise ForbiddenError(
                 "Names are given to banks by those who see every bank.",
-                "Ask whoever runs the server.",
+                "Ask the operator.",
             )
         self._part.update(bank)
 
@@ -491,7 +491,7 @@ def _require(principal: Principal, level: Level) -> None:
 
 
 def _refusal() -> ForbiddenError:
-    return ForbiddenError("This is for those who see every bank.", "Ask whoever runs the server.")
+    return ForbiddenError("This is for those who see every bank.", "Ask the operator.")
 
 
 def required_level(key: str) -> Level:

@@ -91,7 +91,7 @@ def test_a_rebuild_shows_its_price_first_and_is_not_paid_twice(
     priced = json.loads(user.run("refine", "--stale", "--dry-run", "--json"))
     assert not service.asked and titles(user) == [EXCHANGE["title"]] * 2
     told = user.run("refine", "--stale", "--yes")
-    assert "Summed up again: 2 exchanges, 2 digests." in told
+    assert "Summarised again: 2 exchanges, 2 digests." in told
     assert len(service.asked) == priced["offer"]["calls"] == 4 and titles(user) == [BETTER] * 2
     assert BETTER in user.run("recall", WORDS, "--bank", "all")
     assert "Up to date: rules" in user.run("refine", "--stale", "--yes")
@@ -157,7 +157,7 @@ def test_at_a_terminal_the_price_is_shown_and_consent_is_asked(
     told = at_a_terminal(user, "", "refine", "--stale")
     assert "2 calls," in told and not service.asked
     told = at_a_terminal(user, "y", "refine", "--stale")
-    assert "Summed up again: 1 exchange, 1 digest." in told and titles(user) == [BETTER]
+    assert "Summarised again: 1 exchange, 1 digest." in told and titles(user) == [BETTER]
     assert "calling the model" in told
 
 
@@ -209,7 +209,7 @@ def test_a_session_whose_cap_is_used_up_is_not_changed(service: Service, tmp_pat
     user = user_with_summaries(tmp_path, service)
     user.set(model_settings(service, "session_tokens = 6000"))
     told = user.run("refine", "--stale", "--yes")
-    assert "1 session left as they are" in told and not service.asked
+    assert "1 session skipped" in told and not service.asked
     assert titles(user) == [EXCHANGE["title"]]
 
 

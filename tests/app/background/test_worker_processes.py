@@ -163,7 +163,7 @@ def test_a_failed_step_shows_in_status_until_it_succeeds(tmp_path: Path) -> None
     assert (chore["name"], chore["attempts"]) == ("embed", 1)
     assert found["turns"] == 8
     told = run(home, "status").stdout
-    assert "but failed at: embed" in told and "embed failed 1 time" in told
+    assert "but a task failed: embed" in told and "embed failed 1 time" in told
     by_hand = run(home, "worker", **away)
     assert by_hand.returncode == 1 and "embed: failed: " in by_hand.stdout
     assert run(home, "worker").returncode == 0

@@ -63,7 +63,7 @@ def test_missing_and_outdated_scripts_are_copied_again(settings: Settings) -> No
     whole = script.read_bytes()
     script.write_bytes(b"exit 0\n")
     done = run(settings.home, "doctor")
-    assert done.returncode == 1 and "another version: capture.sh" in done.stdout
+    assert done.returncode == 1 and "outdated: capture.sh" in done.stdout
     done = run(settings.home, "doctor", "--fix")
     assert done.returncode == 0 and "fixed: scripts: capture.sh written again." in done.stdout
     assert script.read_bytes() == whole
@@ -195,7 +195,7 @@ def test_damage_is_reported_and_repaired_only_if_allowed(settings: Settings) -> 
         file.seek(len(whole) // 3)
         file.write(b"\xff" * (len(whole) // 3))
     found = failing_checks(settings)["memory"]
-    assert found.grade is Grade.BROKEN and found.question and "backups" in found.remedy
+    assert found.grade is Grade.BROKEN and found.question and "intact backup" in found.remedy
     assert fixed(settings, yes=False) == {"memory": False} and failing_checks(settings)["memory"]
     settings.database.write_bytes(b"not a database at all" * 500)
     assert "damaged" in failing_checks(settings)["memory"].sentence

@@ -78,7 +78,7 @@ def test_a_bad_label_is_refused_with_its_line_and_a_remedy(
 
 
 def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
-    assert "labels.jsonl holds no label" in complaint(write_labelled_set(tmp_path, [])).message
+    assert "labels.jsonl has no labels" in complaint(write_labelled_set(tmp_path, [])).message
     (tmp_path / "labels.jsonl").write_text("{torn\n")
     assert "labels.jsonl, line 1: not JSON" in complaint(tmp_path).message
 

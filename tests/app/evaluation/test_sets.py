@@ -69,8 +69,8 @@ def test_a_question_without_gold_expects_abstention() -> None:
         ([question(abstain="yes")], "line 1: abstain is neither true nor false"),
         ([question(), "", question()], "line 3: the id 'q1' is taken by line 1"),
         ([question(bank="cars")], "Question 'q1' asks bank 'cars'"),
-        ([], "holds no question"),
-        (["", " "], "holds no question"),
+        ([], "has no questions"),
+        (["", " "], "has no questions"),
     ],
 )
 def test_a_bad_question_is_refused_with_its_line(

@@ -75,7 +75,7 @@ def test_two_laptops_share_and_withdraw_records_through_a_server(
         "The yawl is painted red."
     ]
     status, out, _ = ann.run("unshare", name, "--to", "acme", "--yes")
-    assert status == 0 and "acme took it back" in out and "has it" not in out
+    assert status == 0 and "acme withdrew it" in out and "has it" not in out
     assert bob.json("recall", ASKED)["hits"] == []
     assert [one.gone for one in service.shared()] == [True] and states(ann) == []
     status, _, err = bob.run("unshare", name, "--to", "acme", "--yes")
@@ -155,7 +155,7 @@ def test_a_bank_no_longer_listed_does_not_block_the_others(ann: Laptop) -> None:
         add_remote(ann, server.url)
         result = post.push()["acme"]
         assert (result.sent, result.waiting) == (1, 1)
-        assert result.problem == "the bank is not listed with it any more"
+        assert result.problem == "the server no longer lists the bank"
         assert [one["text"] for one in sent_to(server)] == [f"The {BANK} are blue."]
 
 
@@ -254,7 +254,7 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
     send(ann, remote, name)
     assert (
         push_due(ann.memory.context)
-        == "1 wait for acme: it cannot be reached, or does not speak HTTP"
+        == "1 wait for acme: it cannot be reached, or is not an HTTP server"
     )
     (parcel,) = ann.memory.reader.outbox.items()
     assert parcel.attempts == 1 and parcel.not_before > ann.memory.now()

@@ -126,7 +126,7 @@ def test_a_server_with_a_certificate_of_the_teams_authority_is_trusted(
         ("other", True, "it is for another address"),
         ("over", True, "it has expired"),
         ("client", True, "it breaks a rule for certificates"),
-        ("", True, "it does not speak TLS"),
+        ("", True, "the TLS connection failed"),
     ],
 )
 def test_nothing_is_sent_to_an_untrusted_server(

@@ -102,7 +102,7 @@ def test_a_revoked_key_or_one_for_another_bank_is_reported_clearly(
     err = wait_until(refusal, "the server notices that the key was revoked")
     assert "it does not know the key, or the key has ended" in err
     result = hal.json("recall", "the sloop is small")
-    assert result["hits"] and any("left alone" in arm["problem"] for arm in result["strategies"])
+    assert result["hits"] and any("paused until" in arm["problem"] for arm in result["strategies"])
     ida = new_laptop("ida")
     ida.remember("The sloop is small.")
     other = new_key(team.env, "--name", "Ida", "--bank", OFFICE)

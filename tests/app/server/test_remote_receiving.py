@@ -118,7 +118,7 @@ def test_invalid_lines_are_refused_and_valid_ones_are_stored(memory: Holdfast) -
     ]  # fmt: skip
     states = take(memory, *lines)
     assert states[-1] == "taken" and "taken" not in states[:-1], states
-    assert states[3] == "its id is not the hash of what it says"
+    assert states[3] == "its id is not the hash of its content"
     assert states[7] == "dated in the future"
     assert len(memory.reader.shares.all(memory.context.bank_id(BANK) or "")) == 1
     secret = "AKIAIOSFODNN7EXAMPLE"

@@ -220,10 +220,10 @@ def test_status_shows_the_verdict_first_and_its_evidence(settings: Settings) -> 
     run(settings.home, "worker")
     told = run(settings.home, "status").stdout
     assert told.startswith("Capture works: last event ")
-    for words in ("last ingest: 20", "worker: not running; no events wait", "disk: database "):
+    for words in ("last ingest: 20", "worker: not running; no events waiting", "disk: database "):
         assert words in told
     assert "vectors" not in told
-    assert "gone from disk: 1 transcript (1 line kept)" in told
+    assert "deleted already: 1 transcript (1 line in memory)" in told
     found = json.loads(run(settings.home, "status", "--json").stdout)
     assert found["capture"]["state"] == "works"
     assert found["worker"] == {"running": False, "pid": None}

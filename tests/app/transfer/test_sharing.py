@@ -173,7 +173,7 @@ def test_a_hostile_share_branch_is_refused_line_by_line(people: list[Person]) ->
         "not JSON": 2,
         "the line is too long": 1,
         "of another version of the format": 1,
-        "its id is not the hash of what it says": 1,
+        "its id is not the hash of its content": 1,
         "in the file of somebody else": 1,
         "dated in the future": 1,
     }

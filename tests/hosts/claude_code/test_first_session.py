@@ -49,7 +49,7 @@ def test_the_bar_moves_through_every_phase_to_the_end(user: User) -> None:
     bar, _, _ = shown.partition("starts with this brief")
     percents = [int(found) for found in re.findall(r"(\d+)%", bar)]
     assert percents == sorted(percents) and percents[-1] == 100 and len(set(percents)) > 3
-    for phase in ("reading transcripts", "distilling what is known", "preparing search by meaning"):
+    for phase in ("reading transcripts", "distilling knowledge", "preparing search by meaning"):
         assert phase in shown
     assert shown.index("Read your history now?") < shown.index("starts with this brief")
 

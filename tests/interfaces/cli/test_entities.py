@@ -64,8 +64,8 @@ def test_names_can_be_merged_split_and_restored(
     )
     output_of(capsys, "entity", "split", "AuthProvider", "auth provider")
     assert "auth provider" not in output_of(capsys, "entities", "AuthProvider").split("records")[0]
-    assert "Taken back: split" in output_of(capsys, "entity", "undo")
-    assert "Taken back: merge" in output_of(capsys, "entity", "undo")
+    assert "Undone: split" in output_of(capsys, "entity", "undo")
+    assert "Undone: merge" in output_of(capsys, "entity", "undo")
     assert "nothing to undo" in output_of(capsys, "entity", "undo")
     assert output_of(capsys, "entities", "--json") == before
     assert main(["entity", "merge", "TokenCache"]) == 2

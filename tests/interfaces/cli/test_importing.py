@@ -45,7 +45,7 @@ def test_an_import_can_be_counted_made_listed_and_undone(run: Run, tmp_path: Pat
     [
         (("import", "claude-mem"), "There is no"),
         (("import", "undo"), "No import is given"),
-        (("import", "undo", "ffff"), "Nothing was taken in"),
+        (("import", "undo", "ffff"), "No import has the id"),
         (("import", "conversation", "x.jsonl"), "needs a bank"),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_file_of_another_format_is_refused_and_imports_nothing(run: Run, tmp_p
     before = run("status")[1]
     (tmp_path / "notes.md").write_text("# Notes\n\nThe sloop is small.\n")
     for given, said in (
-        (("conversation", "notes.md", "--bank", "b"), "no dialogue: none of its first 2 lines"),
+        (("conversation", "notes.md", "--bank", "b"), "not a dialogue: none of its first 2 lines"),
         (("conversation", "notes.md", "--bank", "b", "--dry-run"), "not a dialogue"),
         (("conversation", "out.jsonl", "--bank", "b"), "`holdfast import holdfast FILE`"),
         (("hindsight", "out.jsonl"), "`holdfast import holdfast FILE`"),

@@ -145,6 +145,6 @@ def test_a_pull_can_be_shown_listed_and_undone(
     (pulled,) = read(run, "pull", "--list")["pulls"]
     assert not pulled["undone"]
     status, text = run("pull", "--undo", pulled["id"])
-    assert status == 0 and "Taken back: 1 from " in text
+    assert status == 0 and "Undone: 1 from " in text
     assert "(undone)" in run("pull", "--list")[1]
     assert read(run, "recall", "what colour is the yawl painted")["abstained"]

@@ -264,7 +264,7 @@ def test_a_question_about_one_version_is_not_answered_by_another(history: Histor
     answer = ask(history, "Why did we drop Python 3.6?")
     assert answer.answer.startswith("1 Sep 2025: Drop Python 3.6")
     assert "because, " not in answer.answer and answer.confidence is not Confidence.HIGH
-    assert any("says why" in caveat for caveat in answer.caveats)
+    assert any("states the reason" in caveat for caveat in answer.caveats)
     assert ask(history, "When was Python 3.6 dropped?").answer.startswith("1 Sep 2025")
     assert ask(history, "Was Python 3.7 ever reverted?").abstained
 

@@ -60,7 +60,7 @@ def test_a_server_of_the_official_library_is_queried_over_stdio(tmp_path: Path) 
         ("floods", "it sent a message of more than 1,000,000 bytes"),
         ("chatters", "it sent more than 4,000,000 bytes"),
         ("fails", "its tool reports a failure"),
-        ("old", "it speaks a version of the protocol that we do not"),
+        ("old", "its protocol version is not supported"),
         ("word", "its answer to tools/call has no sense"),
         ("twice", "none of its allowed tools is a search"),
         ("nonsense", "none of its allowed tools is a search"),

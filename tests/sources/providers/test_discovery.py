@@ -199,13 +199,13 @@ def test_tools_are_allowed_by_their_full_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        (["'mcp__main__*'"], "each tool is named in full"),
+        (["'mcp__main__*'"], "use full tool names"),
         (["mcp__main"], "no server of its own has mcp__main"),
         (["mcp__other__search"], "no server of its own has mcp__other__search"),
         (["mcp__main__"], "no server of its own"),
-        (["7"], "a name that is none"),
-        (["{a: b}"], "a name that is none"),
-        (["'a b; rm'"], "a name that is none"),
+        (["7"], "an invalid name"),
+        (["{a: b}"], "an invalid name"),
+        (["'a b; rm'"], "an invalid name"),
     ],
 )
 def test_ambiguous_tool_permissions_are_refused(tmp_path: Path, names: list[str], why: str) -> None:
@@ -248,7 +248,7 @@ def test_a_plugin_that_does_not_declare_itself_is_not_a_provider(tmp_path: Path)
         ({"command": ["python3"]}, "is not described as it should be"),
         ({"command": "x", "args": "y"}, "is not described as it should be"),
         ({"command": ""}, "it has no command"),
-        ({"type": "sse", "url": "https://x.example"}, "of a kind that we do not speak"),
+        ({"type": "sse", "url": "https://x.example"}, "has an unsupported type"),
         ({"type": "http", "url": "http://x.example/mcp"}, "its address is not encrypted"),
         ({"type": "http", "url": "file:///etc/passwd"}, "its address is none"),
         ({"type": "http", "url": "https://me:pw@x.example/"}, "its address is none"),

@@ -96,7 +96,7 @@ def test_a_killed_move_to_a_server_continues_where_it_stopped(
         for opened in (lambda: PostgresStore(url), lambda: PostgresStore(url, as_it_is=True)):
             with pytest.raises(StoreError, match="not finished") as raised:
                 opened()
-            assert "goes on where it stopped" in raised.value.remedy
+            assert "resumes where it stopped" in raised.value.remedy
 
     moved = move_memory(home, "sqlite://", url)
 

@@ -116,7 +116,7 @@ def reconcile(worker_pass: WorkerPass) -> str:
     old = reconciling.remove_old_journals(memory.store, paths, worker_pass.now())
     return join_counts(
         (read.files_read, f"{read.captured} of {read.lines} events were in no transcript"),
-        (old, f"{counted(old, 'old journal')} put away"),
+        (old, f"{counted(old, 'old journal')} removed"),
     )
 
 
@@ -267,7 +267,7 @@ def finish_erasure(worker_pass: WorkerPass) -> str:
         return ""
     overwrite_erased(worker_pass.memory.store)
     remove_derived_files(worker_pass.settings)
-    return "what was erased is in no file any more"
+    return "erased text was removed from all files"
 
 
 def embed(worker_pass: WorkerPass) -> str:

@@ -93,7 +93,7 @@ def read_labels(path: Path) -> Labels:
                 "Write kind, text and weight of an item, or the title of a session.",
             )
     if not items and not titles:
-        raise InputError(f"{path} holds no label.", LINE_REMEDY)
+        raise InputError(f"{path} has no labels.", LINE_REMEDY)
     return Labels(items, titles)
 
 

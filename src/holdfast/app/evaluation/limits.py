@@ -95,7 +95,7 @@ def limits_of_own(questions: int, depth: int) -> list[str]:
         "reach.",
         "Retrieval only: whether the right session comes back, not whether an answer made from it "
         "would be right. How well it abstains is not measured: the request itself is in memory.",
-        "What lies in memory since the request, and its own session, are taken out of the ranking "
+        "Records later than the request, and its own session, are removed from the ranking "
         f"afterwards, from the first {depth} hits; the times are those of such long rankings.",
         "Compare these figures with chance beside them, and with themselves after a change; not "
         "with those of another person's history.",

@@ -163,7 +163,7 @@ def _read_questions(path: Path) -> list[Question]:
         found.append(question)
         lines[question.id] = location.line
     if not found:
-        raise InputError(f"{path} holds no question.", LINE_REMEDY)
+        raise InputError(f"{path} has no questions.", LINE_REMEDY)
     return found
 
 
@@ -201,7 +201,7 @@ def _check_banks(questions: Iterable[Question], files: Files, folder: Path) -> N
     for question in questions:
         if question.bank not in known:
             raise InputError(
-                f"Question {question.id!r} asks bank {question.bank!r}, for which {folder} holds "
+                f"Question {question.id!r} asks bank {question.bank!r}, for which {folder} has "
                 "no conversation and no transcripts.",
                 f"There are: {', '.join(known)}.",
             )

@@ -161,7 +161,7 @@ class Outbox:
         """Send a batch of one bank. The attempt is recorded first, so that it counts even if this
         process dies."""
         if not remote_bank:
-            raise RemoteRefusedError("the bank is not listed with it any more")
+            raise RemoteRefusedError("the server no longer lists the bank")
         self._put_off(batch, "it was sent, and no answer has come yet")
         lines = [cast(dict[str, Any], json.loads(item.line)) for item in batch]
         client = RemoteClient(remote, SEND_TIMEOUT_S)
@@ -176,7 +176,7 @@ class Outbox:
         self, item: OutboxItem, receipt: Receipt | None, report: PushReport
     ) -> PushReport:
         if receipt is None:
-            return report._replace(problem="it does not say what became of all that was sent")
+            return report._replace(problem="its answer does not list all that was sent")
         if receipt.state not in _ACCEPTED_STATES:
             why = receipt.why or receipt.state
             updated = item._replace(state=OutboxState.REFUSED, line="", problem=why)

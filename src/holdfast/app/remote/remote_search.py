@@ -95,7 +95,7 @@ class Remotes:
         found = read_remotes(self._file)
         known = ", ".join(one.name for one in found)
         if not found:
-            raise NotFoundError("No server is named here.", "Name one: holdfast remote add URL")
+            raise NotFoundError("No server is configured.", "Name one: holdfast remote add URL")
         if not name and len(found) > 1:
             raise InputError("Several servers are named here.", f"Say which: {known}.")
         chosen = next((one for one in found if name in ("", one.name)), None)

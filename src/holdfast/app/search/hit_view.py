@@ -112,7 +112,7 @@ def _lines(time: str, ended: Sequence[Json], is_whole: bool) -> list[str]:
         who = f" by {one['who']}" if one["who"] else ""
         words = "" if is_whole else f"{quote(cut(one['sentence'], _MAX_QUOTED_CHARACTERS))}, "
         end = f"{said}{one['reason']} on {one['ended'][:10]}{who}."
-        line = f"Does not hold any more: {words}{end}"
+        line = f"No longer valid: {words}{end}"
         now = f" Now: {quote(cut(one['now'], _MAX_NOW_CHARACTERS))}" if one["now"] else ""
         lines[line + now + (f" ({one['instead']})" if one["instead"] else "")] = None
     return list(lines)

@@ -20,7 +20,7 @@ class Phase(StrEnum):
 
     READ = "reading transcripts"
     REFINE = "refining sessions"
-    DISTIL = "distilling what is known"
+    DISTIL = "distilling knowledge"
     EMBED = "preparing search by meaning"
     BRIEF = "preparing the brief"
 

@@ -152,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(error.message, error.remedy)
         return 2 if isinstance(error, InputError) else 1
     except KeyboardInterrupt:
-        _print_error("Stopped.", "Nothing is lost; run the same command again to go on.")
+        _print_error("Stopped.", "Nothing is lost; run the same command again to continue.")
         return 130
     except BrokenPipeError:
         # The program that reads the output has ended (`holdfast recall … | head`): not an error.

@@ -79,7 +79,7 @@ def _carry_out(
         )
     elif not arguments.dry_run:
         gone = planned.withdrawn and not (planned.added or planned.changed)
-        taken = "took it back: nobody is shown it there any more" if gone else "has it"
+        taken = "withdrew it: the server no longer shows it" if gone else "has it"
         screen.line(f"{name} {f'refused {done.refused}' if done.refused else taken}.")
 
 
@@ -127,6 +127,6 @@ def _list(screen: Screen, items: list[OutboxItem], server: Remote, as_json: bool
     if not items:
         screen.line(f"Nothing of yours was sent to {server.name}.")
     for p in items:
-        back = ", to be taken back" if p.gone else ""
+        back = ", to be withdrawn" if p.gone else ""
         why = f" ({p.problem})" if p.problem else ""
         screen.line(f"{screen.paint(p.origin, 'cyan')}  {day(p.queued)} {p.state.value}{back}{why}")

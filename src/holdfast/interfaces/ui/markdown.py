@@ -35,16 +35,16 @@ def _of_view(opened: RecordView, shown: Mapping[str, Any]) -> Iterator[str]:
         ("Kind", kind),
         ("Bank", bank),
         ("Status", item.status),
-        ("Whose words", item.trust.value),
+        ("Trust", item.trust.value),
         ("Time", day(item.time)),
         ("Part of", opened.place),
-        ("Name", item.uri),
+        ("URI", item.uri),
     )
-    yield from _references("What speaks against it", opened.against)
-    yield from _references("What speaks for it", opened.speaks_for)
+    yield from _references("Evidence against it", opened.against)
+    yield from _references("Evidence for it", opened.speaks_for)
     if opened.more:
         yield f"- and {opened.more} more"
-    yield from _references("What came before and after", opened.chain)
+    yield from _references("Earlier and later versions", opened.chain)
     yield from _decisions(opened.trace.history)
 
 

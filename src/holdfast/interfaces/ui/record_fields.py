@@ -20,10 +20,10 @@ _HIDDEN_FIELDS = frozenset(
 )
 _FIELD_LABELS = {
     "cwd": "folder",
-    "evidence_for": "speaks for it",
-    "evidence_against": "speaks against it",
-    "evidence": "speaks for it",
-    "against": "speaks against it",
+    "evidence_for": "evidence for it",
+    "evidence_against": "evidence against it",
+    "evidence": "evidence for it",
+    "against": "evidence against it",
     "superseded_by": "superseded by",
     "last_validated": "last confirmed",
 }

@@ -129,7 +129,7 @@ def _merge_note(record: Record, text: str) -> str:
     named = parse_uri(text)
     if not isinstance(record, Concept) or named is None or record.id.startswith(named.id):
         return ""
-    return f"{uri('concept', named.id)} went into this one."
+    return f"{uri('concept', named.id)} was merged into this one."
 
 
 def decisions_about(log: Iterable[Curation], target: str) -> list[Curation]:
@@ -159,8 +159,8 @@ def find_record(
         )
     if named.kind == "remote":
         raise NotFoundError(
-            f"This record lies on the server {named.id.partition('/')[0]}, and is not kept here.",
-            "Ask again to see it; `holdfast remote list` tells where it is.",
+            f"This record is on the server {named.id.partition('/')[0]}, and is not stored here.",
+            "Ask again to see it; `holdfast remote list` lists the servers.",
         )
     found = _find(reader, bank, named)
     exact = [record for record in found if record.id == named.id]
@@ -203,7 +203,7 @@ def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
     if any(e.target == name and e.action is Action.PURGE for e in decisions):
         raise NotFoundError(f"{name} was erased for good{when}.", "Nothing can bring it back.")
-    how = f"went into {c.into}" if c.into else "was forgotten"
+    how = f"was merged into {c.into}" if c.into else "was forgotten"
     raise NotFoundError(f"{name} {how}{when}.", f"`holdfast restore {c.id}` brings it back.")
 
 

@@ -189,7 +189,7 @@ class ModelSemanticSearch:
 def _damage_note(skipped: int) -> str:
     if not skipped:
         return ""
-    return f"damaged vectors were passed over: {skipped}; the next embedding makes them anew"
+    return f"damaged vectors were ignored: {skipped}; they will be computed again"
 
 
 def _passages(

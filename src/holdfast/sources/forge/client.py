@@ -123,7 +123,7 @@ class ForgeClient:
             )
         if not fits_header(token, _MAX_HEADER_CHARS):
             raise SettingsError(
-                "The token holds characters that no token has.", "Set it anew, without line breaks."
+                "The token has invalid characters.", "Set it again, without line breaks."
             )
         self.requests = 0
         self.has_token = bool(token)
@@ -184,7 +184,7 @@ class ForgeClient:
             problem = f"{self._shown} said {reply.status}" if reply.status >= 500 else ""
         raise ForgeError(
             f"{problem or self._shown + ' wants no more requests now'}, {MAX_TRIES} times.",
-            "What was read is kept; run the same command again to go on.",
+            "What was read is kept; run the same command again to continue.",
         )
 
     def _unreachable(self, error: HttpError) -> str:
@@ -204,7 +204,7 @@ class ForgeClient:
         if self._pace.requests and self.requests >= self._pace.requests:
             raise ForgeBusyError(
                 f"{self.requests} requests are as many as forge.requests allows in one run.",
-                "What was read is kept; run the same command again to go on.",
+                "What was read is kept; run the same command again to continue.",
             )
         self.requests += 1
         headers = {**self._headers, **({"If-None-Match": etag} if etag else {})}
@@ -236,7 +236,7 @@ class ForgeClient:
             hint = "" if self.has_token else " With a token the limit is far higher."
             raise ForgeBusyError(
                 f"{self._shown} wants no more requests until {when}.",
-                f"What was read is kept; run the same command again then to go on.{hint}",
+                f"What was read is kept; run the same command again then to continue.{hint}",
             )
         self._pace.report(
             f"{self._shown} wants no more requests until {when}; waiting {wait:.0f} s."

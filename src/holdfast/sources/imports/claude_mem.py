@@ -98,7 +98,7 @@ def _input_error(path: Path, error: sqlite3.DatabaseError) -> InputError:
         )
     return InputError(
         f"{path} is damaged: {why}.",
-        "Mend it with `sqlite3 FILE .recover`, or take a backup of it; nothing was imported.",
+        "Repair it with `sqlite3 FILE .recover`, or take a backup of it; nothing was imported.",
     )
 
 

@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[ImportItem]:
         return
     listed: object = page.get("items", page.get("memories")) if page else value
     if not isinstance(listed, list):
-        raise InputError(f"{path} holds no memories of Hindsight's.", f"Name {_DESCRIPTION}.")
+        raise InputError(f"{path} contains no memories of Hindsight.", f"Name {_DESCRIPTION}.")
     for one in cast(list[Any], listed):
         record = mapping(one)
         if "facts" in record:

@@ -36,7 +36,7 @@ def read(path: Path) -> Iterator[ImportItem]:
     value = load_json(path, _DESCRIPTION)
     pages = cast(list[Any], value) if isinstance(value, list) else [value]
     if not isinstance(value, list) and not _is_page(value):
-        raise InputError(f"{path} holds no list of memories.", f"Name {_DESCRIPTION}.")
+        raise InputError(f"{path} contains no list of memories.", f"Name {_DESCRIPTION}.")
     for one in pages:
         if _is_page(one):
             page = mapping(one)

@@ -55,7 +55,7 @@ class ProviderClient:
         offer = {"protocolVersion": VERSIONS[0], "capabilities": {}, "clientInfo": client}
         result = self._request("initialize", offer)
         if result.get("protocolVersion") not in VERSIONS:
-            raise ProviderError("it speaks a version of the protocol that we do not")
+            raise ProviderError("its protocol version is not supported")
         initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         self._transport.notify(initialized, self._deadline)
 

@@ -163,9 +163,7 @@ def _allowed_tools(
 def _allowed_tool(name: object, plugin: str, servers: list[str]) -> AllowedTool:
     tool = name if isinstance(name, str) else ""
     if not _TOOL_NAME.fullmatch(tool):
-        raise _UnusableError(
-            "memory.allowed_tools has a name that is none; each tool is named in full"
-        )
+        raise _UnusableError("memory.allowed_tools has an invalid name; use full tool names")
     if not tool.startswith("mcp__"):
         first, *others = servers
         if others:
@@ -199,7 +197,7 @@ def _server(name: str, entry: dict[str, Any], known: Mapping[str, str]) -> Serve
         command = expand(entry.get("command"))
         server = Server(name, command, tuple(map(expand, listed)), pairs("env"))
     else:
-        raise _UnusableError(f"the server {name} is of a kind that we do not speak")
+        raise _UnusableError(f"the server {name} has an unsupported type")
     if missing:
         wanted = ", ".join(dict.fromkeys(missing))
         raise _UnusableError(f"the server {name} wants {wanted}; providers.env does not name it")

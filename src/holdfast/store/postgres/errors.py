@@ -57,7 +57,7 @@ def store_error(error: psycopg.Error, place: str) -> HoldfastError:
     if code.startswith("53100"):
         return StoreFullError(
             f"Disk full. No room left on the disk of {place}.",
-            "Free some space there and run the same command again; it goes on where it stopped.",
+            "Free some space there and run the same command again; it resumes where it stopped.",
         )
     if code.startswith("XX00"):
         return StoreCorruptError(

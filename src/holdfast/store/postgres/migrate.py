@@ -66,7 +66,7 @@ def applied_version(connection: PostgresConnection) -> int:
     if filling and not connection.filling:
         raise StoreError(
             f"A move to the memory at {connection.place} was begun and is not finished.",
-            "Run the same `holdfast migrate` again: it goes on where it stopped.",
+            "Run the same `holdfast migrate` again: it resumes where it stopped.",
         )
     return int(number)
 

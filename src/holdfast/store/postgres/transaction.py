@@ -237,9 +237,9 @@ class ReplayableTransaction:
                 return status == "committed"
             if status is None or time.monotonic() > give_up:
                 raise StoreUnavailableError(
-                    f"The memory at {self._pool.place} was lost at the last moment: what was "
-                    "being written may stand or not, whole in either case.",
-                    "Do it again; that writes nothing twice.",
+                    f"The memory at {self._pool.place} was lost during the commit: the change "
+                    "was written completely or not at all.",
+                    "Repeat it; nothing is written twice.",
                 )
             time.sleep(_POLL_S)
 

@@ -73,7 +73,7 @@ def check_copy(path: Path, newest: int = VERSION) -> Copy:
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoreError(
-            f"{path} is in use: part of it lies in {log.name}.",
+            f"{path} is in use: part of it is in {log.name}.",
             "Make a copy of it with `holdfast backup`, and give that.",
         )
     with translated(path), closing(_open_copy(path)) as copy:

@@ -251,7 +251,7 @@ def store_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     if code == sqlite3.SQLITE_FULL:
         return StoreFullError(
             f"Disk full. No room left on the disk of {path}.",
-            "Free some space and run the same command again; it goes on where it stopped.",
+            "Free some space and run the same command again; it resumes where it stopped.",
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return corrupt(path, str(error))
@@ -267,6 +267,6 @@ def corrupt(path: Path, why: str) -> StoreCorruptError:
     """The error for a file that is damaged or not ours."""
     return StoreCorruptError(
         f"{path} is damaged or not a Holdfast memory: {why}.",
-        "Move it aside and put back the newest file of the backups folder beside it, if there "
-        "is one; then run `holdfast ingest`.",
+        "Run `holdfast doctor --fix`: it keeps the file and restores the latest intact backup, if "
+        "there is one.",
     )

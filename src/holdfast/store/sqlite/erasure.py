@@ -80,8 +80,8 @@ class SqliteEraser(Eraser):
                 if time.monotonic() > give_up:
                     raise StoreBusyError(
                         "Another process still reads what was erased.",
-                        "Close it, then run the same command again: the words are in no row any "
-                        "more, but may be in memory.db-wal.",
+                        "Close it, then run the same command again: the text is in no row, but "
+                        "may still be in memory.db-wal.",
                     )
                 time.sleep(_RETRY_S)
 

@@ -185,7 +185,7 @@ def test_a_link_on_another_page_leads_to_a_page_that_goes_on(
         page.goto(door.new_link())
         page.goto(f"http://{other}/")
         page.click("#go")
-        expect(page.get_by_role("heading")).to_have_text("Another page led you here.")
+        expect(page.get_by_role("heading")).to_have_text("You followed a link from another site.")
         assert _is_styled(page) and not _problems(page)
         onward = page.get_by_role("link", name="Continue")
         assert onward.get_attribute("href") == asked

@@ -123,7 +123,7 @@ def test_records_and_weeks_have_their_markdown(server: Server) -> None:
     got = as_(server, PageFormat.MARKDOWN, some_record(server))
     assert got.status == 200 and got.headers["content-type"].startswith("text/markdown")
     assert got.text.startswith("# ") and "\n> " in got.text
-    assert "- **Bank:** tidewatch" in got.text and "## What speaks for it" in got.text
+    assert "- **Bank:** tidewatch" in got.text and "## Evidence for it" in got.text
     week = PeriodDigest("all", "2026-10-26T00:00:00Z", "2026-11-02T00:00:00Z", 0, ())
     assert PageFormat.MARKDOWN in formats_of("week.html", {"digest": week})
     told = export(PageFormat.MARKDOWN, "week.html", {"digest": week}, 200)

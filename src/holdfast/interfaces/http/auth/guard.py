@@ -71,8 +71,8 @@ _WRONG_ORIGIN = Refusal(403, "wrong_origin", "Other pages may not ask.")
 _FROM_ANOTHER_PAGE = Refusal(
     403,
     "wrong_origin",
-    "Another page led you here.",
-    "Nothing is shown to what other pages ask for. If you want to see this, go on.",
+    "You followed a link from another site.",
+    "Requests from other sites get no content. To open the page, continue.",
 )
 _NO_KEY = Refusal(
     401,

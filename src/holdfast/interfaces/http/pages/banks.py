@@ -24,9 +24,9 @@ from holdfast.store.across_tables.lookup import Counts
 
 router = APIRouter(prefix="/banks")
 TRAITS = {
-    "skepticism": "how many sessions must say a thing before it is believed",
-    "literalism": "whether only the very words of a question count",
-    "empathy": "whether motives and feelings are told",
+    "skepticism": "how many sessions must state something before it is believed",
+    "literalism": "whether only the exact words of a question count",
+    "empathy": "whether motives and feelings are included",
 }
 _NAME_PREFIX, _DROP_PREFIX = "name:", "drop:"
 

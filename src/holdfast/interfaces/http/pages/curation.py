@@ -244,6 +244,6 @@ async def purge(request: PageRequestDep, form: FormDep) -> Response:
     plan = await request.pool.run(erase)
     if plan is not None:
         return request.render(
-            "purge.html", HTTPStatus.CONFLICT, title="Erase for good", plan=plan, changed=True
+            "purge.html", HTTPStatus.CONFLICT, title="Erase permanently", plan=plan, changed=True
         )
     return redirect_with_note("/memory", "erased", tab="decisions")

@@ -33,10 +33,10 @@ _MAX_LINKS = 12
 LINK_TEXTS = {
     LinkKind.CAUSES: "caused",
     LinkKind.CAUSED_BY: "was caused by",
-    LinkKind.ENABLES: "made possible",
-    LinkKind.PREVENTS: "keeps from happening again",
-    LinkKind.SEMANTIC: "means much the same as",
-    LinkKind.ENTITY: "speaks of the same as",
+    LinkKind.ENABLES: "enabled",
+    LinkKind.PREVENTS: "prevents",
+    LinkKind.SEMANTIC: "is similar to",
+    LinkKind.ENTITY: "shares an entity with",
     LinkKind.TEMPORAL: "is next in time to",
 }
 # Links of one kind: what led to what is shown first, and more of it.

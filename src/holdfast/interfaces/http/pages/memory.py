@@ -123,7 +123,7 @@ async def memory(request: PageRequestDep, given: Annotated[MemoryQuery, Depends(
 async def purge(request: PageRequestDep, uri: str = "") -> HTMLResponse:
     """Show what erasing a record would erase."""
     found = await request.pool.run(lambda memory: plan_purge(memory, uri))
-    return request.render("purge.html", title="Erase for good", plan=found, changed=False)
+    return request.render("purge.html", title="Erase permanently", plan=found, changed=False)
 
 
 def plan_purge(memory: Holdfast, name: str) -> Shown:

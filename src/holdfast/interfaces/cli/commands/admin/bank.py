@@ -81,7 +81,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
         if changes.retention and not confirm.confirm_memory_change(
             screen,
             arguments.yes,
-            f"Put away sessions older than {changes.retention} months (nothing is erased)?",
+            f"Hide sessions older than {changes.retention} months (nothing is erased)?",
         ):
             return
         if arguments.action == "set":

@@ -26,7 +26,7 @@ _MAX_FAILED_LINES = 5
 _MAX_PROBLEMS = 10
 
 HELP = """\
-Show whether capture works, what is stored, and what became of every input line: captured,
+Show whether capture works, what is stored, and the outcome of every input line: captured,
 skipped with a reason, failed, or pending. The sum is the number of lines on disk."""
 
 EXAMPLES = """\

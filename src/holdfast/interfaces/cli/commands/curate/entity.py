@@ -50,7 +50,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     elif decision is None:
         screen.line("There is nothing to undo.")
     elif entity is None:
-        screen.line(f"Taken back: {decision.action.value} {decision.target}.")
+        screen.line(f"Undone: {decision.action.value} {decision.target}.")
     else:
         aliases = f", also {', '.join(entity.aliases)}" if entity.aliases else ""
         screen.wrap(f"{entity.name}{aliases}  {uri('entity', entity.id)}")

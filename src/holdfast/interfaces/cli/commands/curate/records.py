@@ -72,7 +72,7 @@ def _configure_merge(parser: Parser) -> None:
 def _announce_merge(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     merged = memory.curation.target(arguments.id)
     into = memory.curation.target(arguments.into)
-    screen.line(f"{into.uri} will stand for {merged.uri}.")
+    screen.line(f"{into.uri} will replace {merged.uri}.")
     return Change(
         lambda: memory.curation.merge(merged.uri, into.uri),
         f"Merged. `holdfast restore {merged.id[:ID_CHARACTERS]}` takes them apart again.",

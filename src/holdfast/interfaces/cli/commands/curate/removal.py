@@ -25,7 +25,7 @@ def _configure_forget(parser: Parser) -> None:
 
 def _announce_forgetting(screen: Screen, memory: Holdfast, arguments: Arguments) -> Change:
     target = memory.curation.target(arguments.id)
-    screen.line(f"This leaves {target.uri}, and what is made of it, out of everything.")
+    screen.line(f"This hides {target.uri}, and what was derived from it alone, everywhere.")
     return Change(
         lambda: memory.forget(target.uri),
         f"Forgotten. `holdfast restore {target.id[:ID_CHARACTERS]}` brings it back.",
@@ -58,7 +58,7 @@ def _run_scrub(screen: Screen, arguments: Arguments) -> None:
     if pattern == "-":
         pattern = sys.stdin.readline().rstrip("\n")
         if not pattern:
-            raise InputError("Standard input holds no pattern.", "Write it on the first line.")
+            raise InputError("Standard input has no pattern.", "Write it on the first line.")
     with open_memory(create=False) as memory:
         planned = memory.erasure.plan_scrub(pattern)
         if not arguments.json:

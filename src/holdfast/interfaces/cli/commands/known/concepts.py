@@ -75,7 +75,7 @@ def _print(
 ) -> None:
     if not found:
         screen.line(f"No concepts in {bank} yet: nothing there hangs together so far.")
-        screen.wrap(hint or "They are made of exchanges that share files, words and names.")
+        screen.wrap(hint or "They group exchanges that share files, words and names.")
         return
     for concept in found:
         count = number(json_shapes.count_exchanges(concept), "exchange")

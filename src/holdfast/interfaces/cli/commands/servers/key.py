@@ -51,7 +51,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     else:
         with open_memory(create=False) as memory:
             key = revoke_key(memory, arguments.id)
-            sentence = f"The key {key.id} ({key.name}) opens nothing any more."
+            sentence = f"The key {key.id} ({key.name}) is revoked."
             screen.report(arguments.json, _key_json(memory, key), sentence)
 
 

@@ -104,9 +104,7 @@ def _print(screen: Screen, report: ForgeReport) -> None:
     if report.left_out:
         screen.line(f"  {number(report.left_out, 'remark')} left out: their threads have too many.")
     if report.erased:
-        screen.line(
-            f"  {report.erased:,} not taken in again, because they were erased or scrubbed."
-        )
+        screen.line(f"  {report.erased:,} not stored again, because they were erased or scrubbed.")
     if taken := report.redacted.total():
         screen.line(f"  {number(taken, 'secret')} redacted before storing.")
     screen.line(f"  {number(report.requests, 'request')} made.")

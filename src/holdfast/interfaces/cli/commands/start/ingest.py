@@ -307,7 +307,7 @@ def _print(screen: Screen, report: IngestReport) -> None:
     if report.unknown:
         screen.wrap(
             f"{number(report.unknown, 'line')} of kinds that this version does not know: an agent "
-            "may be newer than this. They stay in its files; nothing was made of them.",
+            "may be newer than this. They stay in its files and were not stored.",
             "  ",
         )
     if report.failed:

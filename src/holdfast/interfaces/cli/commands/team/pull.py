@@ -51,7 +51,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             entry = memory.sharing.undo_pull(
                 arguments.undo.strip().rpartition("/")[2], arguments.bank
             )
-            sentence = f"Taken back: {entry.text}, of {day(entry.time)}."
+            sentence = f"Undone: {entry.text}, of {day(entry.time)}."
             return screen.report(arguments.json, {"undone": entry}, sentence)
         planned = memory.sharing.plan_pull(arguments.place, arguments.bank)
         import_uri = "" if arguments.dry_run else memory.sharing.pull(planned, arguments.bank)

@@ -44,7 +44,7 @@ EXAMPLES = """\
 
 # How long `list` waits for each server: longer than a recall does, and short enough for a person.
 _REACH_TIMEOUT_S = 3.0
-_NO_SERVER = "No server is named here: holdfast remote add URL"
+_NO_SERVER = "No server is configured: holdfast remote add URL"
 
 
 def configure(parser: Parser) -> None:
@@ -98,7 +98,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argument
     except RemoteRefusedError as error:
         raise InputError(
             f"{remote.url} was asked, but {error.message}. Nothing was added.",
-            "Check the address, and that the key is whole.",
+            "Check the address, and that the key is complete.",
         ) from error
     except RemoteError as error:
         problem = error.message
@@ -127,7 +127,7 @@ def _banks(memory: Holdfast, given: Sequence[str]) -> list[tuple[str, str]]:
         here, _, there = text.partition("=")
         here, there = here.strip(), there.strip() or here.strip()
         if not here or "all" in (here, there):
-            raise InputError(f"{text!r} names no bank.", "Write --bank LOCAL=REMOTE, one by one.")
+            raise InputError(f"{text!r} has no bank.", "Write --bank LOCAL=REMOTE, one by one.")
         pairs.append((here, there))
     return pairs
 
@@ -166,7 +166,7 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
 
 def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Arguments) -> None:
     if not arguments.name_or_url:
-        raise InputError("No server is named.", "holdfast remote remove NAME")
+        raise InputError("No server is given.", "holdfast remote remove NAME")
     remote = remotes.named(arguments.name_or_url)
     items = memory.reader.outbox.items(remote.name)
     waiting = _counts(items)[OutboxState.WAITING]

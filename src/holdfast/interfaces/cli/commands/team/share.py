@@ -175,7 +175,7 @@ def _configure_unshare(parser: Parser) -> None:
         "uri", nargs="+", metavar="URI", help="the record, or its holdfast://shared/… URI"
     )
     _add_destination(parser)
-    parser.flag("--dry-run", "only show what would be taken back")
+    parser.flag("--dry-run", "only show what would be withdrawn")
     options.add(parser, "yes", "json")
 
 
@@ -214,7 +214,7 @@ name of a server. `holdfast pull` imports what others share; `holdfast unshare` 
 
 UNSHARE = CommandSpec(
     help="""\
-Take back what you shared. Its text is removed from the branch, and a line marks it as gone, so
+Withdraw what you shared. Its text is removed from the branch, and a line marks it as gone, so
 that others lose it with their next pull. It stays in the history of the branch and of every
 clone: do not share what must never be seen.
 
