@@ -138,7 +138,7 @@ def test_two_processes_cannot_work_on_one_session_at_once(memory: Holdfast) -> N
     asked = memory.answers.investigate(AskOptions(ASKED, "all"))
     steps = iter(asked)
     next(steps)
-    with pytest.raises(InputError, match="being worked on"):
+    with pytest.raises(InputError, match="is running"):
         memory.ask("and why?", "all", session=asked.id)
     assert list(steps)[-1].stage is ResearchStage.DONE
 

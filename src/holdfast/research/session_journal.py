@@ -105,7 +105,7 @@ class ResearchSessions:
             return ActiveSession(path, follow)
         except BlockingIOError:
             raise InputError(
-                f"{id} is being worked on.",
+                f"{id} is running.",
                 f"`holdfast research attach {id}` follows it, `research cancel` stops it.",
             ) from None
         except OSError:

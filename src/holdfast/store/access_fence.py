@@ -486,7 +486,7 @@ _OWN_RULES: dict[str, Callable[..., Any]] = {
 def _require(principal: Principal, level: Level) -> None:
     if not principal.level.includes(level):
         raise ForbiddenError(
-            "This key may not do that.", f"It takes one of the level {level.value!r}."
+            "This key does not permit that.", f"A key of level {level.value!r} is needed."
         )
 
 

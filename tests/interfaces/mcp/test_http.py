@@ -327,7 +327,7 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         for number in (port, "99999", "-1"):
             done = holdfast(tmp_path, "mcp", "--http", "--port", number)
-            assert done.returncode == 2 and f"Port {number} cannot be had" in done.stderr
+            assert done.returncode == 2 and f"Port {number} cannot be used" in done.stderr
 
 
 @pytest.mark.slow

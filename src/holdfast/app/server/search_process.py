@@ -102,7 +102,7 @@ class SearchProcess:
     def _started(self) -> tuple[subprocess.Popen[bytes], Connection]:
         with self._lock:
             if self._is_ended:
-                raise BusyError("The server is ending.", "Ask again in a moment.")
+                raise BusyError("The server is stopping.", "Try again in a moment.")
             if self._running is None:
                 self._running = self._start()
             return self._running

@@ -33,7 +33,7 @@ class _Searcher:
         try:
             return self._recall(self._memory(), call)
         except UnicodeEncodeError:
-            half = InputError("The text holds half a character.", "Send whole ones.")
+            half = InputError("The text is not valid Unicode.", "Send whole characters.")
             return RecallFailure(type(half).__name__, half.message, half.remedy)
         except HoldfastError as error:
             return RecallFailure(type(error).__name__, error.message, error.remedy)

@@ -172,7 +172,7 @@ class WebApp:
         if isinstance(error, StoreError) and isinstance(self.keys, TeamKeys):
             # Details of the store are only for whoever runs the server.
             is_full = isinstance(error, StoreFullError)
-            texts = _DISK_FULL if is_full else (_STORE_UNAVAILABLE, "Ask again in a moment.")
+            texts = _DISK_FULL if is_full else (_STORE_UNAVAILABLE, "Try again in a moment.")
             answer = answer._replace(message=texts[0], remedy=texts[1])
         # For a method that is not allowed, the framework adds those that are.
         headers: dict[str, str] = dict(getattr(error, "headers", None) or {})

@@ -301,7 +301,7 @@ class HttpServer(ThreadingHTTPServer):
             super().__init__((ADDRESS, port), _Handler)
         except (OSError, OverflowError) as error:
             raise InputError(
-                f"Port {port} cannot be had: {getattr(error, 'strerror', None) or error}.",
+                f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}.",
                 "Choose another, or 0 for any that is free.",
             ) from error
 

@@ -143,9 +143,7 @@ def check_version(headers: Headers) -> None:
     """Raise `InputError` if a request is in a version of the protocol that we do not speak."""
     version = headers.get(_VERSION_HEADER)
     if version is not None and version not in PROTOCOL_VERSIONS:
-        raise InputError(
-            "This version of the protocol is not spoken.", f"One of: {PROTOCOL_VERSIONS}."
-        )
+        raise InputError("This protocol version is not supported.", f"One of: {PROTOCOL_VERSIONS}.")
 
 
 def is_json(content_type: str) -> bool:

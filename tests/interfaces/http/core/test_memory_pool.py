@@ -82,7 +82,7 @@ def test_a_pool_that_stops_accepts_no_task_and_drops_those_that_wait(tmp_path: P
         while not (begun.is_set() and pool.queued == 2):
             await asyncio.sleep(0.001)
         pool.stop_accepting()
-        with pytest.raises(BusyError, match="ending"):
+        with pytest.raises(BusyError, match="stopping"):
             await pool.read(lambda memory: ran.append("new"))
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -248,7 +248,8 @@ def test_a_query_that_is_not_answered_in_time_gets_an_error_and_no_further_field
     assert late["data"] is None
     told = late["errors"][0]
     assert "not answered within 0.2 s" in told["message"]
-    assert told["extensions"] == {"code": "busy", "remedy": "Ask for less at once, or again later."}
+    remedy = "Request less at once, or try again later."
+    assert told["extensions"] == {"code": "busy", "remedy": remedy}
     assert "errors" not in again and again["data"]["banks"]
 
 

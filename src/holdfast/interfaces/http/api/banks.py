@@ -22,7 +22,7 @@ _Alias = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class BankChange(RequestBody):
-    """What is to change of a bank; what is not sent stays."""
+    """The fields of a bank to change."""
 
     preset: str | None = Field(None, max_length=40)
     skepticism: _Trait = None
@@ -36,21 +36,21 @@ class BankChange(RequestBody):
     dropped: list[_Alias] = Field([], max_length=20)
 
 
-@router.task("GET /banks", open_model("Banks", banks=list[Bank]), "Every bank")
+@router.task("GET /banks", open_model("Banks", banks=list[Bank]), "List banks")
 def banks(memory: Holdfast) -> Json:
     """By name."""
     return {"banks": memory.banks.all()}
 
 
-@router.task("GET /banks/{name:path}", model_of(Bank), "One bank")
+@router.task("GET /banks/{name:path}", model_of(Bank), "Get a bank")
 def bank(memory: Holdfast, name: Name) -> Bank:
-    """As it is."""
+    """Its settings, disposition and names."""
     return memory.banks.get(name)
 
 
 @router.task("PATCH /banks/{name:path}", model_of(Bank), "Change a bank")
 def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
-    """What it is like, how long sessions stay, what else it is called."""
+    """Its disposition, background, retention and aliases. Fields that are not sent stay."""
     settings = body.model_dump(exclude={"aliases", "dropped"})
     aliases, dropped = tuple(body.aliases), tuple(body.dropped)
     changes = BankChanges(**settings, aliases=aliases, dropped_aliases=dropped)
@@ -62,10 +62,10 @@ def set_bank(memory: Holdfast, name: Name, body: BankChange) -> Bank:
 @router.task(
     "GET /me",
     open_model("Me", name=str, key=str, level=str, banks=list[str] | None),
-    "What your key is for",
+    "Get your key",
 )
 def me(memory: Holdfast) -> Json:
-    """Its name, its level, and the names of its banks; null for every one."""
+    """Its name, level, and the names of its banks; null for all banks."""
     who = principal()
     banks = None if who.banks is None else [one.name for one in memory.reader.banks.all()]
     return {"name": who.name, "key": who.key, "level": who.level.value, "banks": banks}

@@ -81,7 +81,7 @@ async def events(
     """Sends `step` for each step and `done` at the end. To continue after a lost connection, send
     the id of the last event as `Last-Event-ID`."""
     if not (last_event_id.isascii() and last_event_id.isdigit()):
-        raise InputError("Last-Event-ID is no number.", "Send the id of the last event.")
+        raise InputError("Last-Event-ID is not a number.", "Send the id of the last event.")
     name = request.research_runs.find(id)
     return request.streams.respond(request.research_runs.follow(name, int(last_event_id)))
 
@@ -119,9 +119,9 @@ async def remove(request: ApiRequestDep, id: ResearchId) -> Response:
     def change(memory: Holdfast) -> Json:
         sessions = sessions_of(memory.settings)
         if request.research_runs.state(name) == "running":
-            raise InputError(f"{name} is being worked on.", "Cancel it first.")
+            raise InputError(f"{name} is running.", "Cancel it first.")
         if name not in sessions.ids():
-            raise NotFoundError(f"There is no session {name!r}.", "It never began.")
+            raise NotFoundError(f"There is no session {name!r}.", "GET /research lists them.")
         sessions.remove(name)
         return {"session_id": name, "remove": True}
 

@@ -140,10 +140,10 @@ def check(permit: Permission, who: Principal) -> None:
     """Raise `ForbiddenError` if `who` lacks a permission."""
     if not who.level.includes(permit.level):
         raise ForbiddenError(
-            "This key may not do that.", f"It takes one of the level {permit.level.value!r}."
+            "This key does not permit that.", f"A key of level {permit.level.value!r} is needed."
         )
     if permit.all_banks and who.banks is not None:
-        raise ForbiddenError("This key is for some banks.", "This takes one for every bank.")
+        raise ForbiddenError("This key is for some banks.", "A key for all banks is needed.")
 
 
 async def check_route(request: Request) -> None:

@@ -181,9 +181,9 @@ class MemoryPool:
         self, threads: ThreadPoolExecutor, queue: str, task: Task[T], who: Principal
     ) -> T:
         if not self._is_accepting:
-            raise BusyError("The server is ending.", "Ask again in a moment.")
+            raise BusyError("The server is stopping.", "Try again in a moment.")
         if self.queued >= self._max_waiting:
-            raise BusyError("Too many questions at once.", "Ask again in a moment.")
+            raise BusyError("Too many requests at once.", "Try again in a moment.")
         future = threads.submit(copy_context().run, self._run_task, queue, task, who)
         self._submitted.add(future)
         try:
@@ -205,7 +205,7 @@ class MemoryPool:
                     self.durations_ms[queue].append((perf_counter() - begun) * 1000)
                     self._update_review_count(memory, who.banks)
         except UnicodeEncodeError as error:
-            raise InputError("The text holds half a character.", "Send whole ones.") from error
+            raise InputError("The text is not valid Unicode.", "Send whole characters.") from error
         except StoreError as error:
             self.store_failures[type(error).__name__] += 1
             raise

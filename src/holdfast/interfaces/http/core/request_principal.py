@@ -30,5 +30,5 @@ def principal() -> Principal:
     """The principal of the current request; raises `ForbiddenError` if there is none."""
     found = _PRINCIPAL.get()
     if found is None:
-        raise ForbiddenError("Nobody asks for this.", "Show a key.")
+        raise ForbiddenError("The request has no key.", "Send one.")
     return found

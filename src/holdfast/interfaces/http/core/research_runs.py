@@ -55,10 +55,10 @@ class ResearchRuns:
     def start(self, options: AskOptions, session: str = "") -> str:
         """Start a session, or ask a further question in one; returns its id."""
         if len(self._running) >= MAX_RUNNING:
-            raise BusyError("Too many questions at once.", "Ask again in a moment.")
+            raise BusyError("Too many questions at once.", "Try again in a moment.")
         id = self._sessions.find(session) if session else new_id()
         if id in self._running:
-            raise InputError(f"{id} is being worked on.", "Wait for its answer, or cancel it.")
+            raise InputError(f"{id} is running.", "Wait for its answer, or cancel it.")
         self._pending[id] = _PendingQuestion(
             options.question, utc_now(), self._questions_written(id)
         )

@@ -52,7 +52,7 @@ class EventStreams:
     def respond(self, events: AsyncGenerator[ServerEvent]) -> StreamingResponse:
         """A response that streams events."""
         if self.listeners >= MAX_LISTENERS:
-            raise BusyError("Too many are listening.", "Close a page, or try again later.")
+            raise BusyError("Too many open streams.", "Close a page, or try again later.")
         event = self._write_events(events, principal())
         return StreamingResponse(event, media_type="text/event-stream")
 

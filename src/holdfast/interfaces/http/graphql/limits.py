@@ -92,13 +92,13 @@ def check(document: DocumentNode) -> None:
             if cost.total > MAX_COST:
                 about = "far too many" if cost.total >= _ENDLESS else f"about {cost.total:,}"
                 raise InputError(
-                    f"This asks for {about} things; {MAX_COST:,} are answered at once.",
-                    "Lower a limit, or ask in several requests.",
+                    f"This query requests {about} items; at most {MAX_COST:,} are allowed.",
+                    "Lower a limit, or send several requests.",
                 )
             if cost.searches > MAX_SEARCHES:
                 raise InputError(
-                    f"This searches {cost.searches:,} times; a request may {MAX_SEARCHES} times.",
-                    "Ask in several requests.",
+                    f"This query searches {cost.searches:,} times; {MAX_SEARCHES} are allowed.",
+                    "Send several requests.",
                 )
 
 
@@ -106,11 +106,11 @@ def check_argument(name: str, value: object) -> None:
     """Raise `InputError` if a text or a list that a field is given is too long."""
     most = _MAX_CHARS.get(name, _MAX_OTHER_CHARS)
     if isinstance(value, str) and len(value) > most:
-        raise InputError(f"{name} is too long.", f"At most {most:,} characters are taken.")
+        raise InputError(f"{name} is too long.", f"At most {most:,} characters are allowed.")
     if isinstance(value, list):
         items = cast(list[object], value)
         if len(items) > _MAX_LIST_ITEMS:
-            raise InputError(f"{name} is too long.", f"At most {_MAX_LIST_ITEMS} items are taken.")
+            raise InputError(f"{name} is too long.", f"At most {_MAX_LIST_ITEMS} are allowed.")
         for one in items:
             check_argument(name, one)
 
@@ -148,7 +148,7 @@ class _Estimate:
             self._known[place] = self.of_selection(fragment.selection_set, position)
         known = self._known[place]
         if known is None:
-            raise InputError("A fragment leads into itself.", "Take it out.")
+            raise InputError("A fragment includes itself.", "Remove the cycle.")
         return known
 
     def _of_field(self, field: FieldNode, position: _Position) -> _Cost:
@@ -157,7 +157,7 @@ class _Estimate:
         lists = position.schema_lists + (schema and name in _SCHEMA_LISTS)
         within = _Position(position.depth + 1, lists, schema)
         if within.depth > (_MAX_SCHEMA_DEPTH if schema else MAX_DEPTH) or lists > _MAX_SCHEMA_LISTS:
-            raise InputError("This asks too deep.", f"At most {MAX_DEPTH} levels are answered.")
+            raise InputError("The query is too deep.", f"At most {MAX_DEPTH} levels are allowed.")
         is_root = position.depth == 0 and not schema
         own_cost = _ENGINE_COST if is_root and name not in _READ_FIELDS else 1
         cost = _Cost(own_cost, int(is_root and name in SEARCHING_FIELDS))

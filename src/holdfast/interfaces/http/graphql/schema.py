@@ -473,7 +473,7 @@ async def answer(
     try:
         document = await asyncio.wait_for(checking, _CHECK_TIMEOUT_S)
     except TimeoutError:
-        too_long = InputError("Reading this query takes too long.", "Ask for less at once.")
+        too_long = InputError("Checking this query takes too long.", "Send a smaller one.")
         return _refused(too_long)
     except (GraphQLError, HoldfastError, RecursionError) as error:
         return _refused(error)
@@ -531,5 +531,5 @@ def _error_json(error: Exception) -> dict[str, Any]:
     if isinstance(error, GraphQLError) and cause is None:
         return {"message": error.message, **place, "extensions": {"code": "bad_form", "remedy": ""}}
     deep = isinstance(error, RecursionError)
-    message = "This asks too deep." if deep else "Something went wrong."
+    message = "The query is too deep." if deep else "Something went wrong."
     return {"message": message, **place, "extensions": {"code": "failed", "remedy": ""}}

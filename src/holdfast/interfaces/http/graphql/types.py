@@ -49,7 +49,7 @@ class Context:
         self.document = document
         self.too_late = BusyError(
             f"This was not answered within {timeout_s:g} s.",
-            "Ask for less at once, or again later.",
+            "Request less at once, or try again later.",
         )
         self._until = time.monotonic() + timeout_s
         self._pool = pool
@@ -157,7 +157,7 @@ class Message:
     "uri id bank session first_seq last_seq started ended type title summary details outcome trust",
 )
 class Exchange:
-    """One request and its resolution."""
+    """One request and its result."""
 
     bank: str
     session: strawberry.ID
@@ -166,7 +166,7 @@ class Exchange:
 
     @strawberry.field
     async def messages(self, info: GraphInfo, limit: int = 100) -> list[Message]:
-        """The messages that it is made of."""
+        """Its messages."""
         bank, session, last = self.bank, str(self.session), self.last_seq
         max_items = min(last, self.first_seq + check_limit(limit) - 1)
         found = await info.context.read(
@@ -191,7 +191,7 @@ class Session:
     async def messages(
         self, info: GraphInfo, first: int = 0, limit: int = 100
     ) -> NodePage[Message]:
-        """From a place on, in their order."""
+        """Its messages in order, from a position on."""
 
         def load(memory: Holdfast) -> Page[records.Turn]:
             max_items = check_limit(limit)
@@ -206,7 +206,7 @@ class Session:
     async def exchanges(
         self, info: GraphInfo, limit: int = 50, cursor: str = ""
     ) -> NodePage[Exchange]:
-        """In their order."""
+        """Its exchanges in order."""
         max_items = check_limit(limit)
         return await info.context.read_page(
             Exchange,
@@ -216,7 +216,7 @@ class Session:
 
     @strawberry.field
     async def digest(self, info: GraphInfo) -> Digest | None:
-        """What it came to."""
+        """The summary of the session."""
         found = await info.context.read(
             lambda memory: memory.reader.sessions.digest(self.bank, str(self.id))
         )
@@ -263,7 +263,7 @@ async def read_sessions(info: GraphInfo, bank: str, limit: int, cursor: str) -> 
     "evidence_against superseded_by supersedes",
 )
 class Memory:
-    """One retained unit, in five dimensions; `kind` is that of what it says, if it has one."""
+    """One memory; `kind` is the kind of statement, if it has one."""
 
 
 @node(
@@ -282,12 +282,12 @@ class Concept:
     "status evidence against",
 )
 class Fact:
-    """Permanent knowledge: a rule, a solution, core logic."""
+    """A statement that holds until it is replaced: a rule, a solution, core logic."""
 
 
 @node(graph.Entity, "uri id kind name aliases mentions")
 class Entity:
-    """A person, component, file or concept, with every name it goes by."""
+    """A person, component, file or concept, with all its names."""
 
 
 @node(team.Commit, "uri id bank time author email subject body files parents")
@@ -301,8 +301,8 @@ class Commit:
     ended=list[str],
 )
 class Hit:
-    """One found record; `knowledge` is the kind of what it says, if it is knowledge; `ended` lists
-    the parts that are no longer valid, and what replaces them."""
+    """One hit; `knowledge` is the kind of statement, if it has one; `ended` lists the parts that
+    are no longer valid, and what replaces them."""
 
 
 @node(
@@ -317,8 +317,8 @@ class Found:
 
 @node(query.Citation, "number source layer excerpt browse_url time trust bank session", source=str)
 class Citation:
-    """A piece of evidence under an answer; `number` is how the answer refers to it, `source` a
-    URI, `bank` and `session` are the names of where it comes from."""
+    """The evidence for a part of an answer: its `number` in the answer, its URI (`source`), and the
+    names of its `bank` and `session`."""
 
 
 @node(
@@ -327,7 +327,7 @@ class Citation:
     citations=list[Citation],
 )
 class MemoryAnswer:
-    """A cited answer, or an abstention that says so."""
+    """An answer with citations, or an abstention."""
 
     layers_searched: list[str]
 
@@ -355,7 +355,7 @@ class Decision:
 
 @strawberry.type
 class Record:
-    """Any record, as REST tells it."""
+    """Any record, in the form of REST."""
 
     uri: str
     kind: str

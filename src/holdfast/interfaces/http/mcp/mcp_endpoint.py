@@ -109,7 +109,7 @@ async def delete(request: Request) -> Response:
 def _check(request: Request) -> None:
     """Check the headers; the key was checked before, by the guard."""
     if request.scope.get("visitor"):
-        raise InputError("A browser's cookie is not taken here.", "Send a key as a bearer token.")
+        raise InputError("Cookies are not accepted here.", "Send a key as a bearer token.")
     check_version(request.headers)
     if request.method == "POST" and not is_json(request.headers.get("content-type", "")):
         raise NotJsonError("The body is not JSON.", f"Send it with Content-Type: {JSON_TYPE}.")
@@ -119,9 +119,9 @@ def _read(body: bytes) -> list[Message]:
     try:
         messages = read_messages(body.decode())
     except UnicodeDecodeError as error:
-        raise InputError("This is not UTF-8.", "JSON is sent in UTF-8.") from error
+        raise InputError("The body is not UTF-8.", "Send JSON in UTF-8.") from error
     if len(messages) > LIMITS.messages_per_request:
-        raise InputError(f"At most {LIMITS.messages_per_request} messages are taken at once.")
+        raise InputError(f"At most {LIMITS.messages_per_request} messages are allowed at once.")
     return messages
 
 

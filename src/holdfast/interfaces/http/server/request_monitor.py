@@ -81,7 +81,7 @@ class RequestMonitor:
         if scope["path"] == "/health":
             return JSONResponse({"status": "ok"})
         problem = await self._check_readiness()
-        problem = "the server is ending" if self.is_stopping else problem
+        problem = "the server is stopping" if self.is_stopping else problem
         if problem:
             body = {"status": "not ready", "problem": problem}
             return JSONResponse(body, 503, {"retry-after": "2"})

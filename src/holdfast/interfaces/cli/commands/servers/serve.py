@@ -86,6 +86,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
     settings = load_settings()
     if a.workers:
         if not 1 <= a.workers <= _MAX_WORKERS:
-            raise InputError(f"{a.workers} workers cannot be had.", f"Choose 1 to {_MAX_WORKERS}.")
+            raise InputError(f"--workers is {a.workers}.", f"Choose 1 to {_MAX_WORKERS}.")
         settings = replace(settings, serve=replace(settings.serve, workers=a.workers))
     asyncio.run(team_server.serve(settings, listen_options, log, ready, arguments.log_queries))
