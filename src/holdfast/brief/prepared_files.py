@@ -130,7 +130,7 @@ def _fingerprint(
     reader: Reader, bank: Bank, settings: BriefSettings, made_of: Mapping[str, object]
 ) -> str:
     """A hash of everything that a bank's brief depends on."""
-    counts = reader.records.counts(bank.id)
+    counts = reader.records.counts(bank.id, with_turns=False)
     latest = [
         p.id
         for kind in ("exchange", "commit", "memory")
