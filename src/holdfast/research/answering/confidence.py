@@ -153,8 +153,10 @@ def measure_evidence(reader: Reader, hits: Sequence[Hit]) -> Evidence:
 
 
 def _relevance_of(hit: Hit) -> float:
-    """How well a hit answers: by its words alone where nothing else was measured."""
-    return hit.why.get("relevance", hit.why.get("coverage_alone", 0.0))
+    """How well a hit answers: by its words alone where nothing else was measured. Synonyms of the
+    question's words tell what it may be about, not that it answers."""
+    measured = hit.why.get("relevance", hit.why.get("coverage_alone", 0.0))
+    return hit.why.get("own_words", measured)
 
 
 def exchange_of(reader: Reader, hit: Hit) -> str:
