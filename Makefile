@@ -7,7 +7,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: help setup try quick test browser coverage check fix bench docs pictures lock release clean
 help:            ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -95,16 +95,18 @@ docs: setup      ## regenerate the generated parts of docs/, and build the site 
 pictures: setup browser ## take the pictures of the pages anew, with the sample sessions; look at them afterwards
 	@$(BIN)/python tools/screenshots.py
 
+RELEASE_BIN := .venv-release/$(notdir $(BIN))
+
 .venv-release/ready: requirements/release.txt
 	@$(PYTHON) -m venv .venv-release
-	@.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
+	@$(RELEASE_BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
 	@touch $@
 
 lock: .venv-release/ready ## write requirements/ anew: all packages with their hashes
-	@PATH="$(CURDIR)/.venv-release/bin:$$PATH" python tools/lock.py
+	@PATH="$(CURDIR)/$(RELEASE_BIN):$$PATH" python tools/lock.py
 
 release: .venv-release/ready ## wheel, SBOM and licences in dist/: make release BASE_IMAGE=NAME@sha256:...
-	@PATH="$(CURDIR)/.venv-release/bin:$$PATH" python tools/release.py "$(BASE_IMAGE)"
+	@PATH="$(CURDIR)/$(RELEASE_BIN):$$PATH" python tools/release.py "$(BASE_IMAGE)"
 
 bench: setup     ## measure speed, and tell what changed since the last release: five minutes (ALL=1 for all in bench/README.md)
 	@$(BIN)/python -m bench $(if $(ALL),--all)

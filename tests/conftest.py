@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.needs import MAY_START, NeedsWatch, marks_for
+from tests.support.posix_tests import files_that_import
 from tests.support.run_folder import WORKER_VARIABLE, use_run_folder
 from tests.support.run_order import order_for_workers
 
@@ -30,6 +31,9 @@ _ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_sl
 settings.register_profile("search", _ANY_MACHINE)
 settings.register_profile("same-examples", _ANY_MACHINE, derandomize=True)
 settings.load_profile("same-examples")
+
+# Windows has no such modules: tests that are about terminals, limits and forks are left out there.
+collect_ignore = files_that_import() if sys.platform == "win32" else []
 
 # Until all tests are collected next to nothing is garbage, and looking for it takes a tenth of the
 # time.

@@ -14,14 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
 
+from holdfast.operating_system import NO_FOLLOW, OPEN_FLAGS
+
 # Beyond anything that we write, and within the file sizes that every system supports.
 LOCKED_BYTE_OFFSET = 1 << 30
 # How often a waiting process tries again on Windows: the delay after a lock is released, against
 # the load of trying.
 _POLL_S = 0.05
 _LOCKED_ELSEWHERE = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-# Not every system has these; without them a file is opened as usual.
-_OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_OPEN_FLAGS = OPEN_FLAGS | NO_FOLLOW
 
 
 class ByteLocking:

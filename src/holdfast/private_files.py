@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
-# A link that somebody else put in place of the file is not followed.
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+from holdfast.operating_system import NO_FOLLOW, OPEN_FLAGS, replace_file
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_FLAGS | NO_FOLLOW
 
 
 def write_private(path: Path, data: bytes, sync: bool = False) -> None:
@@ -15,12 +15,12 @@ def write_private(path: Path, data: bytes, sync: bool = False) -> None:
     part of it; with `sync` that holds after a power failure, too."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with os.fdopen(os.open(part, _FLAGS | _NO_LINK, 0o600), "wb") as file:
+        with os.fdopen(os.open(part, _FLAGS, 0o600), "wb") as file:
             file.write(data)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        part.replace(path)
+        replace_file(part, path)
     finally:
         part.unlink(missing_ok=True)
 

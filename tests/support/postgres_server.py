@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -27,6 +26,11 @@ from psycopg import sql
 from holdfast.store.postgres.store import PostgresStore
 from tests.support.run_folder import made_once
 from tests.support.waiting import wait_until
+
+try:
+    import pwd
+except ImportError:  # Windows
+    pwd = None  # pyright: ignore[reportAssignmentType]
 
 # What the environment says of pgvector: `crash`, or a folder with a build of it (CONTRIBUTING.md).
 VECTOR_VARIABLE = "HOLDFAST_TEST_PGVECTOR"
@@ -78,7 +82,7 @@ class Server:
             tempfile.mkdtemp(prefix="hf-pg-", dir=memory if memory.is_dir() else None)
         )
         self._how: Mapping[str, Any] = {"env": {"PATH": os.defpath, "LC_ALL": "C"}}
-        if os.geteuid() == 0:
+        if pwd is not None and os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(self._home, nobody.pw_uid, nobody.pw_gid)
             self._how = {**self._how, "user": nobody.pw_uid, "group": nobody.pw_gid}

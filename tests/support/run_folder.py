@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+from holdfast.locks import lock_file
 
 WORKER_VARIABLE = "PYTEST_XDIST_WORKER"
 _known: list[Path] = []
@@ -32,7 +33,7 @@ def run_folder() -> Path:
 def locked(name: str) -> Generator[None]:
     """Let one worker at a time do something."""
     with (run_folder() / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock.fileno())
         yield
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
+from holdfast.operating_system import NO_FOLLOW, OPEN_FLAGS, belongs_to_user, user_number
 from holdfast.private_files import write_private
 
 # The inbox lies in memory. Beyond this size the oldest payloads are dropped, which only happens
@@ -97,7 +98,7 @@ def inbox_folders(places: HomePaths) -> list[Path]:
 def read_chunks(event: RawEvent) -> Iterator[bytes]:
     """The content of an event, chunk by chunk; nothing if the file is gone."""
     try:
-        with open(os.open(event.path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:  # noqa: PTH123
+        with open(os.open(event.path, os.O_RDONLY | OPEN_FLAGS | NO_FOLLOW), "rb") as file:  # noqa: PTH123
             while chunk := file.read(_CHUNK_BYTES):
                 yield chunk
     except OSError:
@@ -172,7 +173,7 @@ def _memory_folder(places: HomePaths, memory: Path) -> Path | None:
     """A private folder for this home; another user may have taken its name first, to read along
     or to block it."""
     home = hashlib.sha256(os.fsencode(places.home.absolute())).hexdigest()[:8]
-    name = f"holdfast-{os.getuid()}-{home}"
+    name = f"holdfast-{user_number()}-{home}"
     before = places.inbox()
     names = [memory / name, *(memory / f"{name}-{n}" for n in range(2, _MAX_FOLDER_NAMES + 1))]
     if before in names:
@@ -186,7 +187,7 @@ def _is_private(folder: Path) -> bool:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         known = folder.lstat()
-        if not stat.S_ISDIR(known.st_mode) or known.st_uid != os.getuid():
+        if not stat.S_ISDIR(known.st_mode) or not belongs_to_user(known):
             return False
         if stat.S_IMODE(known.st_mode) != 0o700:
             folder.chmod(0o700)

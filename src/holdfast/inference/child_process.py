@@ -32,13 +32,17 @@ class SupervisedProgram:
         self.work_folder = folder / "here"
         self.work_folder.mkdir()
         self._pipe = -1
+        self.command = program
+        if not hasattr(os, "mkfifo"):  # Windows: the program is started without a watcher
+            return
         script, pipe = folder / "start", folder / "pipe"
         parts = {"pipe": pipe, "folder": folder, "program": program}
         quoted = {name: shlex.quote(str(part)) for name, part in parts.items()}
         script.write_text(_SCRIPT.format(**quoted))
         script.chmod(0o700)
-        # Where scripts cannot be executed, the program is started without a watcher.
-        self.command = str(script) if os.access(script, os.X_OK) else program
+        # Where scripts cannot be executed, there is no watcher either.
+        if os.access(script, os.X_OK):
+            self.command = str(script)
         os.mkfifo(pipe, 0o600)
         # Opened for reading too, because opening would otherwise wait for a reader.
         self._pipe = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -22,6 +22,7 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.locks import is_locked, lock_file
 from holdfast.model.research import FINAL_STAGES
+from holdfast.operating_system import NO_FOLLOW, OPEN_FLAGS
 from holdfast.regex import regex
 
 # Sessions are a convenience, not a record: enough to look back a month, few enough to list.
@@ -36,7 +37,7 @@ _POLL_S = 0.05
 _DAY_MS = 86_400_000
 _ENDS = frozenset(stage.value for stage in FINAL_STAGES)
 # Never follow a symbolic link, never pass the file to a child process.
-_OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FLAGS = NO_FOLLOW | OPEN_FLAGS
 # The stage of a line that holds a question.
 ASKED = "asked"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,47 @@ from holdfast.interfaces.cli.ingest_progress import (
     estimate_seconds,
     reading_time,
 )
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_one_line_that_is_written_over() -> None:
+    terminal, times = Terminal(), iter([0.0, 0.0, 0.05, 65.0, 65.01, 66.0])
+    with IngestProgress(quiet=False, stream=terminal, clock=lambda: next(times)) as bar:
+        watch = bar.watch(Phase.READ, lambda number: f"{number} MB")
+        watch(1, 2)
+        watch(2, 2)
+    *drawn, end = terminal.getvalue().split("\r")[1:]
+    assert len(drawn) == 2 and "\n" not in "".join(drawn)
+    assert drawn[0].startswith("reading transcripts") and "  0%" in drawn[0]
+    assert "  2% 1 MB of 2 MB 1:05\x1b[K" in drawn[1]
+    assert end.startswith("done") and end.endswith("100% 1:06\x1b[K\n")
+
+
+def test_nothing_is_drawn_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, quiet, dumb = StringIO(), Terminal(), Terminal()
+    for stream, is_quiet in ((file, False), (quiet, True)):
+        with IngestProgress(is_quiet, stream) as bar:
+            bar.show(Phase.EMBED, 1, 2)
+    monkeypatch.setenv("TERM", "dumb")
+    with IngestProgress(False, dumb) as bar:
+        bar.show(Phase.EMBED, 1, 2)
+    assert [file.getvalue(), quiet.getvalue(), dumb.getvalue()] == ["", "", ""]
+
+
+def test_a_line_is_narrower_than_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setenv("COLUMNS", "40")
+    with IngestProgress(False, terminal) as bar:
+        bar.show(Phase.EMBED, 1, 2, str)
+    shown = [
+        part.removesuffix("\n").removesuffix("\x1b[K") for part in terminal.getvalue().split("\r")
+    ]
+    assert max(len(part) for part in shown) == 39
+
 
 REPORTS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=6)
 

@@ -85,9 +85,11 @@ def run_worker(
 
 
 def lower_priority() -> None:
-    """Lower the priority of this process; on Linux that includes its disk access."""
-    with suppress(OSError):
-        os.nice(_NICENESS)
+    """Lower the priority of this process, where it has a number; on Linux that includes its disk
+    access."""
+    if hasattr(os, "nice"):
+        with suppress(OSError):
+            os.nice(_NICENESS)
 
 
 # Name, size and time of change, so that a half-written event counts as a new one when it is whole.
@@ -257,7 +259,8 @@ def _stop_on_signals(stop: threading.Event) -> Generator[threading.Event]:
     def handle(number: int, frame: FrameType | None) -> None:
         stop.set()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield stop
     finally:

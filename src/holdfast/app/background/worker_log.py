@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from holdfast.operating_system import OPEN_FLAGS
 from holdfast.private_files import write_private
 
 # The log is cut to its later half when it is longer than this. A higher value lets `holdfast worth`
@@ -28,7 +29,7 @@ class WorkerLog:
         line = f"{self._now()} [{os.getpid()}] {' '.join(text.split())[:_MAX_LINE_CHARACTERS]}\n"
         with suppress(OSError):
             self._trim()
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_FLAGS
             with os.fdopen(os.open(self._path, flags, 0o600), "ab") as file:
                 file.write(line.encode("utf-8", "replace"))
 

@@ -14,6 +14,7 @@ from holdfast.app.background.transcript_queue import TranscriptQueue
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.install_record import OTHER_AGENTS, InstallRecord
 from holdfast.locks import is_locked
+from holdfast.operating_system import detached
 from holdfast.settings import Settings
 
 
@@ -35,7 +36,7 @@ def start_worker_if_due(settings: Settings) -> bool:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            **detached(),
         )
         # Waiting for its end keeps it from remaining as a zombie process while this server runs.
         threading.Thread(target=started.wait, name="worker-wait", daemon=True).start()

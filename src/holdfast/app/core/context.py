@@ -7,7 +7,6 @@ searches or changes records.
 from __future__ import annotations
 
 import os
-import pwd
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from holdfast.app.core.backends import open_store, restrict_to_principal
 from holdfast.errors import InputError, NotFoundError
 from holdfast.lazy_dataclass import replace
 from holdfast.model.bank import Bank
+from holdfast.operating_system import user_name
 from holdfast.principal import Principal
 from holdfast.refine.core.banks import Banks, find_bank_by_name, unknown_bank_hint
 from holdfast.settings import Settings
@@ -54,10 +54,7 @@ def current_folder() -> str:
 
 def current_user() -> str:
     """The login name of the user who runs this process, or the user id where there is none."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
+    return user_name()
 
 
 def relative_to_project(banks: Banks, path: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from holdfast.capture.home_paths import EVENT_VERSION
+from holdfast.operating_system import is_private
 from holdfast.private_files import file_identity
 
 # A request holds one prompt. A larger one is refused, so that no client can fill the memory.
@@ -96,6 +97,8 @@ class HookSocket:
 
 def ask_socket(path: Path, request: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
     """The reply of the process that listens at this path; None if none does, or not in time."""
+    if not hasattr(socket, "AF_UNIX"):
+        return None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout_s)
         try:
@@ -108,12 +111,14 @@ def ask_socket(path: Path, request: dict[str, Any], timeout_s: float) -> dict[st
 
 
 def _bind(path: Path) -> socket.socket | None:
-    """A listening socket at this path, for its owner only; None if another process listens there or
-    the folder is not private."""
+    """A listening socket at this path, for its owner only; None if another process listens there,
+    the folder is not private, or the system has no such sockets."""
+    if not hasattr(socket, "AF_UNIX"):
+        return None
     try:
         found = path.parent.lstat()
-        ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-        if not ours or found.st_mode & 0o077 or _is_served(path):
+        ours = stat.S_ISDIR(found.st_mode) and is_private(found)
+        if not ours or _is_served(path):
             return None
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.locks import is_locked, lock_file
+from holdfast.operating_system import OPEN_FLAGS, is_running
 from holdfast.private_files import write_private
 
 # How long to wait for a worker that is starting or ending. One that is running is not waited for.
@@ -70,7 +71,7 @@ def take_lease(places: HomePaths, timeout_s: float = LEASE_TIMEOUT_S) -> Generat
 @contextmanager
 def try_lock(path: Path) -> Generator[bool]:
     """Lock a file without waiting, for the length of the block; yields whether that worked."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_FLAGS, 0o600)
     try:
         yield lock_file(descriptor, wait=False)
     finally:
@@ -79,7 +80,7 @@ def try_lock(path: Path) -> Generator[bool]:
 
 def _lock(places: HomePaths, deadline: float) -> int | None:
     while True:
-        descriptor = os.open(places.worker_lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(places.worker_lock, os.O_RDWR | os.O_CREAT | OPEN_FLAGS, 0o600)
         try:
             locked = lock_file(descriptor, wait=False)
         except OSError:
@@ -135,11 +136,7 @@ def _is_alive(pid: int, started: str) -> bool:
     if started and known:
         # A zombie: it has ended, and its parent has not waited for it.
         return known[0] != "Z" and started == process_start(pid)
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+    return is_running(pid)
 
 
 def process_start(pid: int) -> str:

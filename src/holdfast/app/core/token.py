@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.errors import InputError
+from holdfast.operating_system import is_private
 
 FILE = "mcp.token"
 _BYTES = 32  # 256 random bits, 43 characters
@@ -42,7 +43,7 @@ def read_or_make_token(home: Path) -> str:
         status, token = path.lstat(), path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read.", "Remove it; a new one is made.") from error
-    if status.st_mode & 0o077 or status.st_uid != os.getuid():
+    if not is_private(status):
         raise InputError(f"{path} can be read by other users.", "Remove it; a new one is made.")
     if len(token) < _MIN_CHARS:
         raise InputError(f"{path} contains no token.", "Remove it; a new one is made.")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import Health, current_folder
+from holdfast.operating_system import resident_bytes
 
 
 class RunningProcess(NamedTuple):
@@ -31,13 +30,6 @@ def doctor_checks(memory: Holdfast) -> list[Any]:
 
 def running_processes(health: Health) -> Sequence[RunningProcess]:
     """This server, and the worker if one runs."""
-    server = RunningProcess("this server", os.getpid(), _resident_bytes(os.getpid()))
+    server = RunningProcess("this server", os.getpid(), resident_bytes(os.getpid()))
     pid = health.worker.pid
-    return [server, RunningProcess("worker", pid, _resident_bytes(pid))] if pid else [server]
-
-
-def _resident_bytes(pid: int) -> int:
-    with suppress(OSError, ValueError, IndexError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    return 0
+    return [server, RunningProcess("worker", pid, resident_bytes(pid))] if pid else [server]

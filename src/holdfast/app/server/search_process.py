@@ -41,6 +41,12 @@ def count_cores() -> int:
     return os.cpu_count() or 1
 
 
+def default_workers(system: str = sys.platform) -> int:
+    """How many processes search unless the settings say: one a core, but none beside the server
+    on Windows, where a process cannot be given an open socket."""
+    return 1 if system == "win32" else count_cores()
+
+
 class RecallCall(NamedTuple):
     """What to recall: in the name of whom (None: the owner), in which bank, by its id."""
 

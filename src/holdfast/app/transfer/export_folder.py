@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import InputError, StoreError
+from holdfast.operating_system import replace_file
 from holdfast.regex import regex
 from holdfast.sources.json_fields import items, mapping
 
@@ -162,7 +163,7 @@ def _replace(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name[:60]}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
-        part.replace(path)
+        replace_file(part, path)
     finally:
         with suppress(OSError):
             part.unlink()

@@ -22,6 +22,7 @@ from holdfast.errors import InputError, StoreError
 from holdfast.model.bank import Bank
 from holdfast.model.records import Session
 from holdfast.model.to_json import to_jsonable
+from holdfast.operating_system import replace_file
 from holdfast.store.export_tables import GROUPS, TABLES
 from holdfast.store.protocol import Reader
 from holdfast.store.records.exports import ExportSelection, ExportTable, Row
@@ -109,7 +110,7 @@ def write_export(
             shutil.copyfileobj(whole, file)
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
+        replace_file(part, path)
     except OSError as error:
         raise StoreError(
             f"Nothing can be written to {path}: {error.strerror or error}.",

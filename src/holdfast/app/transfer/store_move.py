@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from holdfast.errors import InputError
+from holdfast.operating_system import replace_file
 from holdfast.settings import Settings
 from holdfast.store.postgres.address import location_of
 from holdfast.store.postgres.move import AnyStore, MoveResult, move
@@ -86,7 +87,7 @@ def _open_target(settings: Settings, name: str) -> Generator[AnyStore]:
         file.settle()
     for suffix in _SUFFIXES[1:]:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-    _unfinished(path).replace(path)
+    replace_file(_unfinished(path), path)
 
 
 def _unfinished(path: Path, suffix: str = "") -> Path:

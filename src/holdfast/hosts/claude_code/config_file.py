@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InputError
 from holdfast.hosts.claude_code.json_text import read
+from holdfast.operating_system import replace_file, user_and_group
 
 BOM = b"\xef\xbb\xbf"
 # Claude Code itself counts a lock as stale after ten seconds; setup does not wait that long.
@@ -151,11 +152,11 @@ def write_atomically(target: Path, content: bytes, mode: int | None = None) -> N
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        if there and (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+        if there and (there.st_uid, there.st_gid) != user_and_group():
             with contextlib.suppress(PermissionError):
                 os.chown(new, there.st_uid, there.st_gid)
         new.chmod(mode)
-        new.replace(target)
+        replace_file(new, target)
     finally:
         new.unlink(missing_ok=True)
 

@@ -5,13 +5,13 @@ Only files with names of ours are removed, because a home may be any folder that
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 from holdfast.errors import InputError
 from holdfast.locks import lock_file
+from holdfast.operating_system import belongs_to_user
 
 _HOOK_FOLDERS = ("hooks", "inbox", "marks", "briefs", "marketplace")
 _DATA_NAMES = (
@@ -42,7 +42,7 @@ def _is_own_folder(folder: Path) -> bool:
         stat = folder.lstat()
     except OSError:
         return False
-    return folder.is_dir() and not folder.is_symlink() and stat.st_uid == os.getuid()
+    return folder.is_dir() and not folder.is_symlink() and belongs_to_user(stat)
 
 
 def data_parts(places: HomePaths) -> list[Path]:

@@ -5,14 +5,16 @@ Each phase has a share of the bar, so that it moves until the end and never back
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from holdfast.operating_system import show_escape_codes
 
 
 class Phase(StrEnum):
@@ -55,25 +57,28 @@ def reading_time(seconds: int) -> str:
     return "about a minute" if minutes == 1 else f"about {minutes} minutes"
 
 
-class IngestProgress:
-    """A bar at a terminal; nothing elsewhere, or if `quiet`."""
+_BAR_CHARACTERS = 20
+# More often than this nobody sees a difference.
+_REDRAW_S = 0.1
 
-    def __init__(self, quiet: bool) -> None:
-        console = Console(file=sys.stderr)
-        columns = (
-            TextColumn("{task.description:<27}"),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[count]}"),
-            TimeElapsedColumn(),
-        )
-        hidden = quiet or not console.is_terminal
-        self._bar = Progress(*columns, console=console, disable=hidden)
-        self._task = self._bar.add_task(Phase.READ.value, total=1.0, count="")
+
+class IngestProgress:
+    """A bar at a terminal, on a line that is written over; nothing elsewhere, or if `quiet`."""
+
+    def __init__(
+        self, quiet: bool, stream: TextIO | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        can_draw = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._is_shown = not quiet and can_draw and show_escape_codes()
+        self._started = self._drawn = clock()
         self._fraction = 0.0
+        self._label: str = Phase.READ.value
+        self._count = ""
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        self._draw(always=True)
         return self
 
     def __exit__(
@@ -83,8 +88,29 @@ class IngestProgress:
         traceback: TracebackType | None,
     ) -> None:
         if error is None:
-            self._bar.update(self._task, completed=1.0, description="done", count="")
-        self._bar.stop()
+            self._fraction, self._label, self._count = 1.0, "done", ""
+        self._draw(always=True)
+        if self._is_shown:
+            self._stream.write("\n")
+
+    def _draw(self, always: bool = False) -> None:
+        now = self._clock()
+        if not self._is_shown or (now - self._drawn < _REDRAW_S and not always):
+            return
+        self._drawn = now
+        full = round(_BAR_CHARACTERS * min(1.0, self._fraction))
+        minutes, seconds = divmod(int(now - self._started), 60)
+        parts = [
+            f"{self._label:<27}",
+            "━" * full + " " * (_BAR_CHARACTERS - full),
+            f"{self._fraction * 100:>3.0f}%",
+            self._count,
+            f"{minutes}:{seconds:02}",
+        ]
+        # A line that is as wide as the terminal would begin another one.
+        width = shutil.get_terminal_size().columns - 1
+        self._stream.write("\r" + " ".join(part for part in parts if part)[:width] + "\x1b[K")
+        self._stream.flush()
 
     @property
     def fraction(self) -> float:
@@ -99,7 +125,8 @@ class IngestProgress:
         within = min(1.0, done / total) if total else 0.0
         self._fraction = max(self._fraction, before + _SHARES[phase] * within)
         text = f"{count(done)} of {count(total)}" if count and total else ""
-        self._bar.update(self._task, completed=self._fraction, description=phase.value, count=text)
+        is_new, self._label, self._count = self._label != phase.value, phase.value, text
+        self._draw(always=is_new)
 
     def watch(
         self, phase: Phase, count: Callable[[int], str] | None = None

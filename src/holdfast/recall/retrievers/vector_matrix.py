@@ -22,6 +22,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from holdfast.operating_system import replace_file
 from holdfast.store.index.vectors import StoredVector, VectorSpan
 from holdfast.store.protocol import Reader
 
@@ -259,7 +260,7 @@ class VectorMatrix:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600), "wb") as to:
                 self._write_rows(reader, to)
-            beside.replace(self.path)
+            replace_file(beside, self.path)
         except OSError:
             return None
         finally:

@@ -25,7 +25,8 @@ NOT_STARTED = 127
 # How long killed processes may take to disappear. Only one that hangs in the kernel takes longer.
 _KILL_TIMEOUT_S = 60.0
 _POLL_S = 0.01
-_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# Windows, where this is imported but never run, has no SIGHUP.
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM))
 _PR_SET_CHILD_SUBREAPER = 36
 
 

@@ -7,13 +7,13 @@ banks; nothing of other banks is sent to it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from holdfast.errors import InputError
+from holdfast.operating_system import is_private
 from holdfast.private_files import write_private
 from holdfast.regex import regex
 
@@ -122,7 +122,7 @@ def read_remotes(path: Path) -> list[Remote]:
         raise InputError(
             f"{path} cannot be read.", "Remove it, and name your servers again."
         ) from error
-    if stat.st_mode & 0o077 or stat.st_uid != os.getuid():
+    if not is_private(stat):
         raise InputError(
             f"{path} can be read by other users, and contains keys.",
             f"chmod 600 {path}; if others use this machine, have new keys made.",

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.errors import NewerSchemaError, StoreBusyError, StoreCorruptError, StoreError
+from holdfast.operating_system import OPEN_FLAGS, replace_file, sync_folder
 from holdfast.store.sqlite.connection import BUSY_S, make_private, open_read_only, translated
 from holdfast.store.sqlite.migrate import APPLICATION_ID, version_of
 from holdfast.store.sqlite.schema import VERSION, derived_tables
@@ -258,7 +259,7 @@ def _contents(connection: sqlite3.Connection) -> tuple[dict[str, int], str]:
 
 def name_durably(part: Path, path: Path) -> None:
     """Give a finished file its name durably; FileExistsError where there is such a file."""
-    descriptor = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(part, os.O_RDWR | OPEN_FLAGS)
     try:
         os.fsync(descriptor)
     finally:
@@ -268,11 +269,7 @@ def name_durably(part: Path, path: Path) -> None:
     except PermissionError:  # a disk without links
         if path.exists():
             raise FileExistsError(17, "File exists", str(path)) from None
-        part.replace(path)
+        replace_file(part, path)
     else:
         part.unlink()
-    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import sys
 import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+
+from holdfast.operating_system import resident_bytes
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # pyright: ignore[reportAssignmentType]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # Upper ends of the buckets: from a cached page to the longest request that is not research. The
 # last bucket holds whatever took longer.
 _BUCKET_ENDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_STATM = Path("/proc/self/statm")
 
 
 class Histogram:
@@ -89,12 +94,14 @@ class Metrics:
 
 
 def resident() -> float:
-    """The resident memory of this process in bytes."""
-    try:
-        return float(int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize())
-    except (OSError, ValueError, IndexError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return float(peak if sys.platform == "darwin" else peak * 1024)
+    """The resident memory of this process in bytes: without /proc its peak, and 0 where the system
+    tells neither."""
+    if found := resident_bytes(os.getpid()):
+        return float(found)
+    if resource is None:
+        return 0.0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(peak if sys.platform == "darwin" else peak * 1024)
 
 
 def _help_lines(name: str, kind: str, help_text: str) -> Iterable[str]:

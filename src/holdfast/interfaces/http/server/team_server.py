@@ -16,14 +16,14 @@ import ssl
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from holdfast.app.server.search_process import count_cores
+from holdfast.app.server.search_process import default_workers
 from holdfast.errors import HoldfastError, InputError, StoreFullError, StoreUnavailableError
 from holdfast.interfaces.http.app import WebApp
 from holdfast.interfaces.http.auth.guard import GuardRules, Refusal
@@ -144,7 +144,7 @@ async def serve(
     log_queries: bool = False,
 ) -> None:
     """Serve until a signal. With `log_queries` the log also has paths and queries."""
-    workers = settings.serve.workers or count_cores()
+    workers = settings.serve.workers or default_workers()
     pool = MemoryPool(settings, max_waiting=settings.serve.waiting, workers=workers)
     try:
         keys = TeamKeys(pool)
@@ -169,7 +169,9 @@ async def serve(
             web.streams.close()
 
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, end)
+            # Windows' event loop has no such handlers; there Ctrl+C ends the server at once.
+            with suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(number, end)
         serving = await start(server, listening)
         if server.started:
             url = _url(options, listening)
