@@ -41,8 +41,12 @@ _PART_OF_FINDING = regex(
     r"impact|severity|evidence|repro(?:duction)?|why (?:this|it) (?:matters|is an? \w+))\W*:",
     re.I,
 )
-# How matters stand among agents at the moment.
+# How matters stand at the moment, among agents or in a working tree.
 _AT_WORK = regex(
+    r"\bwork(?:ing )?trees? (?:is|are) (?:now |still |back )?(?:clean|dirty|on)\b|"
+    r"\b(?:current|local) branch is\b|\b(?:ahead of|behind) (?:its|`?(?:origin|upstream))\b|"
+    r"\bno (?:merge|rebase)\b.{0,20}\bin progress\b|\boutstanding work\b|"
+    r"\b(?:worker|agent|session|job) is (?:still |now )?active\b|"
     r"\b(?:is|are) (?:already |still |now )?(?:handling|working on|online|standing by|waiting|"
     r"in[_ ]progress|running|idle)\b|\bunblocked\b|\bstill working\b",
     re.I,
