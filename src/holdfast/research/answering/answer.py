@@ -129,9 +129,6 @@ _DONE_FACTORS = {
 _SAID_KINDS = {"turn", "exchange"}
 # So many characters find a sentence in its record.
 _FOUND_BY_CHARS = 40
-# Of the prompts of `bench/data/recaps` (tuning) the right recap is among those quoted in nine of
-# ten, first in two of three.
-_RECAP_CONFIDENCE = Confidence.MEDIUM
 # The name of the retriever that searches by meaning.
 _SEMANTIC = "semantic"
 _LINKED_BY_NAMES = "No single record says all of this: they are linked by what they name."
@@ -169,8 +166,8 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     recaps = [_quote(reader, hit, asked, statuses) for hit in found.hits if hit.why.get("recap")]
     quotes = by_time or recaps or causes
     quotes = quotes or _choose(reader, found.hits, asked, statuses, request.accepts)
-    confidence = _RECAP_CONFIDENCE if recaps else Confidence.MEDIUM
-    if not by_time and not recaps:
+    confidence = Confidence.MEDIUM
+    if not by_time:
         confidence = confidence_in(reader, request.bank, request.question, found.hits)
     notes = [_LINKED_BY_NAMES] if causes else []
     answer = compose(reader, request, quotes, confidence, notes, statuses)

@@ -21,6 +21,7 @@ from holdfast.recall.core.plan import Budget
 from holdfast.recall.core.relevance import coverage, weigh_terms
 from holdfast.recall.query.terms import Terms, read_terms
 from holdfast.research.answering.answer import answer_from_recall, compose
+from holdfast.research.answering.confidence import asks_beyond_quotes
 from holdfast.research.answering.evidence import evidence_in, may_answer
 from holdfast.research.answering.evidence_chains import (
     LIMITS,
@@ -251,8 +252,10 @@ class _FurtherRounds:
 
     def _answer_from_chain(self, chain: Chain) -> Answer:
         """An answer of linked records, then what else was cited. Its confidence is low where no
-        single record reached the threshold, or where only a session links them."""
+        single record reached the threshold, where only a session links them, or where the question
+        asks for more than quotes can show."""
         weak = self._found.abstained or SAME_SESSION in chain.link_reasons
+        weak = weak or asks_beyond_quotes(self._request.question)
         hits = {hit.uri: hit for hit in self._found.hits}
         others = [
             Link(hit, *best_excerpt(self._weights, hit.text))

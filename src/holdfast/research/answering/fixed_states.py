@@ -48,8 +48,10 @@ def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
     if not describes_failure(words) or not _IS_SO.search(words) or _IS_MENDED.search(words):
         return None
     place = _place(reader, hit, words)
+    if place is None:
+        return None
     stems = content_stems(sentence)
-    for exchange in reader.sessions.exchanges(hit.bank, place.session) if place else ():
+    for exchange in reader.sessions.exchanges(hit.bank, place.session):
         is_change = exchange.outcome is Outcome.DONE and bool(exchange.files_modified)
         if not is_change or exchange.last_seq <= place.seq or words in plain(exchange.summary):
             continue
