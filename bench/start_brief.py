@@ -12,7 +12,8 @@ were trained on these labels, too: on other projects less is told. The transcrip
 tools but edits and errors, so more counts as mere talk than in real sessions.
 
 `python -m bench.start_brief` takes some minutes of processor time, most of them to read the
-sessions; with `--tokens 1000 2000` it compares sizes.
+sessions; with `--tokens 1000 2000` it compares sizes. The first, third, … project by name are for
+tuning, the others are held back; both halves are reported.
 """
 
 from __future__ import annotations
@@ -84,9 +85,11 @@ def run(tokens: Sequence[int] = (BriefSettings().tokens,)) -> Iterator[str]:
             memory.ingest(memory.ingestion.find([transcripts]))
             memory.ingestion.update()
             for size in tokens:
-                banks = memory.reader.banks.all()
+                banks = sorted(memory.reader.banks.all(), key=lambda bank: bank.name)
                 found = [measure(memory, bank, items[bank.name], size) for bank in banks]
-                yield _line(size, Told(*map(sum, zip(*found, strict=True))), len(found))
+                yield _line(size, "all", found)
+                yield _line(size, "tuning", found[::2])
+                yield _line(size, "held back", found[1::2])
 
 
 def write_transcripts(sessions: Path, folder: Path) -> dict[str, str]:
@@ -156,9 +159,10 @@ def said_in(line: str) -> list[str]:
     return _QUOTED.findall(line) or [_ID.sub("", line).strip("- ")]
 
 
-def _line(size: int, found: Told, banks: int) -> str:
+def _line(size: int, half: str, of_banks: Sequence[Told]) -> str:
+    found, banks = Told(*map(sum, zip(*of_banks, strict=True))), len(of_banks)
     return (
-        f"start_brief: {banks} projects, at most {size} tokens: told "
+        f"start_brief: {half}: {banks} projects, at most {size} tokens: told "
         f"{found.told / found.items:.2f} of {found.items} items of weight 3 (aim {AIM}), known "
         f"{found.known / found.items:.2f}; precision {found.right / found.lines:.2f} of "
         f"{found.lines / banks:.0f} lines, {found.tokens / banks:.0f} tokens"

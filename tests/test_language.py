@@ -16,6 +16,7 @@ from holdfast.language import (
     stem,
     strip_markdown,
     truncate,
+    without_links,
     words,
 )
 
@@ -34,6 +35,12 @@ x = 1  # not prose.
 - [x] first thing. Second thing.
 - other <b>thing</b>
 """
+
+
+def test_links_are_shown_by_their_names_and_code_as_it_is() -> None:
+    text = "See [the run](https://x.example/a), `[a](b)` and [`f.py`](src/f.py:1)."
+    assert without_links("rows[0] (see below)") == "rows[0] (see below)"
+    assert without_links(text) == "See the run, `[a](b)` and `f.py`."
 
 
 def test_markdown_becomes_plain_lines() -> None:

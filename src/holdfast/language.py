@@ -17,7 +17,9 @@ _FENCE = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MUL
 _TABLE_ROW = regex(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # `>>>` is the prompt of Python, and `>file` a redirection.
 _QUOTE = regex(r"^[ \t]*(?:>(?:[ \t]+|$))+", re.MULTILINE)
-_LINK = regex(r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)")
+_LINKED = r"(?<![\w)\]])!?\[([^\]]*)\]\([^)]*\)"
+_LINK = regex(_LINKED)
+_LINK_OR_CODE = regex(rf"`[^`\n]*`|{_LINKED}")
 # Bold print. Neither a power (`1024**3`), nor arguments (`**options`), nor a glob (`**/*.py`), nor
 # a mask (`***`), nor asterisks in quotes ('**'); and `__init__` is always a name.
 _EMPHASISED = r"(?=[\"'“‘`(\[]*\w)[^*\n]+?(?<=[^\s*])(?<!\s[\"'`])"
@@ -64,6 +66,14 @@ def plain(sentence: str) -> str:
         sentence = _EMPHASIS.sub(lambda bold: bold.group()[2:-2], sentence)
         sentence = _LIGHT_EMPHASIS.sub(r"\1", sentence)
     return _TAG.sub(lambda tag: tag.group(1) or "", sentence) if "<" in sentence else sentence
+
+
+def without_links(text: str) -> str:
+    """A text to show, with the names of links instead of what they point to; code stays as it was
+    written."""
+    if "](" not in text:
+        return text
+    return _LINK_OR_CODE.sub(lambda one: one[0] if one[0][0] == "`" else one[1], text)
 
 
 def without_bold(text: str) -> str:

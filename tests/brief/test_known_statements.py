@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.known_statements import own_words
+from holdfast.brief.known_statements import own_words, tellable
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
@@ -31,7 +31,12 @@ def session(day: str, number: int, said: str, told: str) -> Script:
 
 
 def retain(
-    memory: Holdfast, text: str, kind: Kind, seen: int = 1, worth: float | None = 2.0
+    memory: Holdfast,
+    text: str,
+    kind: Kind,
+    seen: int = 1,
+    worth: float | None = 2.0,
+    where: str = "",
 ) -> None:
     """Keep a statement as a memory that rests on the turn that states it."""
     bank = memory.context.bank_id() or ""
@@ -44,6 +49,7 @@ def retain(
         text,
         turn.trust,
         when=turn.time,
+        where=where,
         evidence_for=(uri("turn", turn.id),),
         seen=seen,
         kind=kind,
@@ -95,6 +101,42 @@ def test_a_statement_can_be_opened_by_what_the_brief_names(tmp_path: Path) -> No
         name = uri("memory", content_id("known", LESSON))
         assert f"(memory/{name.rpartition('/')[2][:8]})" in brief.text
         assert {name, uri("turn", find_turn(memory, LESSON).id)} <= set(brief.records)
+
+
+def test_links_are_told_by_their_names(tmp_path: Path) -> None:
+    said = "The gauges read **[the tide table](https://tides.example/a/b)** of `[x](y)` each hour."
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, said)) as memory:
+        retain(memory, said, Kind.FACT)
+        assert "“The gauges read the tide table of `[x](y)` each hour.”" in brief_of(memory)
+
+
+def test_what_a_person_lays_down_is_told_however_low_its_score(tmp_path: Path) -> None:
+    with open_filled(tmp_path, session("2026-09-01", 1, RULE, LESSON)) as memory:
+        for text, kind in ((RULE, Kind.RULE), (LESSON, Kind.LESSON)):
+            retain(memory, text, kind, worth=-1.8)
+        told = {one.id for one in tellable(memory.reader, memory.context.bank_id() or "")}
+    assert content_id("known", RULE) in told and content_id("known", LESSON) not in told
+
+
+def test_a_decision_hides_what_it_is_about_and_not_all_that_is_said_of_its_files(
+    tmp_path: Path,
+) -> None:
+    path = "/home/dev/proj/src/gauge_panel.py"
+    other = "The gauge panel draws the wind rose in the corner that is nearest to the harbour."
+    outdated = "The gauge panel shows the name of the current pilot beside each reading."
+    rose = session("2026-08-31", 3, "Draw the wind rose in a corner, please.", other)
+    first = session("2026-09-01", 1, "Show who is on duty beside the readings.", outdated)
+    later = session_on("2026-09-02", 2)
+    later.user("We decided that the panel never shows the name of the current pilot.")
+    later.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
+    later.assistant(
+        "The name is gone. The gauge panel still draws the wind rose in the corner of the harbour."
+    )
+    with open_filled(tmp_path, rose, first, later) as memory:
+        for text in (other, outdated):
+            retain(memory, text, Kind.FACT, where="src/gauge_panel.py")
+        told = brief_of(memory)
+    assert other in told and outdated not in told
 
 
 CAUSES = (

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.language import content_stems, sentences
+from holdfast.language import content_stems, sentences, without_bold, without_links
 from holdfast.model.knowledge import Kind, Memory
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import ENDED_STATUSES, Trust
@@ -51,8 +52,8 @@ class StatementLimits(NamedTuple):
     recap_characters: int = 720
     # A person's longer message is a task, a plan or a report: it is done and over.
     typed_characters: int = 300
-    # Statements with a lower score are left out; a person's words that do not say that they last,
-    # and tasks that are not said to be open, need this much.
+    # Statements with a lower score are left out, unless a person lays something down; a person's
+    # words that do not say that they last, and tasks that are not said to be open, need this much.
     min_worth: float = -1.0
     high_worth: float = 1.0
     # Open tasks of one session, so that it does not crowd out the others.
@@ -147,9 +148,9 @@ class KnownStatement(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it says; without the subject of its session where that was cut, or where it says
-        enough by itself."""
-        what = self.memory.what
+        """What it says, in as few characters as it takes: without the targets of links, and without
+        the subject of its session where that was cut, or where it says enough by itself."""
+        what = without_links(without_bold(self.memory.what))
         own = own_words(what)
         return own if what.endswith("…)") or len(own) >= _LIMITS.says_enough else what
 
@@ -170,7 +171,8 @@ def _is_tellable(memory: Memory, is_recap: bool) -> bool:
     to be done is a request; what a person lays down is meant to last."""
     if memory.kind is None or memory.trust is Trust.EXTERNAL:
         return False
-    if memory.worth is not None and memory.worth < _LIMITS.min_worth:
+    is_poor = memory.worth is not None and memory.worth < _LIMITS.min_worth
+    if is_poor and not is_laid_down(memory):
         return False
     if is_recap:
         return len(memory.what) <= _LIMITS.recap_characters
@@ -269,6 +271,7 @@ def names_work(title: str) -> bool:
     return not (is_go_ahead(title) or _BARE.match(bare) or says_little)
 
 
+@lru_cache(maxsize=5000)
 def own_words(text: str) -> str:
     """A statement without the subject of its session, which may stand behind it in brackets."""
     depth = 0

@@ -307,7 +307,8 @@ def _facts(
         for fact in facts
         if fact.status not in ENDED_STATUSES and any("/turn/" in name for name in fact.evidence)
     ]
-    solutions = [fact for fact in in_force if fact.kind is FactKind.SOLUTION]
+    # A cause that was found at once is told as the statement it is.
+    solutions = [f for f in in_force if f.kind is FactKind.SOLUTION and f.attempts]
     corrected = {
         state.id: f", corrected by {state.who} on {state.time[:10]}"
         for state in reader.curation.states_of_kind(bank, "fact")
@@ -364,7 +365,7 @@ def _with_contradiction(part: Part, memory_file: MemoryFile) -> Part:
 
 def _decides_more(item: WorkItem, covered: frozenset[str]) -> bool:
     """Whether an item has a decision that no fact tells."""
-    decided = [decision.uri for decision in item.decisions if decision.decides]
+    decided = [decision.uri for decision in item.decided]
     return bool(decided) and not {*decided, item.uri} & covered
 
 
@@ -436,8 +437,7 @@ def _commits(reader: Reader, bank: str) -> list[Commit]:
 
 
 def _decision_part(item: WorkItem, before: WorkItem | None) -> Part:
-    decided = [decision for decision in item.decisions if decision.decides]
-    quotes = select_quotes(decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
+    quotes = select_quotes(item.decided, most=_LIMITS.quotes, characters=_LIMITS.quote_characters)
     words = " ".join(quote(decision.sentence) for decision in quotes)
     replaced = f" (replaces {format_day(before.time)})" if before is not None else ""
     label = origin_label(item.trust, words, shared_by=item.shared_by)

@@ -34,7 +34,11 @@ from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import EndedWords
 from holdfast.recall.retrievers.recaps import LIMITS as RECAP_LIMITS
 from holdfast.recall.retrievers.recaps import RecapSearch
-from holdfast.refine.core.statement_similarity import statement_features, supersedes
+from holdfast.refine.core.statement_similarity import (
+    has_amending_phrase,
+    statement_features,
+    supersedes,
+)
 from holdfast.refine.facts.amendments import amends
 from holdfast.store.protocol import Reader
 
@@ -55,7 +59,7 @@ class RankingWeights(NamedTuple):
     used: float = 0.5
     on_branch: float = 0.3
     # Taken off for each character, and for each statement of the same session that is told before.
-    per_character: float = 0.002
+    per_character: float = 0.006
     per_session: float = 0.3
     # A later decision about the same files replaces a statement that shares so many of its content
     # words with it.
@@ -96,7 +100,7 @@ class ReplacedWork:
         self._words: dict[str, frozenset[str]] = {}
         self._places = [(item.session, item.turns) for item in replaced]
         self._ended_records = frozenset(ended_records)
-        self._decided = [item for item in decided if any(one.decides for one in item.decisions)]
+        self._decided = [item for item in decided if item.decided]
         self._recaps = RecapSearch(reader, bank).all
         self.recaps = {match.uri for match in self._recaps}
 
@@ -119,8 +123,11 @@ class ReplacedWork:
         )
 
     def _words_of(self, item: WorkItem) -> frozenset[str]:
+        """The content words of what was asked and decided. The answer speaks of all that was worked
+        on, most of which holds."""
         if item.uri not in self._words:
-            self._words[item.uri] = content_stems(item.text)
+            decided = (one.sentence for one in item.decided)
+            self._words[item.uri] = content_stems(" ".join((item.title, *decided)))
         return self._words[item.uri]
 
     def _is_talk(self, recap: Recap) -> bool:
@@ -135,7 +142,9 @@ class ReplacedWork:
     def is_decided_otherwise(self, text: str, time: str, files: Iterable[str]) -> bool:
         """Whether a person decided otherwise after a time, or decided about the same files and in
         words that a text shares: what was said of them before is then outdated."""
-        own, files = content_stems(text), frozenset(files)
+        files = frozenset(files)
+        # The words of their names say no more than that the files are the same.
+        own = content_stems(text) - content_stems(" ".join(files))
         for item in self._decided:
             if item.time <= time:
                 continue
@@ -164,10 +173,12 @@ def _replaces(later: str, earlier: str, by_person: bool) -> bool:
 def _ends(later: str, earlier: str) -> bool:
     """Whether a statement says that what an earlier one states does not hold any more ("We no
     longer …"). Whoever says it: most of what it rejects is what the earlier one is about."""
+    if not has_amending_phrase(later):
+        return False
     new, old = statement_features(later), statement_features(earlier)
     stated = new.rejected & old.accepted
     enough = max(_WEIGHTS.decided_words, _WEIGHTS.ended_share * len(new.rejected))
-    return new.has_amending_phrase and len(stated) >= enough and supersedes(new, old)
+    return len(stated) >= enough and supersedes(new, old)
 
 
 def _has_other_values(later: str, earlier: str) -> bool:

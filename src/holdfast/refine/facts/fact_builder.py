@@ -275,8 +275,8 @@ class FactBuilder:
     def _link(self, claim: Claim) -> None:
         """Link a statement to the one of an earlier session that it amends. Both become facts,
         though neither says that it is a rule: who amends something wants it kept to. What was
-        pasted amends nothing."""
-        if is_data(claim.text):
+        pasted amends nothing, and neither does a question."""
+        if is_data(claim.text) or claim.text.rstrip().endswith(("?", "？")):
             return
         found = self._pool.find_amended(claim, lambda earlier: self._is_open(earlier, claim))
         self._pool.add(claim)
