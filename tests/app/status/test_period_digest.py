@@ -100,7 +100,7 @@ def test_corrected_errors_are_listed_without_repeating_forgotten_text(
     wrong = texts(memory, "wrong", *ALWAYS)
     assert "The limit at Skerry is 4.1. (corrected)" in wrong
     assert "a record was forgotten (forgotten)" in wrong
-    assert any("contradicted there: no, that is wrong" in line for line in wrong)
+    assert any("contradicted in the session: no, that is wrong" in line for line in wrong)
     told = digest(memory, "all", *ALWAYS)
     assert told.ignored == 1
     assert secret not in as_markdown(told) and secret not in json.dumps(digest_json(told))

@@ -165,6 +165,6 @@ def test_the_command_says_what_was_used_and_what_the_tools_cost(
     assert main(["worth", "--bank", "all"]) == 0
     told = capsys.readouterr().out
     assert "cited: “as memory/12ab says”" in told
-    assert "1 text injected into 1 session: about 100 tokens, 100 tokens a session" in told
+    assert "1 text injected into 1 session: about 100 tokens, 100 tokens per session" in told
     tokens = int(re.findall(r"take about ([\d,]+) tokens", " ".join(told.split()))[0])
     assert 200 < tokens <= 1000

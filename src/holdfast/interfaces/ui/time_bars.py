@@ -68,7 +68,8 @@ class Lane(NamedTuple):
 
 class Lanes(NamedTuple):
     """The chart; `mark` is the position of the anchor, below 0 if there is none. `names` are the
-    banks by the classes of their colours, empty if there is but one; `unit` is what a bar is."""
+    banks by the classes of their colours, empty if the memory has one alone; `unit` is what a bar
+    is."""
 
     width: float
     height: float
@@ -110,7 +111,7 @@ def draw(
         for bank, records in sorted(heap.items(), key=lambda one: list(colours).index(one[0])):
             high = max(1.5, (_LANE_HEIGHT - 14) * records / most[kind])
             y -= high
-            name = f"{names[bank]}, " if len(colours) > 1 and bank in names else ""
+            name = f"{names[bank]}, " if colours[bank] and bank in names else ""
             tooltip = f"{name}{counted(records, *KINDS[kind])}, {period_name(period)}"
             box = (round(x, 1), round(y, 1), wide, round(high, 1))
             bars.append(Bar(*box, colours[bank] or kind, tooltip))
@@ -124,15 +125,18 @@ def draw(
 
 
 def _colours(detail: Sequence[BankCount], names: Mapping[str, str]) -> dict[str, str]:
-    """The class of the colour of each bank, those with most records first; "" if there is but one
-    bank, which is drawn in the colours of the kinds. Banks beyond the last colour share it."""
+    """The class of the colour of each bank, those with most records first; "" if `names` has but
+    one bank, which is drawn in the colours of the kinds. Banks beyond the last colour share it."""
     totals: Counter[str] = Counter()
     for one in detail:
         totals[one.bank] += one.records
     ordered = [bank for bank, _ in totals.most_common()]
-    if len(ordered) < 2 or not names:
+    if len(names) < 2:
         return dict.fromkeys(ordered, "")
-    return {bank: f"sort-{min(n, COLOURS - 1)}" for n, bank in enumerate(ordered)}
+    return {
+        bank: f"sort-{min(n, COLOURS - 1)}" if bank in names else ""
+        for n, bank in enumerate(ordered)
+    }
 
 
 def _legend(colours: Mapping[str, str], names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

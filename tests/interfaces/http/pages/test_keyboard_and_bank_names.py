@@ -65,7 +65,7 @@ def test_banks_with_the_same_name_can_be_distinguished_and_chosen(server: Server
     assert "red gear" in text and "blue gear" not in text
     assert f'<option value="{red}" selected>' in text
     session = re.search(r'href="(/sessions/[^"?]+)"', text)
-    assert session and f"/sessions?bank={red}" in client.get(session.group(1)).text
+    assert session and f'"/banks/{red}"' in client.get(session.group(1)).text
     nothing = client.get(f"/search?q=xyzzyq&bank={red}").text
     assert f"No results in bank “{NAME}”" in nothing
 

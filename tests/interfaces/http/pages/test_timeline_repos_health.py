@@ -118,15 +118,15 @@ def test_the_commit_history_is_paged_and_filtered(
     assert page.get_by_role("link", name="Step 44", exact=True).count() == 1
     page.get_by_role("link", name="Earlier →").click()
     page.wait_for_url("**page=2*")
-    assert page.get_by_text("astray", exact=True).count() == 0
+    assert page.get_by_text("not in HEAD", exact=True).count() == 0
     page.get_by_label("Commits that touch").fill("lost.txt")
     page.keyboard.press("Enter")
     page.wait_for_url("**path=lost.txt*")
     found = page.locator("section", has=page.get_by_role("heading", name="Commits")).first
-    assert found.locator("li").count() == 1 and "astray" in found.inner_text()
+    assert found.locator("li").count() == 1 and "not in HEAD" in found.inner_text()
     found.get_by_role("link", name="Lose it").click()
     page.wait_for_url("**commit=*")
-    assert "Astray" in page.locator("main").inner_text()
+    assert "HEAD does not contain this commit" in page.locator("main").inner_text()
     assert browser_session.problems == [] and accessibility_problems(page) == []
 
 
@@ -289,12 +289,20 @@ def test_bars_are_days_in_pieces_by_bank_on_the_scale_of_their_lane() -> None:
     assert lanes.columns[1].x <= first.x < later.x < lanes.columns[1].x + lanes.columns[1].width
 
 
+def test_the_one_bank_of_a_span_is_named_if_the_memory_has_others() -> None:
+    detail = (BankCount("a", "commit", "2026-02-01", 3),)
+    spread = Histogram("2026", ("2026-02",), (PeriodCount("commit", "2026-02", 3),), detail)
+    assert draw(spread, ("commit",), names={"a": "quay"}).names == ()
+    both = draw(spread, ("commit",), names={"a": "quay", "b": "harbour"})
+    assert both.names == (("quay", "sort-0"),) and both.bars[0].tooltip.startswith("quay, ")
+
+
 def test_the_timeline_names_banks_and_has_its_numbers(server: Server) -> None:
     page = server.ask("/timeline").text
     legend = page.partition('aria-label="Banks"')[2].partition("</ul>")[0]
     assert "tidewatch" in legend and "harbour" in legend
     assert "Each bar is a day" in page and ">In numbers<" in page
-    assert re.search(r" · <bdi>harbour</bdi>", page.partition("<h2>The latest")[2])
+    assert re.search(r" · <bdi>harbour</bdi>", page.partition("<h2>Latest")[2])
     one = server.ask("/timeline?bank=harbour").text
     assert 'aria-label="Banks"' not in one
 

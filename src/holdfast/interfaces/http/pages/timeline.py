@@ -68,7 +68,8 @@ async def timeline(
             )
         ],
         latest_first=latest_first,
-        lanes=draw(spread, kinds, seen["anchor_time"], seen["names"]),
+        # Bars of one bank that was chosen need no name.
+        lanes=draw(spread, kinds, seen["anchor_time"], seen["names"] if bank == "all" else {}),
         bank=bank,
         query=query,
         kinds=kinds if len(kinds) < len(KINDS) else (),
