@@ -109,6 +109,9 @@ def http_ways(settings: Settings, questions: list[str], prompts: list[str]) -> I
     graph = "query($q: String!) { search(query: $q) { hits { text status ended } "
     graph += "misses { text status ended } } facts { items { content } } }"
     pages = [
+        "/",
+        "/sessions",
+        "/banks/proj",
         "/timeline",
         "/week?since=2026-01-01",
         "/memory?tab=facts",
