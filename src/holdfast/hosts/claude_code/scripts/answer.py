@@ -562,8 +562,7 @@ def error_signatures(text: str, patterns: dict[str, Any]) -> list[str]:
 
 def session_name(session: str) -> str:
     """A session's id, if it may be part of a file's name; else "none"."""
-    is_name = session and all(c.isascii() and (c.isalnum() or c == "-") for c in session)
-    return session if is_name else "none"
+    return session if session.isascii() and session.replace("-", "a").isalnum() else "none"
 
 
 def main(received: list[bytes]) -> None:
@@ -571,7 +570,7 @@ def main(received: list[bytes]) -> None:
     if os.environ.get("HOLDFAST_OFF"):
         return
     os.umask(0o077)
-    kind, session = sys.argv[1], session_name(sys.argv[2] if len(sys.argv) > 2 else "")
+    kind, session = sys.argv[1], session_name("".join(sys.argv[2:3]))
     home = HookHome()
     data = sys.stdin.buffer.read()
     received.append(data)
@@ -583,13 +582,12 @@ def main(received: list[bytes]) -> None:
     payload = read_json(data) if len(data) <= MAX_PAYLOAD_BYTES else None
     if not is_object(payload):
         return
-    if session == "none":  # run by hand, or by an agent that has the id in the payload alone
+    if session == "none":  # run by hand, or by an agent that gives the id in the payload alone
         session = session_name(str(payload.get("session_id") or ""))
     if kind in ("start", "subagent"):
-        answer_start(home, session, payload, kind)
-    else:
-        answers = {"goal": answer_prompt, "file": answer_edit, "error": answer_error}
-        answers[kind](home, session, payload)
+        return answer_start(home, session, payload, kind)
+    answers = {"goal": answer_prompt, "file": answer_edit, "error": answer_error}
+    answers[kind](home, session, payload)
 
 
 if __name__ == "__main__":
