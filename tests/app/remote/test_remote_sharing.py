@@ -275,4 +275,4 @@ def test_the_worker_sends_what_is_pending_and_the_doctor_reports_what_cannot_be_
         assert ann.run("worker", HOLDFAST_REMOTE="off")[0] == 0 and states(ann) == ["waiting"]
         assert ann.run("worker")[0] == 0
         assert states(ann) == ["sent"] and [one["text"] for one in sent_to(server)] == [BLUE]
-    assert remote_sentences() == ["Named: acme."]
+    assert remote_sentences() == ["Configured: acme."]
