@@ -49,7 +49,8 @@ def modules_of(home: Path, *arguments: str) -> tuple[str, set[str]]:
     ("arguments", "most"),
     [
         (("recall", "retry wrapper load timeout"), 140),
-        (("ask", "what became of the retry wrapper"), 182),
+        # Two more for what differs between systems, and for states that were fixed.
+        (("ask", "what became of the retry wrapper"), 184),
     ],
 )
 def test_a_question_that_words_answer_imports_little(
