@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import islice
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.regex import regex
@@ -273,7 +274,8 @@ _MAX_NAME_CHARACTERS = 120
 def code_names(text: str, most: int = 8) -> list[str]:
     """The first code names in a text: paths, `snake_case`, `camelCase`, `Module::method`."""
     tokens = (token for token in _TOKEN.findall(text) if len(token) <= _MAX_NAME_CHARACTERS)
-    return [token for token in dict.fromkeys(tokens) if _CODE_NAME.search(token)][:most]
+    named = (token for token in dict.fromkeys(tokens) if _CODE_NAME.search(token))
+    return list(islice(named, most))
 
 
 def split_identifier(name: str) -> list[str]:

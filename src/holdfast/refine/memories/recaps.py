@@ -355,8 +355,9 @@ def _sources(before: Sequence[_Message], stems: frozenset[str]) -> tuple[int, in
     known: set[str] = set()
     counts = {True: 0, False: 0}
     for message in before:
-        new = (message.stems - known) & stems
-        known |= message.stems
+        shared = message.stems & stems
+        new = shared - known
+        known |= shared
         if len(new) > (1 if len(message.stems) > 12 else 0):
             counts[message.is_person] += 1
     return counts[True], counts[False]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from holdfast.language import capitalize, code_names, plain, sentences, truncate
@@ -36,7 +36,7 @@ from holdfast.refine.memories.salience import (
     is_outside_project,
     is_short_rule,
     is_vague,
-    names_cause,
+    may_name_cause,
     states_preference,
     stems,
 )
@@ -296,7 +296,7 @@ def _find_cause(x: Exchange, turns: Sequence[Turn]) -> str:
     if x.trust is Trust.EXTERNAL or not any(turn.tool is not None for turn in turns):
         return ""
     for turn in reversed(turns):
-        if turn.role is not Role.ASSISTANT or not names_cause(turn.text):
+        if turn.role is not Role.ASSISTANT or not may_name_cause(turn.text):
             continue
         for sentence in sentences(turn.text[: _LIMITS.max_reply_chars]):
             if is_lasting_cause(sentence):
@@ -314,7 +314,7 @@ def _stated_rules(x: Exchange, turns: Sequence[Turn]) -> list[MemoryOccurrence]:
         for sentence in (sentences(turn.text) if len(turn.text) <= MAX_TYPED_CHARS else ())
         if sentence.split(" ", 1)[0].lower() not in _PAST_TENSE
     ]
-    lasting = [one for one in said if is_lasting_rule(one[1])][:1]
+    lasting = list(islice((one for one in said if is_lasting_rule(one[1])), 1))
     short = [one for one in said if is_short_rule(one[1]) and not is_directive(one[1])]
     return [
         make_occurrence(

@@ -36,6 +36,7 @@ _RULE = regex(
     r"let['’]s (?:go|stick|stay) with|by design|going forward)\b|^(?:do not|don['’]t) ",
     re.IGNORECASE,
 )
+_FIX_WORDS = ("fixed", "the fix ", "solved", "solution", "now works", "now pass")
 # A short sentence needs a word at its start that makes a rule of it, or a subject that must.
 _SHORT_RULE = regex(
     r"^(?:only|no (?!longer\b|more\b|need\b|idea\b|problem|worr)\w+s\b|(?:i |we )?prefer|"
@@ -95,9 +96,15 @@ def is_worth_retaining(sentence: str) -> bool:
     return len(stems(sentence)) >= _MIN_SENTENCE_STEMS
 
 
-def names_cause(text: str) -> bool:
-    """Whether a text says what the cause of something was."""
-    return _CAUSE.search(plain(text)) is not None
+def may_name_cause(text: str) -> bool:
+    """Whether a whole text may say what the cause of something was: a quick test before its
+    sentences are read."""
+    return _CAUSE.search(text) is not None
+
+
+def names_cause(sentence: str) -> bool:
+    """Whether a sentence says what the cause of something was."""
+    return _CAUSE.search(plain(sentence)) is not None
 
 
 def is_lasting_cause(sentence: str) -> bool:
@@ -119,9 +126,9 @@ def is_lasting_rule(sentence: str) -> bool:
 
 def is_short_rule(sentence: str) -> bool:
     """Whether a person's short sentence states a rule or a preference: it needs no more words."""
-    sentence = plain(sentence).strip()
     if not _MIN_RULE_CHARS <= len(sentence) <= MAX_CHARS or not _SHORT_RULE.search(sentence):
         return False
+    sentence = plain(sentence).strip()
     if sentence.endswith(("?", ":", "…")) or _NOISE.search(sentence) or is_chatter(sentence):
         return False
     return len(stems(sentence)) >= _MIN_RULE_STEMS and not is_for_the_moment(sentence)
@@ -135,6 +142,10 @@ def states_preference(sentence: str) -> bool:
 def causes_with_fix(text: str) -> Iterator[str]:
     """The statements of a text that name a cause and what ended it: one sentence, or one and the
     next."""
+    # Most texts name no cause, and to cut one into sentences takes longer than to search it.
+    low = text.lower()
+    if not any(word in low for word in _FIX_WORDS) or not may_name_cause(low):
+        return
     found = sentences(text)
     for number, sentence in enumerate(found):
         if not states_cause(sentence) or sentence.rstrip().endswith(("?", ":")):
