@@ -94,7 +94,7 @@ def test_a_bank_with_nothing_to_tell_has_no_lines(tmp_path: Path) -> None:
 def test_a_line_that_was_cited_is_used_and_the_others_are_ignored(tmp_path: Path) -> None:
     with _memory(tmp_path) as memory:
         bank = memory.reader.banks.all()[0].id
-        (fact,) = memory.browse.facts(bank)
+        (fact,) = memory.browse.facts(bank, kind="rule")
         told = _tell(memory, tmp_path, "Look at the job.", f"By fact/{fact.id[:8]}, a key.")
         assert told.injection.use is InjectionUse.CITED
         by_line = {line.uri: line.outcome for line in told.lines if line.text.startswith("- ")}

@@ -95,6 +95,11 @@ class FactDraft:
         """Whether a session states it. What was only remembered is searchable as a memory."""
         return any(claim.exchange for claim in self.claims)
 
+    @property
+    def is_cause(self) -> bool:
+        """Whether it is a cause that was found at once: that is searchable as it was stated."""
+        return self.kind is FactKind.SOLUTION and not self.attempts
+
     def holds_at(self, time: str) -> bool:
         """Whether the fact was in force at a time."""
         return self.since <= time and (not self.until or time < self.until)

@@ -179,7 +179,10 @@ def _build_facts(writer: Writer, bank: str) -> DerivedFacts:
     facts = [draft.to_fact(bank) for draft in drafts]
     return DerivedFacts(
         [
-            FactWithPassage(fact, fact_passage(fact) if draft.was_said_in_session else None)
+            FactWithPassage(
+                fact,
+                fact_passage(fact) if draft.was_said_in_session and not draft.is_cause else None,
+            )
             for fact, draft in zip(facts, drafts, strict=True)
         ],
         [
