@@ -25,7 +25,7 @@ _RESTORE_QUESTION = (
 )
 
 _VECTOR_REMEDY = (
-    "Install a build of pgvector for the server's CPU (docs/postgres.md, Meaning), then run "
+    "Install a build of pgvector for the server's CPU (docs/postgres.md), then run "
     "`holdfast doctor --fix`, which tries it again."
 )
 _TRY_AGAIN = (
@@ -119,7 +119,9 @@ def _stored_vectors(context: DoctorContext) -> Check:
 
     def embed() -> str:
         left = memory.ingestion.embed(turns_for=_EMBED_TURNS_S)
-        return f"Embedded again; {left:,} passages are still waiting." if left else "Embedded again."
+        return (
+            f"Embedded again; {left:,} passages are still waiting." if left else "Embedded again."
+        )
 
     sentence = f"{odd:,} vectors are damaged; search by meaning ignores them."
     return Check("vectors", Grade.WARNING, sentence, FIX, embed)

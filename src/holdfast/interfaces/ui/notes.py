@@ -31,6 +31,8 @@ NOTES: Mapping[str, Note] = {
     "confirmed": Note("Kept in your name. It replaces the agent's note."),
     "holds": Note("Confirmed. It is listed again if its code changes again."),
     "several": Note("All selected items are decided."),
-    "several_left": Note("Decided, except the items still listed: they changed after you opened the page."),
+    "several_left": Note(
+        "Decided, except the items still listed: they changed after you opened the page."
+    ),
     "saved": Note("Saved."),
 }

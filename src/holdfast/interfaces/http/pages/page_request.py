@@ -102,7 +102,9 @@ class PageRequest:
             for name, value in (await self.request.form()).items()
         )
         if not self._keys.is_valid_form_key(self._cookie, fields.pop("form_key", "")):
-            raise InputError("This form is too old or from another site.", "Reload the page and try again.")
+            raise InputError(
+                "This form is too old or from another site.", "Reload the page and try again."
+            )
         return fields
 
 
