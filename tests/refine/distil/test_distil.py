@@ -285,6 +285,12 @@ def test_a_statement_names_the_request_that_it_answers_or_else_the_session() -> 
     assert told.text == f"{told.said} ({subject})"
 
 
+def test_the_screen_of_a_terminal_in_a_request_is_no_subject() -> None:
+    asked = "Find out why the hook of the shell fails ┃ │ cd /home/dev/ledger"
+    said = "Its root is resolved first."
+    assert with_context(said, asked) == f"{said} (Find out why the hook of the shell fails)"
+
+
 def test_a_long_statement_is_not_cut_for_its_subject() -> None:
     text = "The export reads " + ", ".join(f"table{n}" for n in range(40)) + " and fails."
     assert with_context(text, "Repair the build") == f"{text} (Repair the build)"

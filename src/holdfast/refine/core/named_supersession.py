@@ -1,8 +1,8 @@
 """Recognises a statement that says in so many words which earlier one it replaces: "This supersedes
 the decision of 11 September", "ersetzt, was wir am 3. Mai vereinbart haben".
 
-Covers the eleven languages of `facts.directives`. What replaces what is told by the day that is named, or
-else by the words of both; `facts.statement_pool` looks for the earlier statement.
+Covers the eleven languages of `facts.directives`. The day that is named tells what is replaced, or
+else the words of both do; `facts.statement_pool` looks for the earlier statement.
 """
 
 from __future__ import annotations

@@ -61,6 +61,9 @@ _GENERIC = regex(
     re.IGNORECASE,
 )
 
+# From here on a request quotes the screen of a terminal: its lines, corners and blocks.
+_PASTED_SCREEN = regex("[\u2500-\u259f]")
+
 
 def standalone(statement: Statement) -> str:
     """The words of a statement without those that only continue the conversation."""
@@ -81,6 +84,7 @@ def standalone(statement: Statement) -> str:
 
 def with_context(text: str, subject: str) -> str:
     """A statement with its subject in brackets, where it does not name that itself."""
+    subject = _PASTED_SCREEN.split(subject, 1)[0].strip()
     about = content_words(subject)
     if not about or len(about & content_words(text)) >= min(_LIMITS.shared_words, len(about)):
         return text

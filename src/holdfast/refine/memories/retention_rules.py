@@ -245,8 +245,8 @@ def _experience(x: Exchange, turns: Sequence[Turn], cause: str) -> list[MemoryOc
 
 
 def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str]) -> str:
-    """What was changed, in the words of the last commit, of the reply or of the title; "" if none
-    of them says it."""
+    """What was changed, in the words of the last commit, of the reply or of a title that orders it;
+    "" if none of them says it."""
     if commits and len(commits[-1].split()) >= _LIMITS.min_commit_words:
         return f"Committed “{truncate(commits[-1], _LIMITS.max_commit_chars)}”"
     reply = next((t.text for t in reversed(turns) if t.role is Role.ASSISTANT and t.text), "")
@@ -267,10 +267,11 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
         is_unfinished = x.outcome in (Outcome.INTERRUPTED, Outcome.FAILED, Outcome.OPEN)
         verb = first.lower().rstrip(":")
         return f"Began to {verb} {rest}" if is_unfinished else f"{past}{first[len(verb) :]} {rest}"
-    if not is_informative_title(x.title):
-        return ""
+    # A request is no result, unless it names a fault and the tests pass after it.
     is_fixed = x.type is ExchangeType.BUGFIX and _last_test_passed(turns)
-    return f"{'Fixed' if is_fixed else 'Worked on'} “{truncate(x.title, _LIMITS.max_title_chars)}”"
+    if not is_fixed or not is_informative_title(x.title):
+        return ""
+    return f"Fixed “{truncate(x.title, _LIMITS.max_title_chars)}”"
 
 
 def _test_verdict(turns: Sequence[Turn]) -> str:
