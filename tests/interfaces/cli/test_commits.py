@@ -51,7 +51,9 @@ def test_a_commit_is_shown_with_its_context(
     assert "tags: v1.0" in shown and f"reverted by: holdfast://commit/{undone}" in shown
     assert "crane.py → lift.py  (renamed, +12 -0)" in shown
     assert "long.py  (new, +80 -0)" in shown
-    assert f"made by session {SESSIONS[0]} (matched by its name, 1.00): holdfast://exchange/" in shown
+    assert (
+        f"made by session {SESSIONS[0]} (matched by its name, 1.00): holdfast://exchange/" in shown
+    )
     assert "+row 3" in shown and "more: --full" in shown and "+new 40" not in shown
     assert "+new 40" in output_of(capsys, "show", id, "--full")
     assert f"reverts: holdfast://commit/{id}" in output_of(capsys, "show", undone)

@@ -364,7 +364,7 @@ def check_no_reader_takes_an_earlier_state_of_another_for_its_own(make_store: Ma
             with store.transaction():
                 store.turns.put([a_turn(number)])
             now = {reader.generation() for reader in readers[::-1]}
-            expect(earlier & now, set(), f"earlier generations after write {number}")
+            expect(earlier & now, set[str](), f"earlier generations after write {number}")
             earlier |= now
 
 
