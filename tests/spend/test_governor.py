@@ -168,7 +168,7 @@ def test_a_service_that_says_retry_later_is_not_called_until_then(
         Governor(chat, store, PLENTY, clock).ask(PURPOSE, QUESTION, str)
     clock.at += timedelta(seconds=119)
     again = SqliteStore(tmp_path / "memory.db")
-    with pytest.raises(SpendError, match="rests until 2026-11-15T12:02:00"):
+    with pytest.raises(SpendError, match="is paused until 2026-11-15T12:02:00"):
         Governor(chat, again, PLENTY, clock).ask(PURPOSE, QUESTION, str)
     clock.at += timedelta(seconds=1)
     assert Governor(chat, again, PLENTY, clock).ask(PURPOSE, QUESTION, str) == "{}"

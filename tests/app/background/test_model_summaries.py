@@ -73,7 +73,7 @@ def test_a_reached_cap_and_a_busy_service_are_reported_with_their_reason(
     user = User(tmp_path, model_settings(service, "day_tokens = 10"))
     assert "stopped: A call may take" in user.run("worker") and not service.asked
     assert user.status()["waiting"] == 1
-    assert "cap of 10 tokens" in user.status()["held"]
+    assert "daily limit of 10 tokens" in user.status()["held"]
     (tmp_path / "home" / "config.toml").write_text(model_settings(service))
     service.answer = lambda: (429, {"error": {"message": "slow down"}})
     service.retry_after_s = 3600

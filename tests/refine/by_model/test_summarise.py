@@ -409,7 +409,7 @@ def test_a_failing_service_leaves_the_version_by_rules(home: Home, error: ModelE
     done = home.summarise(ScriptedChat(error))
     assert (home.exchanges(), home.digest()) == before
     assert done == SummaryReport(stopped=error.message)
-    assert home.summarise(ScriptedChat(good)).stopped.startswith("scripted/played rests until")
+    assert home.summarise(ScriptedChat(good)).stopped.startswith("scripted/played is paused until")
 
 
 def test_a_summary_stays_when_its_session_grows(home: Home) -> None:
