@@ -37,6 +37,7 @@ from tests.support.labelled_set import (
     tides,
     write_labelled_set,
 )
+from tests.support.transcripts import bug_hunt
 
 
 @pytest.fixture
@@ -118,25 +119,31 @@ def test_a_fact_is_listed_where_it_was_stated_unless_a_memory_says_the_same(
 ) -> None:
     read_files(memory, folder)
     update_facts(memory.store)
-    stated = {one.session: one for one in read_distilled(memory).records}
-    assert set(stated) == {TIDES, BUOYS}
-    (fact,) = memory.reader.facts.all(None)
-    lines = {TIDES: line_of(RULE, tides().lines), BUOYS: line_of(RULE, buoys().lines)}
-    for session, record in stated.items():
-        assert (record.kind, record.text) == (Kind.RULE, RULE)
-        assert record.uri == uri("fact", fact.id)
-        assert record.evidence[0] == EvidenceLine(session, lines[session])
+    of_text = {fact.content: uri("fact", fact.id) for fact in memory.reader.facts.all(None)}
+    (bug_cause,) = [text for text in of_text if text not in (RULE, CAUSE)]
+    expected = [
+        (TIDES, Kind.RULE, RULE, tides()),
+        (BUOYS, Kind.RULE, RULE, buoys()),
+        (TIDES, Kind.LESSON, CAUSE, tides()),
+        (IMPORT, Kind.LESSON, bug_cause, bug_hunt(IMPORT)),
+    ]
+    stated = read_distilled(memory)
+    assert len(stated.records) == len(expected)
+    for session, kind, text, script in expected:
+        (record,) = saying(stated, session, text)
+        assert (record.kind, record.text, record.uri) == (kind, text, of_text[text])
+        assert record.evidence[0] == EvidenceLine(session, line_of(text, script.lines))
     memory.ingestion.update()
     found = read_distilled(memory)
-    for session in (TIDES, BUOYS):
-        uris = [one.uri for one in saying(found, session, RULE)]
-        assert uris and uri("fact", fact.id) not in uris
+    for session, kind, text, _ in expected:
+        (record,) = saying(found, session, text)
+        assert record.kind is kind and record.uri.startswith(uri("memory", ""))
 
 
 def test_what_was_corrected_is_no_longer_listed(memory: Holdfast, folder: Path) -> None:
     load_set(memory, folder)
     assert saying(read_distilled(memory), TIDES, RULE)
-    (fact,) = memory.reader.facts.all(None)
+    (fact,) = [one for one in memory.reader.facts.all(None) if one.content == RULE]
     now = "Every time in the harbour code must be in the time zone of the reader."
     memory.correct(uri("fact", fact.id), now)
     found = read_distilled(memory)

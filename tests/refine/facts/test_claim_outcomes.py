@@ -51,13 +51,13 @@ def test_a_guess_is_shown_as_a_hypothesis_until_it_is_disproved(tmp_path: Path) 
         assert before.abstained
         between = memory.ask(QUESTION, as_of="2026-09-10T00:00:00.000Z")
         assert "stale DNS cache. (a guess, not confirmed) [1]" in between.answer
-        assert "connection pool" not in between.answer and "taken back" not in between.answer
-        assert any("is a guess that nothing has confirmed" in note for note in between.caveats)
+        assert "connection pool" not in between.answer and "retracted" not in between.answer
+        assert "[1] is an unconfirmed guess." in between.caveats
         after = memory.ask(QUESTION)
         first = after.answer.splitlines()[0]
         assert "connection pool" in first
         for line in after.answer.splitlines():
-            assert "I suspect" not in line or "(taken back since)" in line
+            assert "I suspect" not in line or "(retracted since)" in line
 
 
 def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path) -> None:
