@@ -7,16 +7,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief import work_items
 from holdfast.brief.work_items import DecisionQuote, WorkItem, WorkItems, replaces
 from holdfast.model.trust import Trust
-from holdfast.refine.facts.decision_sentences import (
-    FIRM_STRENGTH,
-    DecisionSentence,
-    find_decision_sentences,
-)
+from holdfast.refine.facts.decision_sentences import FIRM_STRENGTH, find_decision_sentences
 from holdfast.settings import Settings
 from tests.support.transcripts import Script
+from tests.support.watched_calls import watched_calls
 
 EARLIER = "We decided to keep sign-ins alive for thirty days."
 LATER = "We decided that sign-ins end after twelve hours, no longer after thirty days."
@@ -57,26 +53,20 @@ def test_whoever_says_the_same_again_replaces_it(by_person: bool) -> None:
 
 @pytest.mark.slow
 def test_what_people_decided_is_found_without_reading_what_agents_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     script = Script("55555555-0000-4000-8000-000000000001")
     for answer in ("We decided to use Redis instead of files, because they are slow.", "Done."):
         script.user(f"{EARLIER} It must never be longer, because auditors look at it.")
         script.assistant(f"{answer} We decided to never retry, because rows double otherwise.")
     script.write(tmp_path / "projects")
-    texts: list[str] = []
-
-    def noting(text: str, by_person: bool) -> list[DecisionSentence]:
-        texts.append(text)
-        return find_decision_sentences(text, by_person)
-
-    monkeypatch.setattr(work_items, "find_decision_sentences", noting)
     with Holdfast(Settings(tmp_path / "home", tmp_path, embed_model="none")) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
         bank = memory.reader.banks.all()[0].id
         exchanges = list(memory.store.sessions.bank_exchanges(bank))
         made = [WorkItems(memory.reader, bank).from_record(x) for x in exchanges]
-        decided = [one.decided for one in made]
-        assert all(text.startswith(EARLIER) for text in texts) and texts
+        with watched_calls(find_decision_sentences) as read:
+            decided = [one.decided for one in made]
+        assert read and all(call.variables["text"].startswith(EARLIER) for call in read)
         assert decided == [tuple(d for d in one.decisions if d.decides) for one in made]
     assert any(decided)

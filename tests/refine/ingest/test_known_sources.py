@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.capture.home_paths import HomePaths
-from holdfast.model.ledgers.lines import Source
 from holdfast.settings import Settings
-from holdfast.store.records import sources
-from holdfast.store.sql.rows import Row
+from holdfast.store.records.sources import source_of
 from tests.support.transcripts import bug_hunt
+from tests.support.watched_calls import watched_calls
 
 QUICK = WorkerOptions(start_delay_s=0, linger_s=0)
-
-
-@contextmanager
-def counted_sources(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
-    """The numbers of the sources that are read as records."""
-    read: list[int] = []
-    make = sources.source_of
-
-    def noting(row: Row) -> Source:
-        made = make(row)
-        read.append(made.id)
-        return made
-
-    with monkeypatch.context() as patched:
-        patched.setattr(sources, "source_of", noting)
-        yield read
 
 
 def write_sessions(settings: Settings, numbers: range) -> None:
@@ -48,9 +29,7 @@ def scan(settings: Settings) -> None:
 
 
 @pytest.mark.slow
-def test_a_pass_reads_as_many_sources_whatever_it_knows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pass_reads_as_many_sources_whatever_it_knows(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     settings.home.mkdir()
     amounts: list[int] = []
@@ -60,7 +39,7 @@ def test_a_pass_reads_as_many_sources_whatever_it_knows(
         scan(settings)
         write_sessions(settings, range(known + more, known + more + 1))
         known += more + 1
-        with counted_sources(monkeypatch) as read:
+        with watched_calls(source_of) as read:
             scan(settings)
         amounts.append(len(read))
     assert amounts[0] == amounts[1] > 0
