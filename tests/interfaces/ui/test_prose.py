@@ -92,3 +92,24 @@ def test_code_within_bold_print_is_code() -> None:
 def test_a_hit_of_several_blocks_is_shown_without_their_marks() -> None:
     text = "## Done\n\n- **one**\n* two\n\n---\n```py\nx = 1\n```\n3. three"
     assert without_block_marks(text) == "Done\n• **one**\n• two\nx = 1\n3. three"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "before\n```\ncode\n``` after the fence",
+        "before\n```py with more words\ncode\n```\nafter",
+        "before\n```one line``` of code\nafter",
+        "before\n````\n```\ncode\n```\n````\nafter",
+        "before\n~~~ `some` words\ncode\n~~~~\nafter",
+    ],
+)
+def test_no_words_beside_a_fence_are_left_out(text: str) -> None:
+    words = re.findall(r"\w+", text)
+    assert re.findall(r"\w+", re.sub("<[^>]*>", " ", prose(text))) == words
+    assert re.findall(r"\w+", without_block_marks(text)) == words
+
+
+def test_code_of_a_hit_is_shown_as_it_was_written() -> None:
+    text = "```sh\n# tides\n- one\n---\n```\n# Done"
+    assert without_block_marks(text) == "# tides\n- one\n---\nDone"

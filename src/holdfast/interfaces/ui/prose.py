@@ -14,7 +14,8 @@ from holdfast.interfaces.ui.code_colours import colour_code
 from holdfast.language import BOLD
 from holdfast.regex import regex
 
-_FENCE = regex(r"\s{0,3}(```+|~~~+)(.*)")
+# Backticks that are closed on their line are code within it.
+_FENCE = regex(r"\s{0,3}(```+(?!.*`)|~~~+)(.*)")
 _ITEM = regex(r"\s*(?:[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<item>.*)")
 _HEAD = regex(r"\s{0,3}#{1,6}\s+(.*)")
 _INLINE = regex(
@@ -83,18 +84,27 @@ def highlight(text: str, query: str) -> Markup:
 
 def without_block_marks(text: str) -> str:
     """A text of several blocks for a few lines of a list: without empty lines and fences, headings
-    and items of lists as plain lines."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if not line.strip() or _FENCE.fullmatch(line) or _RULE.fullmatch(line):
-            continue
-        if head := _HEAD.fullmatch(line):
-            lines.append(head.group(1))
+    and items of lists as plain lines, and code as it is."""
+    return "\n".join(filter(str.strip, _lines_without_marks(text.splitlines())))
+
+
+def _lines_without_marks(lines: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if found := _FENCE.fullmatch(line):
+            end = _end_of_code(lines, at, found.group(1))
+            # One word is the name of a language.
+            yield found.group(2).strip() if len(found.group(2).split()) > 1 else ""
+            yield from lines[at + 1 : end]
+            at = end
+        elif head := _HEAD.fullmatch(line):
+            yield head.group(1)
         elif (item := _ITEM.fullmatch(line)) and not item["number"]:
-            lines.append(f"• {item['item']}")
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+            yield f"• {item['item']}"
+        elif not _RULE.fullmatch(line):
+            yield line
+        at += 1
 
 
 def mark_words(rendered: Markup, words: Sequence[str]) -> Markup:
@@ -120,8 +130,7 @@ def _blocks(lines: list[str]) -> Iterator[Markup]:
     while at < len(lines):
         line = lines[at]
         if found := _FENCE.fullmatch(line):
-            closing = re.compile(rf"\s*{found.group(1)[:3]}")
-            end = _end(lines, at + 1, closing.match)
+            end = _end_of_code(lines, at, found.group(1))
             yield _code(found.group(2).strip(), "\n".join(lines[at + 1 : end]))
             end += 1
         elif _ITEM.fullmatch(line):
@@ -139,6 +148,12 @@ def _blocks(lines: list[str]) -> Iterator[Markup]:
 def _end(lines: list[str], start: int, is_end: Callable[[str], object]) -> int:
     """The number of the first line from `start` on that ends a block, or of lines."""
     return next((n for n in range(start, len(lines)) if is_end(lines[n])), len(lines))
+
+
+def _end_of_code(lines: list[str], start: int, fence: str) -> int:
+    """The number of the line that closes the fence of a line. A line with words closes none, as in
+    Markdown: they would not be shown."""
+    return _end(lines, start + 1, re.compile(rf"\s*{fence}{fence[0]}*\s*").fullmatch)
 
 
 def _ends_paragraph(line: str) -> bool:
@@ -173,7 +188,7 @@ def _item(found: re.Match[str], is_numbered: bool) -> Markup:
 def _code(language: str, text: str) -> Markup:
     name = language.split()[0] if language.split() else ""
     render = diff(text) if name in _CODE_OF_DIFF else colour_code(text, name, raw)
-    label = Markup('<span class="language">{}</span>').format(name) if name else Markup("")
+    label = Markup('<span class="language">{}</span>').format(language) if name else Markup("")
     return Markup('{}<pre tabindex="0"><code>{}</code></pre>').format(label, render)
 
 
