@@ -13,7 +13,9 @@ from holdfast.errors import NotFoundError
 from holdfast.model.query import Hit
 from holdfast.model.trust import Freshness
 from holdfast.recall.core.plan import RecallPlan
-from tests.refine.git.test_commit_authorship import START, Place
+from holdfast.recall.links.anchors import subject_of
+from tests.refine.git.test_commit_authorship import SESSIONS, START, Place
+from tests.support.transcripts import Script
 
 BODY = "".join(f"line {n}\n" for n in range(30))
 ALL = RecallPlan(limit=30, include_repeats=True)
@@ -183,3 +185,19 @@ def test_an_answer_says_that_its_code_has_changed(place: Place) -> None:
     assert "crane.py has changed in 1 commit since [1] (1 line)." in answer.caveats
     before = place.memory.ask("Does the crane lift again?", as_of="2026-09-02T00:00:00Z")
     assert not any("crane.py" in caveat for caveat in before.caveats)
+
+
+def test_facts_and_memories_have_the_branch_of_their_latest_evidence(place: Place) -> None:
+    place.commit("Start", EARLIER, **{"crane.py": BODY})
+    rule = "From now on crane.py must always lift the load before it turns."
+    for number, branch in enumerate(("main", "side")):
+        start = START + timedelta(hours=number)
+        script = Script(SESSIONS[number], cwd=str(place.top), start=start, branch=branch)
+        script.user(rule)
+        place.edit(script, "crane.py")
+        place.read(script)
+        (fact,) = [one for one in place.memory.reader.facts.all(None) if one.content == rule]
+        known = place.memory.store.memories.retained(fact.bank, limit=30)
+        (said,) = [one for one in known if one.what == rule]
+        for record in (fact, said):
+            assert subject_of(place.memory.reader, record).branch == branch

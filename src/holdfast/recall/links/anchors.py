@@ -7,7 +7,7 @@ only for what history cannot know: a file is missing, or has uncommitted changes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.anchors import MAX_COUNTED_COMMITS, CodeAnchor, FileFreshness
@@ -86,14 +86,14 @@ def subject_of(reader: Reader, record: Record) -> Subject:
         return Subject(record.updated, record.files[:MAX_FILES])
     if isinstance(record, Fact):
         time = record.last_validated or record.validity.learned
-        own = _own_commits(reader, record.bank, record.evidence)
-        return Subject(time, record.files[:MAX_FILES], own=own)
+        branch, own = _origin(reader, record.bank, record.evidence[::-1])
+        return Subject(time, record.files[:MAX_FILES], branch, own=own)
     if isinstance(record, Memory):
         time = record.validity.learned or record.when
         named = [part.strip() for part in record.where.split(",")]
         files = tuple(part for part in named if "/" in part or "." in part)
-        own = _own_commits(reader, record.bank, record.evidence_for)
-        return Subject(time, files[:MAX_FILES], own=own)
+        branch, own = _origin(reader, record.bank, record.evidence_for)
+        return Subject(time, files[:MAX_FILES], branch, own=own)
     if isinstance(record, Rule):
         plain = (path for path in record.paths if not _GLOB & set(path))
         files = dict.fromkeys([*plain, *_PATH.findall(record.text)])
@@ -123,15 +123,18 @@ def _of_turn(reader: Reader, turn: Turn) -> Subject:
     return subject._replace(files=files)
 
 
-def _own_commits(reader: Reader, bank: str, evidence: Iterable[str]) -> frozenset[str]:
-    """The commits of the sessions that a record's evidence is from."""
-    found: set[str] = set()
-    for name in list(evidence)[-_MAX_EVIDENCE:]:
+def _origin(reader: Reader, bank: str, evidence: Sequence[str]) -> tuple[str, frozenset[str]]:
+    """The branch of a record's latest evidence, and the commits of the sessions that the evidence
+    is from. The latest evidence is given first."""
+    branch, own = "", set[str]()
+    for name in evidence[:_MAX_EVIDENCE]:
         named = parse_uri(name)
         for record in reader.records.find(bank, named.kind, named.id, 1) if named else ():
             if isinstance(record, Exchange | Turn | Digest):
-                found |= reader.git.session_commits(bank, record.session)
-    return frozenset(found)
+                own |= reader.git.session_commits(bank, record.session)
+            if isinstance(record, Exchange | Turn):
+                branch = branch or record.branch
+    return branch, frozenset(own)
 
 
 def _file_freshness(
