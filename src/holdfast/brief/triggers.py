@@ -119,21 +119,23 @@ def _file_brief(file: str, item: WorkItem) -> Brief:
 def error_triggers(reader: Reader, bank: str) -> Triggers:
     """By signature, the briefs for errors that were understood and resolved."""
     found: Triggers = {}
-    for record in reader.records.filter(
-        bank, RecordFilter(type=ExchangeType.BUGFIX.value), _MAX_RECORDS
-    ):
-        if isinstance(record, Exchange) and record.outcome is Outcome.DONE:
-            for signature, brief in _error_briefs(reader, record):
-                known = found.setdefault(signature, [])
-                if len(known) < _MAX_BRIEFS_EACH:
-                    known.append(brief)
+    wanted = RecordFilter(type=ExchangeType.BUGFIX.value)
+    resolved = [
+        record
+        for record in reader.records.filter(bank, wanted, _MAX_RECORDS)
+        if isinstance(record, Exchange) and record.outcome is Outcome.DONE
+    ]
+    ended = read_ended_words(reader, bank, (x.session for x in resolved))
+    for exchange in resolved:
+        for signature, brief in _error_briefs(reader, exchange, ended):
+            known = found.setdefault(signature, [])
+            if len(known) < _MAX_BRIEFS_EACH:
+                known.append(brief)
     return found
 
 
-def _error_briefs(reader: Reader, x: Exchange) -> Iterable[tuple[str, Brief]]:
-    turns = list(reader.turns.stream(x.bank, x.session, x.first_seq))
-    turns = [turn for turn in turns if turn.seq <= x.last_seq]
-    ended = read_ended_words(reader, x.bank, [x.session])
+def _error_briefs(reader: Reader, x: Exchange, ended: EndedWords) -> Iterable[tuple[str, Brief]]:
+    turns = reader.turns.of_session(x.bank, x.session, x.first_seq, x.last_seq)
     for index, turn in enumerate(turns):
         if turn.tool is None or turn.tool.ok is not False or turn.tool.name not in SHELL_TOOLS:
             continue

@@ -154,7 +154,7 @@ class Hit:
         of it holds."""
         if self.ended:
             return max(self.ended, key=lambda one: one.ended).label
-        wholly = {Status.SUPERSEDED: "superseded", Status.RETRACTED: "taken back"}
+        wholly = {Status.SUPERSEDED: "superseded", Status.RETRACTED: "retracted"}
         return wholly.get(self.status, "")
 
 
