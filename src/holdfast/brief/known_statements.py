@@ -186,9 +186,12 @@ def _is_tellable(memory: Memory, is_recap: bool) -> bool:
     return not any(one.search(text) for one in (_OF_THE_RUN, _PASSES, _PROPOSES))
 
 
-def state(reader: Reader, memory: Memory, ended: EndedWords) -> KnownStatement | None:
-    """A statement with its turn, if it holds and a person took part in its session."""
-    return next(_stated(reader, [memory], ended), None)
+def state(
+    reader: Reader, memory: Memory, ended: EndedWords, by_person: dict[str, bool]
+) -> KnownStatement | None:
+    """A statement with its turn, if it holds and a person began its session. `by_person` keeps what
+    is known of sessions from one call to the next."""
+    return next(_stated(reader, [memory], ended, by_person), None)
 
 
 def tells_cause(memory: Memory) -> bool:
@@ -216,7 +219,7 @@ def open_tasks(reader: Reader, bank: str, ended: EndedWords) -> list[KnownStatem
     latest = latest_sessions(reader, bank)
     found = reader.memories.retained(bank, limit=_LIMITS.read, kind=Kind.TODO, only_open=True)
     left = [m for m in found if m.by_agent and m.status not in ENDED_STATUSES and _stands_alone(m)]
-    return _distinct(one for one in _stated(reader, left, ended) if is_open(one, latest))
+    return _distinct(one for one in _stated(reader, left, ended, {}) if is_open(one, latest))
 
 
 def latest_sessions(reader: Reader, bank: str) -> frozenset[str]:
@@ -239,11 +242,10 @@ def _is_left_open(one: KnownStatement) -> bool:
 
 
 def _stated(
-    reader: Reader, memories: Iterable[Memory], ended: EndedWords
+    reader: Reader, memories: Iterable[Memory], ended: EndedWords, by_person: dict[str, bool]
 ) -> Iterator[KnownStatement]:
     """The statements that hold, in their order, each with its turn. What was pasted, and sessions
     of agents that work for another, are left out."""
-    by_person: dict[str, bool] = {}
     for memory in memories:
         turn = _stating_turn(reader, memory)
         if turn is None or _is_pasted(turn):

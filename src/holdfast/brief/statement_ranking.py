@@ -201,6 +201,8 @@ class StatementRanking:
         self._used = {use.record for use in reader.facts.uses(bank)}
         self._memories = tellable(reader, bank)
         self._known_stems: dict[str, frozenset[str]] = {}
+        # Of each session that was looked at, whether a person began it.
+        self._by_person: dict[str, bool] = {}
 
     def best(self, told: Sequence[str]) -> Iterator[KnownStatement]:
         """Statements, best first, one of each matter, without what `told` says already."""
@@ -212,6 +214,10 @@ class StatementRanking:
         heapify(heap)
         while heap:
             negative_score, id, taken_off, one = heappop(heap)
+            own = self._stems(one if isinstance(one, Memory) else one.memory)
+            # First of all, because the rest reads records: many statements say the same.
+            if any(is_same_matter(own, other) for other in said):
+                continue
             known = self._check(one) if isinstance(one, Memory) else one
             if known is None:
                 continue
@@ -219,11 +225,9 @@ class StatementRanking:
             if due > taken_off:
                 heappush(heap, (negative_score + due - taken_off, id, due, known))
                 continue
-            own = self._stems(known.memory)
-            if not any(is_same_matter(own, other) for other in said):
-                said.append(own)
-                by_session[known.turn.session] += 1
-                yield known
+            said.append(own)
+            by_session[known.turn.session] += 1
+            yield known
 
     def _score(self, memory: Memory) -> float:
         weights = _WEIGHTS
@@ -239,7 +243,7 @@ class StatementRanking:
 
     def _check(self, memory: Memory) -> KnownStatement | None:
         """A statement with its turn, unless it was replaced, or is a task that is not open."""
-        known = state(self._reader, memory, self._ended)
+        known = state(self._reader, memory, self._ended, self._by_person)
         if known is None or (memory.kind is Kind.TODO and not is_open(known, self._latest)):
             return None
         text, files = own_words(memory.what), _files(memory)
