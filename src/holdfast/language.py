@@ -348,6 +348,18 @@ def is_chatter(sentence: str) -> bool:
     return _CHATTER.match(plain(sentence)) is not None
 
 
+# JSON, a line of a log or of a patch.
+_DATA = regex(
+    r"^\W*[\[{]\s*[\"{\[]|^\W*\[(?:\d+\] \w+ \w+|(?:remote )?rejected\])|\\n[@*+-]|"
+    r"\"\w+\":.*\"\w+\":"
+)
+
+
+def is_data(text: str) -> bool:
+    """Whether a text is data that was pasted, and nobody's sentence."""
+    return _DATA.search(text) is not None
+
+
 class CausalRelation(NamedTuple):
     """A relation that a sentence states: `first` causes, enables or prevents (`how`) what is in
     `then`. A part that the sentence leaves out is ""."""

@@ -110,6 +110,52 @@ def test_an_acknowledgement_or_an_announcement_is_no_statement(text: str) -> Non
     assert statements(hit(text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Request interrupted by user for tool use]",
+        "[Image #1] [Image #2]",
+        "! uv run pytest tests/test_names.py",
+        "! make check",
+    ],
+)
+def test_what_a_program_put_into_a_message_and_a_command_that_was_run_state_nothing(
+    text: str,
+) -> None:
+    assert statements(hit(text, trust=Trust.USER)) == []
+    assert statements(hit(f"{text}\n\nOK.", "exchange")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "app", "version": "1.2"}',
+        'The log said "url": "https://example.org/app.js", "status": 404, "size": 12.',
+        "Click to copy the address</li>\\n <li><strong>Sharing:</strong> the button copies it.",
+        "<ul><li>The export runs at night.</li></ul>",
+    ],
+)
+def test_a_part_of_a_file_or_a_page_that_was_pasted_states_nothing(text: str) -> None:
+    assert statements(hit(f"This is what the page shows us now.\n\n{text}", trust=Trust.USER)) == [
+        "This is what the page shows us now."
+    ]
+    assert text not in statements(hit(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The token is wrapped in `<rb></rb><rt></rt>` and the id stands above it.",
+        'The body is `{"name": "app", "id": 1}` in both versions.',
+        "Lines end in `\\n` and not in `\\r\\n`.",
+        "[Docs] are built by sphinx.",
+        "A List<int> is faster than a Map<string, int> here.",
+    ],
+)
+def test_a_sentence_with_code_in_it_is_a_statement(text: str) -> None:
+    assert statements(hit(text, trust=Trust.USER)) == [text]
+
+
 def test_the_reply_of_an_exchange_states_and_its_question_does_not() -> None:
     text = "Why do rows double?\n\nThe retry wrapper calls load() again."
     assert statements(hit(text, "exchange")) == ["The retry wrapper calls load() again."]

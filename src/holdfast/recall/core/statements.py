@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.language import is_chatter, plain, sentences, states_decision
+from holdfast.language import is_chatter, is_data, plain, sentences, states_decision
 from holdfast.model.query import Hit
 from holdfast.model.trust import Trust
 from holdfast.regex import regex
@@ -161,6 +161,14 @@ _ACKNOWLEDGES = regex(
     re.IGNORECASE,
 )
 
+# What a program put into a person's message ("[Request interrupted by user]", "[Image #1]"), and
+# commands that a person ran ("! make test").
+_NOT_TYPED = regex(r"(?:\[[^\]\n]{1,200}\]\W*)+")
+_COMMAND_LINE = regex(r"^! .*$", re.MULTILINE)
+# Tags next to each other, or a line end that was written out: a part of a page or of a file.
+_MARKUP = regex(r"</?\w[^<>]{0,200}>(?:\s|\\n)*</?\w[^<>]{0,200}>|\\n\s*[<{\[\"]")
+_CODE_SPAN = regex(r"`[^`]*`")
+
 
 def is_question(sentence: str, by_person: bool = False) -> bool:
     """Whether a sentence asks something. People leave the mark away, so their sentences are also
@@ -176,6 +184,13 @@ def is_request(sentence: str) -> bool:
     if not _REQUESTS.match(sentence):
         return False
     return not (states_decision(sentence) or _HOLDS_ON.search(sentence))
+
+
+def is_pasted_data(sentence: str) -> bool:
+    """Whether a sentence is a part of a file, a page or a log, and not of what anybody says. Code
+    in backticks belongs to the sentence around it."""
+    bare = _CODE_SPAN.sub("", sentence)
+    return is_data(bare) or _MARKUP.search(bare) is not None
 
 
 def says_not_known(sentence: str) -> bool:
@@ -209,7 +224,9 @@ def stated_runs(hit: Hit) -> list[list[str]]:
     for text, by_person in _parts(hit):
         # In an exchange a person is answered; the sections of a digest are about several things.
         goes_on = goes_on and hit.kind == "exchange"
-        for sentence in sentences(text):
+        said = _COMMAND_LINE.sub("", text) if by_person else text
+        is_any = is_any or said != text
+        for sentence in sentences(said):
             is_any = True
             is_stated = states(sentence, by_person)
             if is_stated and goes_on:
@@ -266,6 +283,10 @@ def reports_progress(sentence: str) -> bool:
 def states(sentence: str, by_person: bool) -> bool:
     """Whether a sentence states something, in the words of a person or of an agent."""
     if is_question(sentence, by_person) or (by_person and is_request(sentence)):
+        return False
+    if by_person and _NOT_TYPED.fullmatch(sentence.strip()):
+        return False
+    if is_pasted_data(sentence):
         return False
     if any(one.match(sentence) for one in (_GREETS, _THANKS, _COUNTS_FILES, _COUNTS)):
         return False

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from holdfast.language import is_data
 from holdfast.model.curation import Curation, CurationState
 from holdfast.model.fact_history import fact_confidence
 from holdfast.model.ids import content_id
@@ -41,7 +42,7 @@ from holdfast.refine.core.statement_similarity import (
     statement_features,
     supersedes,
 )
-from holdfast.refine.facts.junk_filter import JunkReason, is_data, junk_reason
+from holdfast.refine.facts.junk_filter import JunkReason, junk_reason
 from holdfast.refine.facts.solutions import SolvedProblem, find_solved_problems, recurrences
 from holdfast.refine.facts.statement_pool import NO_CONTEXT, ExchangeContext, StatementPool
 

@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from holdfast.language import plain
+from holdfast.language import is_data, plain
 from holdfast.model.knowledge import Claim, ClaimKind
 from holdfast.refine.core.statement_similarity import statement_features, tokens
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
@@ -95,17 +95,6 @@ _COMMAND = regex(
     r"(?! (?:pass|green|work|run)(?:s|es)?\b)",
     re.IGNORECASE,
 )
-
-# JSON, a line of a log or of a patch: data that was pasted, and nobody's statement.
-_DATA = regex(
-    r"^\W*[\[{]\s*[\"{\[]|^\W*\[(?:\d+\] \w+ \w+|(?:remote )?rejected\])|\\n[@*+-]|"
-    r"\"\w+\":.*\"\w+\":"
-)
-
-
-def is_data(text: str) -> bool:
-    """Whether a text is data rather than a sentence."""
-    return _DATA.search(text) is not None
 
 
 def junk_reason(claim: Claim) -> JunkReason | None:
