@@ -125,11 +125,20 @@ def read_audit(told: str, problem: str) -> str:
     return f"pip-audit: nothing is known against {len(checked)} packages{unknown}"
 
 
+def image_builder() -> str | None:
+    """The program that can build images here: podman, or docker if its daemon answers."""
+    found = (shutil.which(name) for name in ("podman", "docker"))
+    for program in filter(None, found):
+        if subprocess.run([program, "info"], capture_output=True, check=False).returncode == 0:
+            return program
+    return None
+
+
 def build_image(base: str) -> str:
     """Build the image, if there is a program for it; says what was done."""
-    program = shutil.which("podman") or shutil.which("docker")
+    program = image_builder()
     if program is None:
-        return "image: not built, there is neither podman nor docker"
+        return "image: not built, neither podman nor docker works here"
     file = str(ROOT / "deploy" / "Containerfile")
     _run(program, "build", "--build-arg", f"BASE_IMAGE={base}", "-t", "holdfast", "-f", file, ".")
     return "image: built as holdfast"

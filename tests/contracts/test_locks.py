@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,7 +14,9 @@ from tools.lock import FOLDER, LOCKS, ROOT, wanted
 from tools.release import (
     Package,
     ReleaseError,
+    build_image,
     check_base_image,
+    image_builder,
     licence_list,
     modules_of_tests,
     read_audit,
@@ -39,6 +43,29 @@ def test_a_lock_file_fulfils_what_is_wanted(name: str) -> None:
         assert all(one.specifier.contains(v, prereleases=True) for v in versions), (
             f"{one.name} {versions} does not fulfil {one.specifier}: run `make lock`"
         )
+
+
+def needed_by(one: Requirement) -> list[Requirement]:
+    """What a package asks for with its extras, on any system; nothing if it is not installed."""
+    try:
+        asked = [Requirement(line) for line in requires(one.name) or ()]
+    except PackageNotFoundError:
+        return []
+    of_extras = [r for r in asked if r.marker and "extra ==" in str(r.marker)]
+    chosen = [r for r in of_extras if any(f'"{e}"' in str(r.marker) for e in one.extras)]
+    return [r for r in asked if r not in of_extras] + chosen
+
+
+def test_the_server_lock_has_no_package_that_nothing_needs_any_more() -> None:
+    waiting = [Requirement(one) for one in wanted("server")]
+    seen: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        if str(one) not in seen:
+            seen.add(str(one))
+            waiting += needed_by(one)
+    needed = {canonicalize_name(Requirement(one).name) for one in seen}
+    assert set(pins("server")) <= needed, "run `make lock`"
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -102,6 +129,19 @@ def test_an_audit_ends_a_release_or_says_that_it_could_not_be_made() -> None:
         "pip-audit: skipped, the vulnerability service cannot be asked (not found)"
     )
     assert "skipped" in read_audit("", "Traceback\nConnectionError: no route")
+
+
+@pytest.mark.process
+def test_a_release_builds_no_image_where_the_daemon_of_docker_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert build_image(DIGEST) == "image: not built, neither podman nor docker works here"
+    docker.write_text("#!/bin/sh\nexit 0\n")
+    assert image_builder() == str(docker)
 
 
 def test_licences_are_listed_as_a_table() -> None:
