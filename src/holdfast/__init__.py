@@ -6,10 +6,11 @@ package does not import them all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from holdfast.version import __version__
 
+# Not that of `typing`, whose import takes longer than all else that a hook or a server does at its
+# start; type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.app.memory import Holdfast, open_memory
     from holdfast.errors import HoldfastError, InputError, StoreError

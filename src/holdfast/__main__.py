@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.interfaces.cli.main import main
+
+def _main() -> int:
+    if sys.argv[1:] == ["mcp"] and sys.platform != "win32":
+        # Every session of Claude Code starts the server and waits for its first answers.
+        from holdfast.interfaces.mcp.standby import stand_by
+
+        pending = stand_by()
+        if pending is None:
+            return 0
+        from holdfast.interfaces.cli.commands.servers.mcp import go_on
+
+        go_on(pending)
+    from holdfast.interfaces.cli.main import main
+
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from holdfast.app.briefs.hook_server import is_worth_loading, serve_briefs
+from holdfast.app.briefs.hook_server import serve_briefs
+from holdfast.app.core.hook_listener import is_worth_loading
 from holdfast.app.core.hook_socket import HookSocket
 from holdfast.capture.home_paths import HomePaths
 from holdfast.settings import Settings

@@ -223,7 +223,8 @@ def test_the_oldest_sessions_are_dropped_and_ids_are_separate_per_session() -> N
             assert list(pool.map(ask, others[1:] * 3)) == [7] * 186
 
 
-SLOW = {"jsonrpc": "2.0", "id": "slow", "method": "resources/list"}
+URI = {"uri": "holdfast://memory/0"}
+SLOW = {"jsonrpc": "2.0", "id": "slow", "method": "resources/read", "params": URI}
 
 
 def hold_up(server: HttpServer, free: threading.Event) -> None:
@@ -272,7 +273,7 @@ def test_a_call_is_cancelled_when_its_client_disconnects(meta: Json) -> None:
         calls = server.sessions.find(id, "").calls
         hold_up(server, free)
         try:
-            body = json.dumps({**SLOW, "params": meta})
+            body = json.dumps({**SLOW, "params": {**URI, **meta}})
             headers = {
                 "Authorization": f"Bearer {TOKEN}",
                 "Content-Type": "application/json",

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.app.core.hook_socket import HookSocket
+from holdfast.app.core.hook_listener import is_worth_loading
+from holdfast.app.core.hook_socket import HookSocket, TakenOver
 from holdfast.capture.home_paths import EVENT_VERSION, HomePaths
 
 if TYPE_CHECKING:
     from holdfast.app.briefs.briefing import BriefAnswerer
     from holdfast.settings import Settings
 
-# A task of this many words is worth loading the model for, also where a script waits.
-_MIN_TASK_WORDS = 12
 _NOT_LOADED: dict[str, Any] = {"v": EVENT_VERSION, "error": "not loaded"}
 
 
@@ -42,16 +41,9 @@ class HookBriefs:
             self._loaded.close()
 
 
-def is_worth_loading(request: dict[str, Any]) -> bool:
-    """Whether the model should be loaded for this request: a person waits for the first words of
-    an answer anyway, a script with a short prompt does not."""
-    words = str(request.get("prompt", "")).split()
-    return bool(request.get("interactive")) or len(words) >= _MIN_TASK_WORDS
-
-
-def serve_briefs(settings: Settings) -> HookSocket | None:
-    """Answer hooks in the background; None if another process does so already, or if hooks were
-    never installed."""
+def serve_briefs(settings: Settings, taken: TakenOver | None = None) -> HookSocket | None:
+    """Answer hooks in the background, on a socket that is taken over if there is one; None if
+    another process does so already, or if hooks were never installed."""
     path = HomePaths(settings.home).socket()
-    hook_socket = HookSocket(path, HookBriefs(settings)) if path is not None else None
+    hook_socket = HookSocket(path, HookBriefs(settings), taken) if path is not None else None
     return hook_socket if hook_socket is not None and hook_socket.start() else None

@@ -3,32 +3,24 @@ host.
 
 One JSON line in, one JSON line out, one request at a time. Only the owner can connect, requests are
 limited in size and time, and the thread never keeps a process alive. If another process listens
-already, this one does not; a socket that nobody listens on is replaced.
+already, this one does not; a socket that nobody listens on is replaced (`hook_listener`).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import socket
-import stat
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
+from holdfast.app.core.hook_listener import listen, read_line
 from holdfast.capture.home_paths import EVENT_VERSION
-from holdfast.operating_system import is_private
 from holdfast.private_files import file_identity
 
-# A request holds one prompt. A larger one is refused, so that no client can fill the memory.
-_MAX_REQUEST_BYTES = 200_000
-# How long a client may take to send its line; until then no other client is answered.
-_READ_TIMEOUT_S = 0.5
-# How often the thread looks whether it was closed, and how long a probe waits for a listener.
+# How often the thread looks whether it was closed.
 _POLL_S = 0.5
-# Connections that may wait while one request is answered.
-_BACKLOG = 16
 _FAILED: dict[str, Any] = {"v": EVENT_VERSION, "error": "failed"}
 
 
@@ -44,24 +36,41 @@ class HookAnswerer(Protocol):
         ...
 
 
-class HookSocket:
-    """Listens until it is closed."""
+class TakenOver(NamedTuple):
+    """A socket on which this process listens already, and what it has read there but not answered:
+    a connection and its line."""
 
-    def __init__(self, path: Path, answerer: HookAnswerer) -> None:
+    listening: int
+    connection: int | None = None
+    line: bytes = b""
+
+
+class HookSocket:
+    """Listens until it is closed, on a socket that is `taken` over if there is one."""
+
+    def __init__(self, path: Path, answerer: HookAnswerer, taken: TakenOver | None = None) -> None:
         self._path = path
+        self._taken = taken
         self._answerer = answerer
         self._listening: socket.socket | None = None
         self._own_identity: tuple[int, int] | None = None
 
     def start(self) -> bool:
         """Listen in the background; False if another process does, or the folder is not private."""
-        listening = _bind(self._path)
+        listening = self._bind()
         if listening is None:
             return False
+        listening.settimeout(_POLL_S)
         self._listening = listening
         self._own_identity = file_identity(self._path)
         threading.Thread(target=self._listen, args=(listening,), daemon=True).start()
         return True
+
+    def _bind(self) -> socket.socket | None:
+        if self._taken is not None:
+            return socket.socket(fileno=self._taken.listening)
+        raw = listen(str(self._path))
+        return None if raw is None else socket.socket(fileno=raw.detach())
 
     def close(self) -> None:
         """Stop listening, and remove the socket unless another process has replaced it."""
@@ -74,6 +83,9 @@ class HookSocket:
         listening.close()
 
     def _listen(self, listening: socket.socket) -> None:
+        if self._taken is not None and self._taken.connection is not None:
+            waiting = socket.socket(fileno=self._taken.connection)
+            self._serve(waiting, _parse(self._taken.line))
         while self._listening is listening:
             try:
                 connection, _ = listening.accept()
@@ -81,9 +93,11 @@ class HookSocket:
                 continue
             except OSError:
                 break
-            request = _read(connection)
-            _reply(connection, self._answer(request) if request is not None else _FAILED)
+            self._serve(connection, _parse(read_line(connection)))
         self._answerer.close()
+
+    def _serve(self, connection: socket.socket, request: dict[str, Any] | None) -> None:
+        _reply(connection, self._answer(request) if request is not None else _FAILED)
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if request.get("v") != EVENT_VERSION:
@@ -106,58 +120,15 @@ def ask_socket(path: Path, request: dict[str, Any], timeout_s: float) -> dict[st
             connection.sendall(json.dumps({"v": EVENT_VERSION, **request}).encode() + b"\n")
         except OSError:
             return None
-        reply = _read(connection, timeout_s)
+        reply = _parse(read_line(connection, timeout_s))
     return reply if reply is not None and "error" not in reply else None
 
 
-def _bind(path: Path) -> socket.socket | None:
-    """A listening socket at this path, for its owner only; None if another process listens there,
-    the folder is not private, or the system has no such sockets."""
-    if not hasattr(socket, "AF_UNIX"):
-        return None
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None if it is anything else."""
     try:
-        found = path.parent.lstat()
-        ours = stat.S_ISDIR(found.st_mode) and is_private(found)
-        if not ours or _is_served(path):
-            return None
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        with suppress(FileNotFoundError):
-            beside.unlink()
-        listening.bind(str(beside))
-        beside.chmod(0o600)
-        listening.listen(_BACKLOG)
-        listening.settimeout(_POLL_S)
-        # Replaces an abandoned socket in one step, so that the path always leads to one.
-        beside.replace(path)
-    except OSError:
-        return None
-    return listening
-
-
-def _is_served(path: Path) -> bool:
-    """Whether a process listens at this path."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_POLL_S)
-        try:
-            probe.connect(str(path))
-        except OSError as error:
-            return isinstance(error, TimeoutError)  # it listens, and is busy
-        return True
-
-
-def _read(connection: socket.socket, timeout_s: float = _READ_TIMEOUT_S) -> dict[str, Any] | None:
-    """The JSON object that the other side sent; None if it sent anything else or was too slow."""
-    connection.settimeout(timeout_s)
-    data = b""
-    try:
-        while not data.endswith(b"\n"):
-            part = connection.recv(65_536)
-            data += part
-            if not part or len(data) > _MAX_REQUEST_BYTES:
-                return None
-        value: object = json.loads(data)
-    except (OSError, ValueError):
+        value: object = json.loads(line)
+    except ValueError:
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 

@@ -71,6 +71,8 @@ def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:
             result = {}
         case "tools/list":
             result = {"tools": spec.list_tools()}
+        case "resources/list" if not spec.lists_records:
+            result = {"resources": []}
         case "resources/templates/list":
             result = {"resourceTemplates": RESOURCE_TEMPLATES}
         case _:

@@ -88,8 +88,7 @@ class MainEngine:
             self._write_tools.close()
 
     def list_resources(self) -> list[Object]:
-        reading = self.reading()
-        return resources.list_resources(reading.reader, reading.context.bank_id(self._bank))
+        return []
 
     def read_resource(self, uri: str) -> Object:
         reading = self.reading()

@@ -160,4 +160,7 @@ SPEC = ServerSpec(
     make_engine=_make_engine,
     slow_tools=frozenset({"memory", "memory_reflect", "team_query"}),
     always_load=frozenset({"memory", "memory_recall", "remember"}),
+    # Claude Code asks for the list in every session and waits for it before its first request. The
+    # engine would cost it a tenth of a second and more, for titles that the brief tells anyway.
+    lists_records=False,
 )

@@ -140,10 +140,11 @@ def _reflection_text(reflection: Reflection) -> str:
 
 def _learning_text(action: str, data: Object) -> str:
     if action == "status":
+        written = "without asking" if data["automatic"] else "after a person approves them"
         return (
-            f"{data['patterns']} patterns, {data['ripe']} of them ripe; {data['promotions']} wait "
-            f"for a person; {data['rules']} rules in {len(data['files'])} files. Rules are "
-            f"{'written without asking' if data['automatic'] else 'written on a person’s word'}."
+            f"{data['patterns']} patterns, {data['ripe']} ready to be proposed; "
+            f"{data['promotions']} wait for a person; {data['rules']} rules in "
+            f"{len(data['files'])} files. Rules are written {written}."
         )
     found: list[Any] = data["candidates"]
     lines = [f"Written: {path}" for path in data.get("written", [])]

@@ -204,13 +204,15 @@ def _run(
 
 
 class Server:
-    """A server that reads messages line by line and writes answers with `write`."""
+    """A server that reads messages line by line and writes answers with `write`. `client` is the
+    name of one that has said `initialize` already."""
 
     def __init__(
         self,
         write: Send,
         spec: ServerSpec,
         companions: Callable[[], Sequence[Companion]] = no_companions,
+        client: str = "",
     ) -> None:
         self._write = write
         self._write_lock = threading.Lock()
@@ -218,7 +220,7 @@ class Server:
         self._companions: list[Companion] = []
         self.engines = EngineThreads(spec)
         calls = ActiveCalls(MAX_PENDING_CALLS, unique_ids=False)
-        self._handler = MessageHandler(spec, self.engines, calls)
+        self._handler = MessageHandler(spec, self.engines, calls, client)
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer until the input ends."""

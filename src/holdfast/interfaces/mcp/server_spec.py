@@ -35,7 +35,8 @@ RESOURCE_TEMPLATES = [
 class ServerSpec(NamedTuple):
     """A server. Its `slow_tools` run in a thread of their own, so that the others need not wait for
     them. The host shows the tools in `always_load` to its model at once, and the others when the
-    model searches for tools."""
+    model searches for tools. Without `lists_records` the list of resources is empty, and known
+    without the engine; records are read by the URIs in results all the same."""
 
     name: str
     title: str
@@ -44,6 +45,7 @@ class ServerSpec(NamedTuple):
     make_engine: Callable[[], Engine]
     slow_tools: frozenset[str] = frozenset()
     always_load: frozenset[str] = frozenset()
+    lists_records: bool = True
 
     def initialize_result(self, params: Object) -> Object:
         """The result of `initialize`."""

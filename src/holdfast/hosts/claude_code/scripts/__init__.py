@@ -1,4 +1,5 @@
-"""What hooks run: files that setup copies into the home, not modules that anybody imports.
+"""What hooks run: files that setup copies into the home, not modules to import; only the first
+moments of the MCP server use the JSON of `answer`.
 
 `capture.sh` (or `capture.py` where there is no `sh`) writes an event into the inbox; `answer.py`
 does that and injects context, with `repository_bank.py` for folders that are not known yet;

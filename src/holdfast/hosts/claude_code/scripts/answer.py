@@ -85,7 +85,7 @@ def read_json(data: bytes) -> Any:
     options: Any = JsonOptions
     try:
         value, end = make_scanner(options)(text, 0)
-    except StopIteration:
+    except (StopIteration, SystemError):  # the latter where `json`, which has the error, is missing
         raise ValueError("no JSON") from None
     if end != len(text):
         raise ValueError("more than one JSON value")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
 from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import InputError
@@ -16,8 +19,14 @@ from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.interfaces.mcp.jsonrpc import read_lines
 from holdfast.interfaces.mcp.server import Companion, Server, no_companions
-from holdfast.interfaces.mcp.server_spec import ServerSpec
+from holdfast.interfaces.mcp.server_spec import ServerSpec, client_name
 from holdfast.settings import load_settings
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
+
+    from holdfast.app.core.hook_socket import TakenOver
+    from holdfast.interfaces.mcp.standby import Pending
 
 HELP = """\
 Run an MCP server (Model Context Protocol) on standard input and output. `holdfast setup`
@@ -57,19 +66,43 @@ def configure(parser: Parser) -> None:
 def run(screen: Screen, arguments: Arguments) -> None:
     if arguments.port is not None and not arguments.http:
         raise InputError("--port is for --http.", "Give both, or neither.")
+    companions = _companions if arguments.server == MAIN else no_companions
+    if arguments.http:
+        _serve(lambda: _serve_http(arguments, companions))
+    _serve(lambda: _serve_streams(_load_spec(arguments.server), companions))
+
+
+def go_on(pending: Pending) -> NoReturn:
+    """Serve the streams of a process that stood by until now (`interfaces/mcp/standby`)."""
+    companions = partial(_companions, _socket_of(pending))
+    _serve(lambda: _serve_streams(_load_spec(MAIN), companions, pending))
+
+
+def _socket_of(pending: Pending) -> TakenOver | None:
+    from holdfast.app.core.hook_socket import TakenOver
+
+    if pending.listening is None:
+        return None
+    waiting = pending.connection
+    number = None if waiting is None else waiting.detach()
+    return TakenOver(pending.listening.detach(), number, pending.line)
+
+
+def _serve(serve: Callable[[], None]) -> NoReturn:
+    """Serve until the input ends or a signal comes, then exit."""
     # SIGINT too: a process started in the background ignores it by default.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
-    companions = _companions if arguments.server == MAIN else no_companions
-    serve = _serve_http if arguments.http else _serve_streams
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        serve(arguments, companions)
+        serve()
     sys.stderr.flush()
     # Exit without waiting for a search that may still run in a thread.
     os._exit(0)
 
 
-def _serve_streams(arguments: Arguments, companions: MakeCompanions) -> None:
+def _serve_streams(
+    spec: ServerSpec, companions: MakeCompanions, pending: Pending | None = None
+) -> None:
     # Standard output carries the messages only; anything else that prints goes to standard error.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
@@ -78,7 +111,9 @@ def _serve_streams(arguments: Arguments, companions: MakeCompanions) -> None:
         out.write(line)
         out.flush()
 
-    Server(write, _load_spec(arguments.server), companions).serve(_lines())
+    client = client_name(pending.hello) if pending else ""
+    server = Server(write, spec, companions, client)
+    server.serve(_lines(pending.data if pending else b""))
 
 
 def _serve_http(arguments: Arguments, companions: MakeCompanions) -> None:
@@ -116,13 +151,13 @@ def _load_spec(name: str) -> ServerSpec:
     return SPECS[name]
 
 
-def _companions() -> Sequence[Companion]:
+def _companions(taken: TakenOver | None = None) -> Sequence[Companion]:
     """Start the worker if other agents need it, and the socket on which hooks ask this process for
     briefs."""
     from holdfast.app.briefs.hook_server import serve_briefs
 
     settings = load_settings()
-    asking = serve_briefs(settings)
+    asking = serve_briefs(settings, taken)
     if HomePaths(settings.home).agents_record.exists():
         from holdfast.app.background.worker_start import start_worker_if_due
 
@@ -130,9 +165,26 @@ def _companions() -> Sequence[Companion]:
     return () if asking is None else (asking,)
 
 
-def _lines() -> Iterator[str]:
-    with open(0, encoding="utf-8", errors="replace", newline="\n", closefd=False) as stream:
-        yield from read_lines(stream)
+class _Input(io.RawIOBase):
+    """Standard input, after bytes that were read of it before."""
+
+    def __init__(self, before: bytes) -> None:
+        self._before = before
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        into = memoryview(buffer)
+        part = self._before[: len(into)] or os.read(0, len(into))
+        self._before = self._before[len(part) :]
+        into[: len(part)] = part
+        return len(part)
+
+
+def _lines(before: bytes = b"") -> Iterator[str]:
+    stream = io.BufferedReader(_Input(before))
+    yield from read_lines(io.TextIOWrapper(stream, "utf-8", "replace", newline="\n"))
 
 
 def _stop(number: int, frame: object) -> None:

@@ -1,0 +1,196 @@
+"""The first moments of the server, against the server itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tools.write_first_answers import FILE, text
+
+from holdfast.interfaces.mcp.jsonrpc import PROTOCOL_VERSIONS
+from holdfast.interfaces.mcp.main_spec import SPEC
+from holdfast.interfaces.mcp.server import Server
+from tests.contracts.test_exports import imported_by
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.process  # the product starts the programs
+
+Json = dict[str, Any]
+CLAUDE = {"clientInfo": {"name": "claude-code", "version": "2"}}
+HELLO = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": CLAUDE}
+# What Claude Code asks at the start of a session, and what nobody knows.
+FIRST: list[Json] = [
+    {"id": "probe", "method": "server/discover", "params": {}},
+    *(
+        {"id": n, "method": "initialize", "params": {**CLAUDE, "protocolVersion": version}}
+        for n, version in enumerate((*PROTOCOL_VERSIONS, "1999-01-01", None, 7, []))
+    ),
+    {"method": "notifications/initialized"},
+    {"id": 11, "method": "tools/list"},
+    {"id": 12, "method": "resources/list", "params": {}},
+    {"id": 13, "method": "resources/templates/list"},
+    {"id": 14, "method": "ping"},
+    {"id": 15, "method": "prompts/list" * 20},
+]
+
+
+class Process:
+    """A server in a process of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "mcp"],
+            env={**os.environ, "HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")},
+            cwd=home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, message: Json) -> Json:
+        self.send(json.dumps(message))
+        return self.read()
+
+    def read(self) -> Json:
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(60)
+
+    def is_standing_by(self) -> bool:
+        """Whether nothing but the first moments is loaded: the server has threads."""
+        return psutil.Process(self.process.pid).num_threads() == 1
+
+
+@contextmanager
+def started(home: Path) -> Generator[Process]:
+    server = Process(home)
+    with server.process:
+        try:
+            yield server
+        finally:
+            server.process.kill()
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Iterator[Path]:
+    """The folder of the socket of a home with hooks, with a short name as sockets need it."""
+    folder = Path("/tmp") / f"hf-{tmp_path.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    (tmp_path / "hooks").mkdir()
+    (tmp_path / "hooks" / "inbox").write_text(f"{folder}\n")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def ask_socket(inbox: Path, prompt: str) -> Json:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(60)
+        connection.connect(str(inbox / "ask.sock"))
+        asked = {"v": 1, "op": "goal", "session": "s", "cwd": str(inbox), "prompt": prompt}
+        connection.sendall(json.dumps(asked).encode() + b"\n")
+        return json.loads(connection.recv(100_000))
+
+
+def test_the_prepared_answers_are_those_of_the_server() -> None:
+    assert FILE.read_text("utf-8") == text(), "run `python tools/write_first_answers.py`"
+
+
+def test_standing_by_imports_no_module_that_takes_long() -> None:
+    loaded = imported_by("holdfast.interfaces.mcp.standby")
+    assert not loaded & {"typing", "re", "enum", "json", "socket", "threading", "pathlib"}
+
+
+def test_first_answers_are_the_same_as_from_the_loaded_server(tmp_path: Path) -> None:
+    lines = [json.dumps(message) for message in FIRST]
+    out = io.StringIO()
+    Server(out.write, SPEC).serve([f"{line}\n" for line in lines])
+    with started(tmp_path) as server:
+        for line in lines:
+            server.send(line)
+        told = [server.read() for _ in range(len(FIRST) - 1)]
+        assert server.is_standing_by()
+        assert server.end() == 0
+    assert told == [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_call_is_answered_after_standing_by_and_what_was_sent_with_it(tmp_path: Path) -> None:
+    call = {"name": "memory", "arguments": {"question": "why"}}
+    with started(tmp_path) as server:
+        server.ask(HELLO)
+        lines = [
+            {"id": 1, "method": "tools/call", "params": call},
+            {"id": 2, "method": "ping"},
+        ]
+        server.send("\n".join(map(json.dumps, lines)))
+        told = {one["id"]: one for one in (server.read(), server.read())}
+        assert "Not known" in told[1]["result"]["content"][0]["text"] and told[2]["result"] == {}
+        # The server knows that an agent asks, which said so before it was loaded.
+        assert "structuredContent" not in told[1]["result"]
+        assert server.end() == 0
+
+
+def test_a_message_that_ends_with_the_input_is_answered(tmp_path: Path) -> None:
+    with started(tmp_path) as server:
+        out, _ = server.process.communicate('{"id": 3, "method": "ping"}', 60)
+        assert json.loads(out)["id"] == 3 and server.process.returncode == 0
+
+
+def test_another_client_gets_the_loaded_server_at_once(tmp_path: Path) -> None:
+    with started(tmp_path) as server:
+        server.ask({**HELLO, "params": {"clientInfo": {"name": "cursor"}}})
+        assert not server.is_standing_by()
+
+
+def test_a_hook_is_answered_while_standing_by_and_loads_the_server_for_a_task(
+    tmp_path: Path, inbox: Path
+) -> None:
+    with started(tmp_path) as server:
+        server.ask(HELLO)
+        assert ask_socket(inbox, "Say hello") == {"v": 1, "error": "not loaded"}
+        assert server.is_standing_by()
+        told = ask_socket(inbox, "Please find out why the nightly import of the orders fails now")
+        assert told["id"] == "" and not server.is_standing_by()
+        assert ask_socket(inbox, "Say hello")["id"] == ""
+        assert server.ask({"id": 5, "method": "ping"})["id"] == 5
+        assert server.end() == 0
+    assert list(inbox.iterdir()) == []
+
+
+def test_the_socket_is_removed_by_a_server_that_only_stood_by(tmp_path: Path, inbox: Path) -> None:
+    with started(tmp_path) as server:
+        server.ask(HELLO)
+        assert (inbox / "ask.sock").is_socket()
+        server.process.terminate()
+        assert server.process.wait(60) == 0
+    assert list(inbox.iterdir()) == []
+
+
+def test_a_second_server_leaves_the_socket_to_the_first(tmp_path: Path, inbox: Path) -> None:
+    with started(tmp_path) as first:
+        first.ask(HELLO)
+        with started(tmp_path) as second:
+            second.ask(HELLO)
+            assert second.end() == 0
+        wait_until(lambda: (inbox / "ask.sock").is_socket(), "the socket of the first is there")
+        assert ask_socket(inbox, "Say hello") == {"v": 1, "error": "not loaded"}
