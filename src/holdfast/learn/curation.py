@@ -297,7 +297,7 @@ class Curator:
     def _must_not_be_erased(self, target: Target) -> None:
         log = self._writer.curation.log(target.bank)
         if any(e.target == target.uri and e.action is Action.PURGE for e in log):
-            raise InputError(f"{target.uri} was erased for good.", "Nothing can bring it back.")
+            raise InputError(f"{target.uri} was erased permanently.", "It cannot be restored.")
 
     def _must_be_shown(self, target: Target) -> None:
         if not target.shown:

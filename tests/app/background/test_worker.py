@@ -237,7 +237,7 @@ def test_a_worker_in_a_thread_can_be_asked_to_stop(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("outcome", "text", "status"),
     [
-        (WorkerOutcome(None), "Another worker is at it", 0),
+        (WorkerOutcome(None), "Another worker is running", 0),
         (WorkerOutcome(1, ("embed",), stopped=True), "Not done: embed.", 1),
         (WorkerOutcome(0, stopped=True), "Stopped after 0 passes.", 1),
         (WorkerOutcome(1, more=True), "There is more to do after 1 pass.", 0),

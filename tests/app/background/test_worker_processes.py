@@ -88,7 +88,7 @@ def test_a_second_worker_exits_without_doing_anything(tmp_path: Path) -> None:
     bug_hunt(SESSION).write(tmp_path / "claude" / "projects")
     with take_lease(HomePaths(home)):
         done = run(home, "worker")
-    assert done.returncode == 0 and "Another worker is at it" in done.stdout
+    assert done.returncode == 0 and "Another worker is running" in done.stdout
     assert not (home / "memory.db").exists()
 
 

@@ -36,7 +36,7 @@ def test_concepts_are_listed_and_one_is_shown_completely(home: Path) -> None:
     by_id = read_json(home, "concepts", gauge["uri"], "--bank", "all")
     assert by_id["name"] == "tide gauge readings"
     printed = holdfast(home, "concepts", "tide", "gauge", "--bank", "all").stdout
-    assert "how it came about:" in printed and one["members"][0]["uri"] in printed
+    assert "history:" in printed and one["members"][0]["uri"] in printed
     overview = holdfast(home, "concepts", "--bank", "all").stdout
     assert "crane winch brake\n  3 exchanges · " in overview
 

@@ -109,10 +109,10 @@ def test_a_scrub_counts_what_it_erases_and_never_prints_it(home: Path) -> None:
     assert looked["records"] == {"turn": 1}
     output = run_ok(home, "scrub", SECRET, "--yes")
     assert "1 turn" in output and SECRET not in output
-    assert f"{SESSION}.jsonl (not ours)" in output
+    assert f"{SESSION}.jsonl (not changed)" in output
     held = [path for path in home.rglob("*") if path.is_file() and "claude" not in path.parts]
     assert not [path for path in held if SECRET.encode() in path.read_bytes()]
-    assert "Nothing in the memory holds it" in run_ok(home, "scrub", SECRET, "--yes")
+    assert "No matches in memory" in run_ok(home, "scrub", SECRET, "--yes")
     status = read_json(home, "status", "--bank", "all")["ledger"]
     skipped = sum(status["skipped"].values())
     assert status["lines"] == status["captured"] + skipped + status["failed"] + status["pending"]
@@ -144,11 +144,11 @@ def test_a_purge_names_backups_and_removes_them_on_request(home: Path) -> None:
     with closing(sqlite3.connect(home / "memory.db")) as raw:
         copy = back_up(raw, home / "memory.db", 9)
     output = run_ok(home, "forget", id, "--purge", "--yes")
-    assert "Erased for good: 3 turns" in output and str(copy) in output
+    assert "Erased permanently: 3 turns" in output and str(copy) in output
     assert copy.exists()
     for command in (("show",), ("restore",), ("forget", "--yes")):
         done = holdfast(home, command[0], id, *command[1:])
-        assert done.returncode == 2 and "was erased for good" in done.stderr, command
+        assert done.returncode == 2 and "was erased permanently" in done.stderr, command
     id = exchange(home, "ketch")
     assert "Removed 1 backup" in run_ok(home, "forget", id, "--purge", "--yes", "--backups")
     assert not copy.exists()

@@ -57,7 +57,7 @@ def test_a_disputed_fact_is_decided_and_the_decision_undone(
     listed = json.loads(run(capsys, "review", "--json"))["reviews"]
     assert len(listed) == 1 and len(listed[0]["evidence"]) == 5
     assert "5 deeds went against it" in run(capsys, "review", "list")
-    assert "Besides, 1 question on facts" in run(capsys, "promote", "candidates")
+    assert "Also 1 question on facts" in run(capsys, "promote", "candidates")
     assert "Retired." in run(capsys, "review", "retire", listed[0]["id"][:8], "--yes")
     assert "0 facts in proj." in run(capsys, "facts")
     assert main(["review", "keep", listed[0]["id"], "--yes"]) == 2

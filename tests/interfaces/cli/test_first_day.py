@@ -130,7 +130,7 @@ def test_without_an_action_the_read_only_one_is_run(run: Run) -> None:
 
 def test_empty_results_say_why(run: Run) -> None:
     assert run("undo", "--yes") == (0, "There is nothing to undo.\n")
-    assert run("review") == (0, "Nothing is to be decided.\n")
+    assert run("review") == (0, "Nothing to decide.\n")
     assert "become facts as sessions are read" in run("facts", "--kind", "solution")[1]
 
 
@@ -265,7 +265,7 @@ def test_an_open_failure_is_reported_first(
         ("--verison", "'--verison'.\n  → Did you mean '--version'?"),
         ("digest --month", "'--month'.\n  → See `holdfast digest --help`."),
         ("bank shw", "'shw'.\n  → Did you mean 'show'?"),
-        ("status now", "'holdfast status' does not know what to do with 'now'."),
+        ("status now", "'holdfast status' does not take 'now'."),
         ("show", "Something is missing: URI.\n  → See `holdfast show --help`."),
         (
             "recall tide --limit few",

@@ -76,7 +76,7 @@ def test_a_memory_can_be_exported_and_imported(
     assert status == 0 and "4 imported" in output
     assert "from claude-mem://observation/1" in run("recall", "cloth of sails", "--bank", "yawl")[1]
     status, output = run("import", "holdfast", "out.jsonl")
-    assert "new: nothing" in output and "What was there before" in output
+    assert "new: nothing" in output and "Backup of the memory before" in output
     for given, said in (
         (("export",), "No file is given"),
         (("export", "x", "--since", "soon"), "not a date"),

@@ -137,7 +137,7 @@ def test_the_review_of_facts_mentions_proposed_rules(root: Path) -> None:
     (waiting,) = found["rules"]
     assert found["proposals"] == 1 and (waiting["bank"], waiting["path"]) == ("proj", RULES)
     shown = " ".join(holdfast(root.parent, "review", cwd=root).stdout.split())
-    assert "Besides, 1 proposal to add or drop rules: see `holdfast promote candidates`" in shown
+    assert "Also 1 proposal to add or remove rules: see `holdfast promote candidates`" in shown
     assert f"{waiting['id']} proj: add to {RULES}: {waiting['text']}" in shown
     assert json_of(root, "promote", "candidates")["reviews"] == len(
         json_of(root, "review")["reviews"]

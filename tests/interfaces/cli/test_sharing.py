@@ -133,7 +133,7 @@ def test_a_pull_can_be_shown_listed_and_undone(
     assert [one["text"] for one in output["added"]] == ["The yawl is always painted blue."]
     assert not (tmp_path / "other").exists(), "looking makes nothing"
     status, text = run("pull", str(project))
-    assert status == 0 and "Took in 1 record" in text and "by Ann Ex" in text
+    assert status == 0 and "Imported 1 record" in text and "by Ann Ex" in text
     status, text = run("recall", "what colour is the yawl painted")
     assert "shared · " in text and "team · by Ann Ex on " in text
     (hit,) = read(run, "recall", "what colour is the yawl painted", "--layer", "team")["hits"]

@@ -75,7 +75,7 @@ def test_timeline_accepts_a_query_a_date_and_turns(home: Path) -> None:
 
 def test_timeline_says_what_it_leaves_out(home: Path) -> None:
     undated = holdfast(home, "timeline", "--bank", "boats").stdout
-    assert "2 records without a time left out" in undated and "Nothing of these kinds" in undated
+    assert "2 records without a time left out" in undated and "No records of these kinds" in undated
     nothing = holdfast(home, "timeline", "--query", "zymurgy", "--bank", "proj").stdout
     assert "No results for 'zymurgy' in proj." in nothing and "--bank all" in nothing
 
@@ -105,7 +105,7 @@ def test_find_lists_the_latest_work_first(home: Path) -> None:
 def test_an_empty_result_of_find_suggests_what_to_try(home: Path) -> None:
     done = holdfast(home, "find", "--file", "nope/x.py", "--type", "bugfix", "--bank", "proj")
     said = " ".join(done.stdout.split())
-    assert done.returncode == 0 and "Nothing in proj passes this filter." in said
+    assert done.returncode == 0 and "Nothing in proj matches these filters." in said
     for advice in ("the name alone (x.py)", "fewer filters", "--bank all", "holdfast recall"):
         assert advice in said
     lost = holdfast(home, "find", "--type", "bugfix", cwd=home).stdout

@@ -60,7 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "remember": ("curate.memories:REMEMBER", "store a statement in your own words"),
         "retain": ("curate.memories:RETAIN", "store a text as a memory of a network"),
         "correct": ("curate.records:CORRECT", "replace the text of a record; the old one is kept"),
-        "forget": ("curate.removal:FORGET", "hide a record everywhere, or erase it for good"),
+        "forget": ("curate.removal:FORGET", "hide a record everywhere, or erase it permanently"),
         "restore": ("curate.records:RESTORE", "bring back a forgotten or merged record"),
         "merge": ("curate.records:MERGE", "merge two records that say the same"),
         "entity": ("curate.entity", "merge or split the names of an entity"),

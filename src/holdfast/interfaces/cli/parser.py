@@ -86,8 +86,8 @@ def explain(message: str, program: str, known: dict[str, list[str]]) -> tuple[st
         first = next((word for word in given if word.startswith("-")), given[0])
         if not first.startswith("-"):
             return (
-                f"{program!r} does not know what to do with {first!r}.",
-                f"Text of several words wants quotes. {help}",
+                f"{program!r} does not take {first!r}.",
+                f"Put text of several words in quotes. {help}",
             )
         option = first.partition("=")[0]
         options = [name for name in known if name.startswith("-")]

@@ -90,7 +90,7 @@ def _show(screen: Screen, planned: SendPlan, scope: str) -> None:
     for origin in planned.withdrawn:
         screen.line(f"- {origin}", "red")
     for origin in planned.unchanged:
-        screen.line(f"= {origin} is there in these words already")
+        screen.line(f"= {origin} is already there with this text")
     if planned.added or planned.changed:
         screen.line()
         screen.wrap(

@@ -202,7 +202,7 @@ def _raise_if_hidden(reader: Reader, bank: str | None, named: Uri) -> None:
     last = [e for e in decisions if e.target == name and e.action is not Action.CORRECT][-1:]
     when = f" on {last[0].time[:10]} by {last[0].who}" if last else ""
     if any(e.target == name and e.action is Action.PURGE for e in decisions):
-        raise NotFoundError(f"{name} was erased for good{when}.", "Nothing can bring it back.")
+        raise NotFoundError(f"{name} was erased permanently{when}.", "It cannot be restored.")
     how = f"was merged into {c.into}" if c.into else "was forgotten"
     raise NotFoundError(f"{name} {how}{when}.", f"`holdfast restore {c.id}` brings it back.")
 

@@ -97,7 +97,7 @@ class CurationReader:
         return [curation_state_of(row) for row in found]
 
     def erased_marks(self, bank: str, marks: Sequence[str]) -> set[str]:
-        """Which of these marks belong to something that was erased for good."""
+        """Which of these marks belong to something that was erased permanently."""
         if self._db.one("SELECT 1 FROM erasure_mark WHERE bank = ? LIMIT 1", (bank,)) is None:
             return set()
         found: set[str] = set()

@@ -276,7 +276,7 @@ def test_a_running_server_hands_out_links_that_each_work_once(door: Server) -> N
 def test_the_command_says_that_a_server_runs_already(door: Server) -> None:
     made = run_command(["browse", "--no-open", "--port", str(port_of(door))], door.env)
     assert made.returncode == 0 and f"Open {door.site}/enter?key=" in made.stdout
-    assert "runs already" in made.stdout
+    assert "already running" in made.stdout
 
 
 def test_another_port_is_another_server(door: Server, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_a_rejected_rule_is_remembered_and_not_proposed_again(
     card = page.locator("li.ruling", has_text="Tag a release")
     card.get_by_text("Reject", exact=True).click()
     card.get_by_label("Reason").fill("we tag from anywhere")
-    card.get_by_role("button", name="Reject for good").click()
+    card.get_by_role("button", name="Reject permanently").click()
     expect(page.get_by_role("status")).to_contain_text("Rejected")
     expect(page.locator("li.ruling", has_text="Tag a release")).to_have_count(0)
     page.get_by_text("Rejected, and not proposed again").click()

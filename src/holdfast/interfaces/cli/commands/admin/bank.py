@@ -99,7 +99,9 @@ def _combine(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     names: list[str] = arguments.banks
     if arguments.action == "apart":
         memory.merging.keep_apart(*names)
-        return screen.line(f"{names[0]} and {names[1]} stay two banks; nobody is asked again.")
+        return screen.line(
+            f"{names[0]} and {names[1]} stay separate; merging them will not be proposed again."
+        )
     if arguments.action == "unmerge":
         found = memory.merging.unmerge(names[0])
         line = f"{found.name} ({found.id}) is a bank of its own again."
@@ -109,7 +111,7 @@ def _combine(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
         if not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
         found = memory.merging.merge(one.id, other.id)
-        line = f"{one.name} is in {found.name} now; `holdfast bank unmerge {one.id}` takes it back."
+        line = f"{one.name} is in {found.name} now; `holdfast bank unmerge {one.id}` undoes this."
     if arguments.json:
         screen.json(found)
     else:
@@ -151,7 +153,7 @@ def _traits(d: Disposition) -> str:
 def _print(screen: Screen, bank: Bank) -> None:
     d = bank.disposition
     preset = next((name for name, known in PRESETS.items() if known == d), "")
-    preset = f"as by default and for {preset}" if preset and d == Disposition() else preset
+    preset = f"the default; preset {preset}" if preset and d == Disposition() else preset
     screen.line(f"{screen.paint(bank.name, 'bold')} ({bank.id})")
     screen.line(f"  {_traits(d)}" + (f" ({preset})" if preset else ""))
     screen.item(f"background: {bank.background or 'none'}", "  ")

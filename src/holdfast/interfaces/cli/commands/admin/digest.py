@@ -83,5 +83,5 @@ def _print(screen: Screen, period: PeriodDigest) -> None:
     if period.ignored:
         screen.line()
         screen.wrap(
-            f"{number(period.ignored, 'injected text')} left no trace; see `holdfast worth`."
+            f"{number(period.ignored, 'injected text')} had no effect; see `holdfast worth`."
         )

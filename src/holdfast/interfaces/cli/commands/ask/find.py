@@ -63,7 +63,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 def _print(screen: Screen, found: Found, names: Mapping[str, str], hint: str) -> None:
     if not found.findings:
         everywhere = found.bank == ALL_BANKS
-        screen.line(f"Nothing in {'any bank' if everywhere else found.bank} passes this filter.")
+        screen.line(f"Nothing in {'any bank' if everywhere else found.bank} matches these filters.")
         screen.wrap(hint or _advice(found.filter, everywhere))
         return
     for finding in found.findings:

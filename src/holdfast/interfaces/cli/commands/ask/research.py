@@ -29,7 +29,7 @@ follow one that another process works on, stop it, or read its result.
 `holdfast ask --session mem-…` continues one.
 
 The latest {MAX_SESSIONS} of the last {MAX_AGE_DAYS} days are kept, redacted, readable by you alone.
-Records forgotten since are not shown; when anything is erased for good, all sessions are deleted.
+Records forgotten since are not shown. `forget --purge` and `scrub` delete all sessions.
 
 --json prints one document; with `attach`, one line per step."""
 

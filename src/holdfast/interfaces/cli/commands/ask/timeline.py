@@ -67,7 +67,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
             if anchor not in error.message or not anchor.replace(" ", "").isalpha():
                 raise
             command = f"holdfast timeline --query {shlex.quote(anchor)}"
-            raise InputError(error.message, f"For what is said of it: {command}") from error
+            raise InputError(error.message, f"To search for it: {command}") from error
         names = memory.context.bank_names()
         no_bank = not timeline.events and memory.context.bank_id(arguments.bank) == ""
         hint = memory.context.missing_bank_hint() if no_bank else ""
@@ -95,7 +95,7 @@ def _advice(timeline: Timeline) -> str:
     wider = "" if timeline.bank == ALL_BANKS else " --bank all looks in every bank."
     if timeline.query:
         return f"Try other words, or `holdfast recall` for the nearest misses.{wider}"
-    return f"Nothing of these kinds lies there. Try another --kind, or other numbers.{wider}"
+    return f"No records of these kinds there. Try another --kind, or a larger --before.{wider}"
 
 
 def _print_events(screen: Screen, timeline: Timeline, names: Mapping[str, str]) -> None:

@@ -54,4 +54,4 @@ def run(screen: Screen, arguments: Arguments) -> None:
     else:
         aliases = f", also {', '.join(entity.aliases)}" if entity.aliases else ""
         screen.wrap(f"{entity.name}{aliases}  {uri('entity', entity.id)}")
-        screen.line("`holdfast entity undo` takes it back.")
+        screen.line("`holdfast entity undo` undoes this.")

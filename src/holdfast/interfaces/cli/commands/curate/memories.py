@@ -42,8 +42,8 @@ def _run_retain(screen: Screen, arguments: Arguments) -> None:
         bank = memory.context.bank_name(stored.bank)
         names = memory.opinions.names_in(stored.what)
     sure = f", confidence {stored.confidence:.2f}" if stored.confidence is not None else ""
-    proposed = "" if a.network else " by its words"
-    head = f"Retained in bank {bank} as {stored.network.value}{proposed}{sure}"
+    proposed = "" if a.network else " (by its wording)"
+    head = f"Stored in bank {bank} as {stored.network.value}{proposed}{sure}"
     if a.json:
         return screen.json({**json_shapes.memory_json(stored, bank), "names": names})
     _print(screen, stored, bank, head, False)

@@ -50,7 +50,7 @@ def _announce_correction(screen: Screen, memory: Holdfast, arguments: Arguments)
     target = memory.curation.target(arguments.id)
     screen.wrap(f"{target.uri} will say: {truncate(text, _MAX_ANNOUNCED_CHARACTERS)}")
     return Change(
-        lambda: memory.correct(target.uri, text), "Corrected. `holdfast undo` takes it back."
+        lambda: memory.correct(target.uri, text), "Corrected. `holdfast undo` undoes this."
     )
 
 
@@ -75,7 +75,7 @@ def _announce_merge(screen: Screen, memory: Holdfast, arguments: Arguments) -> C
     screen.line(f"{into.uri} will replace {merged.uri}.")
     return Change(
         lambda: memory.curation.merge(merged.uri, into.uri),
-        f"Merged. `holdfast restore {merged.id[:ID_CHARACTERS]}` takes them apart again.",
+        f"Merged. `holdfast restore {merged.id[:ID_CHARACTERS]}` undoes this.",
     )
 
 

@@ -18,7 +18,7 @@ _PLURALS = {"memory": "memories", "shared memory": "shared memories"}
 
 def _configure_forget(parser: Parser) -> None:
     options.add(parser, "record")
-    parser.flag("--purge", "erase it for good")
+    parser.flag("--purge", "erase it permanently")
     parser.flag("--backups", "with --purge: also delete backups that contain it")
     options.add(parser, "yes")
 
@@ -39,7 +39,7 @@ def _run_forget(screen: Screen, arguments: Arguments) -> None:
     with open_memory(create=False) as memory:
         target = memory.curation.target(arguments.id)
         planned = memory.erasure.plan_purge(target.uri)
-        screen.line(f"This erases {target.uri} for good:")
+        screen.line(f"This erases {target.uri} permanently:")
         _print_planned(screen, planned)
         if confirm.confirm_memory_change(screen, arguments.yes, "Erase it?", False):
             erased = memory.erasure.purge(target.uri)
@@ -70,7 +70,7 @@ def _run_scrub(screen: Screen, arguments: Arguments) -> None:
                 screen.line(confirm.NOTHING_CHANGED)
             return
         if not confirm.confirm_change(
-            screen, arguments.yes, "Erase it for good?", False, "the memory"
+            screen, arguments.yes, "Erase it permanently?", False, "the memory"
         ):
             return
         erased = memory.erasure.scrub(pattern)
@@ -87,7 +87,7 @@ def _run_scrub(screen: Screen, arguments: Arguments) -> None:
 def _print_planned(screen: Screen, planned: Erased) -> None:
     """Print what will be erased, and the files that hold it and are not Holdfast's to change."""
     if planned.nothing:
-        screen.line("Nothing in the memory holds it.")
+        screen.line("No matches in memory.")
     for count in _record_counts(planned):
         screen.line(f"  {count}")
     if planned.events:
@@ -95,9 +95,9 @@ def _print_planned(screen: Screen, planned: Erased) -> None:
     if planned.log_lines:
         screen.line(f"  {number(planned.log_lines, 'line')} of the worker's log")
     for path in planned.copies:
-        screen.line(f"  still holds it: {path} (a backup)")
+        screen.line(f"  still contains it: {path} (a backup)")
     for path in planned.transcripts:
-        screen.line(f"  may still hold it: {path} (not ours)")
+        screen.line(f"  may still contain it: {path} (not changed)")
 
 
 def _record_counts(erased: Erased) -> list[str]:
@@ -110,17 +110,17 @@ def _finish(screen: Screen, erased: Erased, yes: bool, backups: bool) -> None:
     counts = _record_counts(erased)
     counts += [number(erased.events, "event")] if erased.events else []
     counts += [number(erased.log_lines, "log line")] if erased.log_lines else []
-    screen.line(f"Erased for good: {', '.join(counts) or 'nothing'}.")
+    screen.line(f"Erased permanently: {', '.join(counts) or 'nothing'}.")
     if not erased.copies:
         return
     many = number(len(erased.copies), "backup")
     if not backups and not yes and confirm.is_interactive():
-        backups = confirm.ask(f"{many} still hold it. Remove them?", default=False)
+        backups = confirm.ask(f"{many} still contain it. Delete them?", default=False)
     if backups:
         remove_backups(erased, True)
         screen.line(f"Removed {many}.")
     else:
-        screen.line(f"{many} still hold it; --backups removes them:")
+        screen.line(f"{many} still contain it; --backups deletes them:")
         for path in erased.copies:
             screen.line(f"  {path}")
 
@@ -131,7 +131,7 @@ Hide a record everywhere: recall, ask, find, timelines and briefs. With a sessio
 exchanges and digest are hidden; with an exchange, its turns. Summaries are made again without
 them. It stays hidden when transcripts are read again; `restore` or `undo` brings it back.
 
---purge erases it for good instead: from the database with its index and vectors, from the
+--purge erases it permanently instead: from the database with its index and vectors, from the
 journals of hooks, and from prepared briefs. It lists the backups that still contain it.""",
     examples="""\
   holdfast forget 5c1f0a
@@ -142,8 +142,8 @@ journals of hooks, and from prepared briefs. It lists the backups that still con
 
 SCRUB = CommandSpec(
     help="""\
-Erase a secret from the whole memory for good: from every bank, from the database with its index
-and vectors, from the journals of hooks, and from prepared briefs. The records stay, with
+Permanently erase a secret from the whole memory: from every bank, from the database with its
+index and vectors, from the journals of hooks, and from prepared briefs. The records stay, with
 [erased] in its place. Shows how much would be erased, and asks.
 
 The pattern is matched literally; between slashes it is a regular expression. A dash reads it

@@ -48,11 +48,11 @@ def run(screen: Screen, arguments: Arguments) -> None:
         keep = arguments.what == "keep"
         if not arguments.json:
             _print(screen, memory.reader, review)
-        question = "Keep it in force?" if keep else "Take it back?"
+        question = "Keep it?" if keep else "Retract it?"
         if not confirm.confirm_memory_change(screen, arguments.yes, question):
             return
         entry = memory.curation.decide(review, keep)
-    done = f"{'Kept' if keep else 'Retired'}. `holdfast undo` takes that back."
+    done = f"{'Kept' if keep else 'Retired'}. `holdfast undo` undoes this."
     screen.report(arguments.json, {"decided": entry}, done)
 
 
@@ -69,9 +69,9 @@ def _list(screen: Screen, arguments: Arguments) -> None:
             _print(screen, memory.reader, review)
     undecided = sum(not review.decided for review in found)
     summary = f"{number(undecided, 'question')} to decide."
-    screen.line(summary if undecided else "Nothing is to be decided.", "dim")
+    screen.line(summary if undecided else "Nothing to decide.", "dim")
     if rules:
-        head = f"Besides, {number(len(rules), 'proposal')} to add or drop rules: "
+        head = f"Also {number(len(rules), 'proposal')} to add or remove rules: "
         screen.wrap(f"{head}see `holdfast promote candidates` in the project.")
     for one in rules:
         verb = "add to" if one["kind"] == ProposalKind.PROMOTE else "look at"

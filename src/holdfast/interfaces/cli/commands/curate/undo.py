@@ -11,7 +11,7 @@ from holdfast.learn.decision_state import undoable
 
 HELP = """\
 Undo the latest decisions: remember, correct, forget, restore, merge. Everything they changed is
-as before. What was erased for good cannot be brought back."""
+as before. What was erased permanently cannot be brought back."""
 
 EXAMPLES = """\
   holdfast undo

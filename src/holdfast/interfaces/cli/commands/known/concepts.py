@@ -74,7 +74,7 @@ def _print(
     screen: Screen, found: Sequence[Concept], bank: str, names: Mapping[str, str], hint: str
 ) -> None:
     if not found:
-        screen.line(f"No concepts in {bank} yet: nothing there hangs together so far.")
+        screen.line(f"No concepts in {bank} yet.")
         screen.wrap(hint or "They group exchanges that share files, words and names.")
         return
     for concept in found:
@@ -98,7 +98,7 @@ def _print_one(screen: Screen, concept: Concept, found: Trace) -> None:
         if values:
             screen.item(f"{label}: {', '.join(values)}", "  ")
     screen.line(f"  trust: {c.trust.value}")
-    screen.title("how it came about:")
+    screen.title("history:")
     for event in c.history:
         why = f" ({event.why})" if event.why else ""
         screen.item(f"{day(event.time)} {event.what}{why}", "  ")

@@ -39,7 +39,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
 
 
 def _print_state(screen: Screen, result: dict[str, Any]) -> None:
-    patterns = f"{number(result['patterns'], 'pattern')}, {result['ripe']:,} of them ripe"
+    patterns = f"{number(result['patterns'], 'pattern')}, {result['ripe']:,} ready to be proposed"
     screen.line(f"{result['bank']}: {patterns}")
     waiting = result["promotions"] + result["demotions"]
     screen.line(f"  {number(waiting, 'candidate')} waiting, {result['approved']:,} approved")
@@ -55,6 +55,6 @@ def _print_candidates(screen: Screen, result: dict[str, Any]) -> None:
         screen.wrap(one["text"], "  ")
         screen.wrap(one["reason"], "  ")
     if not result["candidates"] and not result.get("written"):
-        screen.line("Nothing waits for anybody.")
+        screen.line("No proposed rules.")
     elif result["candidates"]:
         screen.wrap(result.get("remedy", "Decide with `holdfast promote approve|reject ID`."))

@@ -46,8 +46,8 @@ def _status(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     state = memory.rules.state(arguments.bank)
     name = memory.context.bank_name(memory.context.bank_id(arguments.bank))
     screen.line(f"{name}: {number(state.rules, 'section')} in {number(len(state.files), 'file')}")
-    screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} of them ripe")
-    screen.line(f"  {state.promotions:,} wait to become rules, {state.demotions:,} to be dropped")
+    screen.line(f"  {number(state.patterns, 'pattern')}, {state.ripe:,} ready to be proposed")
+    screen.line(f"  {state.promotions:,} proposed to add, {state.demotions:,} to remove")
     screen.line(f"  {state.approved:,} approved, {state.rejected:,} rejected")
     screen.line(f"  written without asking: {'yes' if memory.settings.promote.automatic else 'no'}")
 
@@ -59,11 +59,11 @@ def _list(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
         return screen.json(memory.teaching.candidates_json(candidates, arguments.bank))
     questions = len(memory.browse.reviews(arguments.bank))
     if not candidates:
-        screen.line("Nothing waits for you.")
+        screen.line("No proposed rules.")
     for candidate in candidates:
         _print(screen, candidate)
     if questions:
-        screen.line(f"Besides, {number(questions, 'question')} on facts: see `holdfast review`.")
+        screen.line(f"Also {number(questions, 'question')} on facts: see `holdfast review`.")
 
 
 def _print(screen: Screen, candidate: Candidate) -> None:
@@ -89,7 +89,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if not a.json:
         screen.line(planned.diff or planned.proposal.reason)
     write = f"Write {planned.proposal.path}?"
-    question = write if planned.diff else "Note that it has had its day?"
+    question = write if planned.diff else "Record that this rule is outdated?"
     if not confirm.confirm_change(screen, a.yes, question, dry_run=False):
         return
     # The file must still be as in the diff that the person agreed to; with --yes nobody saw one.
@@ -98,7 +98,7 @@ def _approve(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
         path = change.path if change else planned.proposal.path
         screen.json({"approved": planned.proposal.id, "path": path, "diff": planned.diff})
     elif change is None:
-        screen.line(f"Noted. Take it out of {planned.proposal.path} by hand.")
+        screen.line(f"Recorded. Remove it from {planned.proposal.path} yourself.")
     else:
         screen.line(f"Written: {change.file}")
 

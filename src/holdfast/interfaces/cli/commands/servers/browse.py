@@ -68,6 +68,6 @@ def run(screen: Screen, arguments: Arguments) -> None:
     )
     running = browse_server.running_server(settings, wanted)
     if running is not None:
-        ready(running, "It is of the server that runs already.")
+        ready(running, "The server was already running.")
     else:
         browse_server.serve(settings, wanted, ready)

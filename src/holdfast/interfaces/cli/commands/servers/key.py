@@ -65,7 +65,7 @@ def _new(screen: Screen, arguments: Arguments) -> None:
         if arguments.json:
             return screen.json({"key": shown, **_key_json(memory, key)})
         screen.line(shown)
-        screen.line("It is shown this once. Keep it where secrets are kept.", "dim")
+        screen.line("It is shown only once. Store it like a password.", "dim")
 
 
 def _list(screen: Screen, as_json: bool) -> None:

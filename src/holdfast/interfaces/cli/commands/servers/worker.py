@@ -72,7 +72,7 @@ def _by_hand(screen: Screen, once: bool) -> int:
 def describe_outcome(outcome: WorkerOutcome) -> tuple[str, int]:
     """What a run came to, for people, and the exit status."""
     if outcome.passes is None:
-        return "Another worker is at it; nothing to do here.", 0
+        return "Another worker is running; nothing to do.", 0
     if outcome.failed:
         failed = ", ".join(outcome.failed)
         return f"Not done: {failed}. `holdfast doctor` looks for the cause.", 1

@@ -162,13 +162,13 @@ def _holdfast(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:
     if arguments.json:
         return screen.json(done)
     if arguments.dry_run:
-        screen.wrap(f"whole: {_counted(Counter(done.header.counts)) or 'nothing'}")
+        screen.wrap(f"The file is complete: {_counted(Counter(done.header.counts)) or 'nothing'}")
         screen.line("Nothing was imported: this was a dry run.")
         return
     screen.wrap(f"new: {_counted(Counter(done.added)) or 'nothing'}")
     screen.wrap(f"known already: {_counted(Counter(done.known)) or 'nothing'}")
     if done.backup:
-        screen.line(f"What was there before: {done.backup}")
+        screen.line(f"Backup of the memory before: {done.backup}")
 
 
 def _conversation(screen: Screen, memory: Holdfast, arguments: Arguments) -> None:

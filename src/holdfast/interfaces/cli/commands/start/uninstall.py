@@ -107,8 +107,8 @@ def _show(
     unread = uninstall.unread_events(paths) if parts else 0
     if unread:
         screen.note(
-            f"{number(unread, 'event')} in the inbox were not read yet and go with it. "
-            "Their words are in the transcripts; `holdfast worker` before this keeps them."
+            f"{number(unread, 'event')} in the inbox were not read yet and would be deleted "
+            "too. To keep them, run `holdfast worker` first. Transcripts are not deleted."
         )
 
 

@@ -45,7 +45,7 @@ def run(screen: Screen, arguments: Arguments) -> None:
     elif target is None:
         screen.line(page.rstrip("\n"))
     if target is not None:
-        question, what = f"Write over {target}?", f"{target}, which is there"
+        question, what = f"Overwrite {target}?", f"{target}, which is there"
         if target.exists() and not confirm.confirm_change(
             screen, arguments.yes, question, False, what, False
         ):

@@ -83,7 +83,7 @@ def _print(screen: Screen, planned: ShareImportPlan, import_uri: str, dry_run: b
     if import_uri:
         many = number(len(planned.added) + len(planned.changed) + len(planned.gone), "record")
         id = import_uri.rpartition("/")[2]
-        screen.wrap(f"Took in {many}. `holdfast pull --undo {id}` takes them back.")
+        screen.wrap(f"Imported {many}. `holdfast pull --undo {id}` undoes this.")
     elif dry_run and not planned.is_empty:
         screen.line("Nothing was changed.")
 

@@ -97,7 +97,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argument
         tested = remotes.check(remote)
     except RemoteRefusedError as error:
         raise InputError(
-            f"{remote.url} was asked, but {error.message}. Nothing was added.",
+            f"{remote.url} cannot be added: {error.message}.",
             "Check the address, and that the key is complete.",
         ) from error
     except RemoteError as error:
@@ -108,7 +108,7 @@ def _add(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argument
         missing = tested.missing if tested else ()
         return screen.json({**added, "problem": problem, "missing": missing})
     listed = ", ".join(here if here == there else f"{here} as {there}" for here, there in banks)
-    screen.wrap(f"{remote.name} is asked from now on for {listed}, and for nothing else.")
+    screen.wrap(f"{remote.name} will be queried for {listed}, and for nothing else.")
     if problem:
         screen.wrap(f"Just now {problem}; `holdfast remote test` tries again.")
     _print_missing(screen, tested)
@@ -151,7 +151,7 @@ def _test(screen: Screen, remotes: Remotes, remote: Remote, as_json: bool) -> No
         tested = remotes.check(remote)
     except RemoteError as error:
         raise RemoteError(
-            f"{remote.name} ({remote.url}) was asked, but {error.message}.",
+            f"{remote.name} ({remote.url}) cannot be queried: {error.message}.",
             error.remedy
             or "Check the address and the key; `holdfast remote remove` and `add` change them.",
         ) from error
@@ -171,14 +171,14 @@ def _remove(screen: Screen, memory: Holdfast, remotes: Remotes, arguments: Argum
     items = memory.reader.outbox.items(remote.name)
     waiting = _counts(items)[OutboxState.WAITING]
     lost = f" {number(waiting, 'record')} would never be sent." if waiting else ""
-    question = f"Forget {remote.name} and its key?{lost}"
+    question = f"Remove {remote.name} and its key?{lost}"
     if not confirm.confirm_change(screen, arguments.yes, question, False, "what is asked", False):
         return
     with memory.store.transaction():
         for item in items:
             memory.store.outbox.drop(item)
     remotes.remove(remote)
-    sentence = f"{remote.name} is asked no more. What was shared there stays there."
+    sentence = f"{remote.name} is no longer queried. Records that you shared there stay there."
     screen.report(arguments.json, {"removed": remote.name}, sentence)
 
 
@@ -194,7 +194,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     for item, ms, problem in found:
         remote = item.remote
         screen.line(f"{screen.paint(remote.name, 'bold')}  {remote.url}")
-        state = f"cannot be asked: {problem}" if problem else f"answers in {ms} ms"
+        state = f"cannot be queried: {problem}" if problem else f"answers in {ms} ms"
         screen.item(state, "  ")
         banks = ", ".join(h if h == t else f"{h} as {t}" for h, t in remote.banks)
         screen.item(f"{number(len(remote.banks), 'bank')}: {banks}", "  ")
@@ -206,7 +206,7 @@ def _list(screen: Screen, memory: Holdfast, remotes: Remotes, as_json: bool) -> 
     if not found:
         screen.line(_NO_SERVER)
     if use == OFF:
-        screen.wrap('They are not asked: remote.use is "off". See docs/remote.md.')
+        screen.wrap('Servers are not queried: remote.use is "off". See docs/remote.md.')
 
 
 def _push(screen: Screen, done: Mapping[str, PushReport], as_json: bool) -> int:

@@ -129,7 +129,7 @@ def _show(screen: Screen, planned: SharePlan) -> None:
     for gone in planned.gone:
         print_shared_record(screen, gone, "-")
     for same in planned.same:
-        screen.line(f"= {uri('shared', same.id)} is shared in these words already")
+        screen.line(f"= {uri('shared', same.id)} is already shared with this text")
     if not planned.is_empty:
         who = f"{planned.person.name} <{planned.person.email}>"
         screen.line()
