@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, cast
 
 from holdfast.app.memory import Holdfast
@@ -85,20 +86,23 @@ class BriefCache:
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[object, Brief]] = {}
+        # Two that want a brief at once make it once.
+        self._making = Lock()
 
     def get(self, memory: Holdfast, bank: str) -> Brief:
         """The brief of a bank by its id."""
         reader, settings = memory.reader, memory.settings
         files = memory_file_stamps(reader, bank)
         state = (reader.generation(), [file_stamp(file) for file in files])
-        known = self._made.get(bank)
-        if known is None or known[0] != state:
-            if len(self._made) >= _MAX_CACHED:
-                self._made.clear()
-            places = HomePaths(settings.home)
-            brief = prepared_brief(memory.store, places, bank, settings.brief)
-            known = self._made[bank] = (state, brief or memory.briefs.session_brief(bank))
-        return known[1]
+        with self._making:
+            known = self._made.get(bank)
+            if known is None or known[0] != state:
+                if len(self._made) >= _MAX_CACHED:
+                    self._made.clear()
+                places = HomePaths(settings.home)
+                brief = prepared_brief(memory.store, places, bank, settings.brief)
+                known = self._made[bank] = (state, brief or memory.briefs.session_brief(bank))
+            return known[1]
 
 
 def next_brief(memory: Holdfast, bank: str, cache: BriefCache | None = None) -> BriefView:

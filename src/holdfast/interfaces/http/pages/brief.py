@@ -3,22 +3,16 @@ stands in it."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
-
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
-from holdfast.app.views.brief_view import next_brief
-from holdfast.errors import HoldfastError
-from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
+from holdfast.app.views.brief_view import BriefCache, next_brief
+from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.bank import Bank
 
 router = APIRouter(prefix="/brief")
-# A task that nothing refers to may be collected before it is done.
-_preparing: set[asyncio.Task[None]] = set()
 
 
 @router.get("")
@@ -38,22 +32,12 @@ async def brief(request: PageRequestDep, bank: str = "", note: str = "") -> HTML
     return request.render("brief.html", title="Brief", note=NOTES.get(note), **shown)
 
 
-def prepare_brief(request: PageRequest) -> None:
-    """Make the brief that this page begins with behind the answer to another page. The first one of
-    a server takes a quarter of a second of processor time, all others a hundredth."""
-
-    def load(memory: Holdfast) -> None:
-        chosen = _latest(memory, memory.reader.banks.all())
-        if chosen is not None:
-            request.briefs.get(memory, chosen.id)
-
-    async def prepare() -> None:
-        with suppress(HoldfastError):
-            await request.pool.read(load)
-
-    task = asyncio.create_task(prepare())
-    _preparing.add(task)
-    task.add_done_callback(_preparing.discard)
+def load_brief(memory: Holdfast, cache: BriefCache) -> None:
+    """Make the brief that this page begins with. The first one of a process takes a quarter of a
+    second of processor time, all others a hundredth."""
+    chosen = _latest(memory, memory.reader.banks.all())
+    if chosen is not None:
+        cache.get(memory, chosen.id)
 
 
 def _latest(memory: Holdfast, banks: list[Bank]) -> Bank | None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.interfaces.http.core.page_urls import page_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
@@ -28,6 +29,7 @@ from holdfast.store.protocol import Reader
 
 router = APIRouter(prefix="/graph")
 
+_HOPS = 2
 _MAX_RECORDS = 8
 _MAX_LINKS = 12
 LINK_TEXTS = {
@@ -46,10 +48,15 @@ _MAX_OF_KIND: dict[LinkKind, int] = dict.fromkeys(
 
 
 def _load_drawing() -> ModuleType:
-    """Import the drawing with NumPy, which only this page needs."""
+    """The module that draws. It imports NumPy, which only this page needs."""
     from holdfast.interfaces.ui import graph_view
 
     return graph_view
+
+
+def prepare_picture(memory: Holdfast) -> None:
+    """Draw the picture that this page begins with; it is remembered."""
+    _load_drawing().draw(_load(memory, "", ALL_BANKS, (), _HOPS)["found"])
 
 
 def _similar_records(memory: Holdfast, bank: str) -> NearestLookup:
@@ -63,9 +70,9 @@ def _similar_records(memory: Holdfast, bank: str) -> NearestLookup:
 async def graph(
     request: PageRequestDep,
     focus: str = "",
-    bank: str = "all",
+    bank: str = ALL_BANKS,
     kind: Annotated[tuple[str, ...], Query()] = (),
-    hops: Annotated[int, Query(ge=1, le=MAX_HOPS)] = 2,
+    hops: Annotated[int, Query(ge=1, le=MAX_HOPS)] = _HOPS,
 ) -> HTMLResponse:
     """Around a focus; without one, the foremost of all."""
     # It reckons with NumPy, which is loaded with the first picture.

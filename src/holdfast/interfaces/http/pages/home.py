@@ -16,7 +16,6 @@ from holdfast.app.status.health import (
 from holdfast.app.status.home_view import WEEKS, HomeView, gather_home
 from holdfast.app.views.last_visit import note_visit
 from holdfast.interfaces.http.core.request_principal import principal
-from holdfast.interfaces.http.pages.brief import prepare_brief
 from holdfast.interfaces.http.pages.page_request import PageRequest, Shown
 from holdfast.interfaces.ui.plots import by_week
 
@@ -47,10 +46,7 @@ async def home_view(request: PageRequest) -> Shown:
             "ago": ago,
         }
 
-    shown = await request.pool.read(load)
-    if not is_refresh:
-        prepare_brief(request)
-    return shown
+    return await request.pool.read(load)
 
 
 def _verdict(memory: Holdfast) -> Verdict:

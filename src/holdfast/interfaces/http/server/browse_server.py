@@ -27,6 +27,7 @@ from holdfast.interfaces.http.auth.guard import GuardRules
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.server.slow_clients import LoopbackProtocol
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
+from holdfast.interfaces.http.server.warm_up import warm_up
 from holdfast.settings import Settings
 
 ADDRESS = "127.0.0.1"
@@ -96,6 +97,8 @@ def serve(settings: Settings, options: BrowseOptions, ready: Callable[[Address],
         serving = await start(server, *listening)
         if server.started:
             ready(address())
+            warming = asyncio.create_task(warm_up(web))
+            serving.add_done_callback(lambda _: warming.cancel())
         while not serving.done():
             await asyncio.sleep(_IDLE_CHECK_S)
             if options.idle_s and time.monotonic() - web.guard.last_request > options.idle_s:

@@ -33,6 +33,7 @@ from holdfast.interfaces.http.server.logs import Log
 from holdfast.interfaces.http.server.request_monitor import MonitorOptions, RequestMonitor
 from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol, RefusedConnections
 from holdfast.interfaces.http.server.sockets import open_socket, start, uvicorn_config
+from holdfast.interfaces.http.server.warm_up import warm_up
 from holdfast.settings import Settings
 from holdfast.version import __version__
 
@@ -177,6 +178,8 @@ async def serve(
             url = _url(options, listening)
             log.write("started", url=url, version=__version__, workers=workers)
             ready(url)
+            warming = asyncio.create_task(warm_up(web))
+            serving.add_done_callback(lambda _: warming.cancel())
         await serving
     finally:
         await _shut_down(pool, log)

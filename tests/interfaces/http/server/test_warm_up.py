@@ -1,0 +1,119 @@
+"""A server loads what first pages need after it listens, and not while it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.server.warm_up import warm_up
+from holdfast.settings import Settings
+from tests.support.http.server import make_home
+
+# In a process of its own, because another test may have loaded the same.
+_FIRST_PAGES = """
+import asyncio, json, sys
+from holdfast.interfaces.http.app import WebApp
+from holdfast.interfaces.http.auth.browser_token import OwnerKeys
+from holdfast.interfaces.http.auth.guard import GuardRules
+from holdfast.interfaces.http.core.memory_pool import MemoryPool
+from holdfast.interfaces.http.server.warm_up import warm_up
+from holdfast.interfaces.ui.render import templates
+from holdfast.settings import load_settings
+
+def loaded():
+    return {*(name for name in sys.modules if name.startswith(("holdfast.interfaces", "numpy"))),
+            *(key[1] for key in templates().cache.keys())}
+
+async def ask(web, path):
+    sent = []
+    async def receive():
+        return {"type": "http.request", "body": b""}
+    async def send(message):
+        sent.append(message)
+    headers = [(b"host", b"here"), (b"authorization", b"Bearer key"),
+        (b"accept", b"text/html")]
+    await web.guard({"type": "http", "method": "GET", "scheme": "http", "path": path,
+        "query_string": b"", "root_path": "", "headers": headers, "client": ("127.0.0.1", 1)},
+        receive, send)
+    return sent[0]["status"]
+
+async def main():
+    web = WebApp(MemoryPool(load_settings()), OwnerKeys("key"), GuardRules())
+    if sys.argv[1] == "warm":
+        await warm_up(web)
+    before = loaded()
+    answers = [await ask(web, path) for path in ("/brief", "/graph")]
+    web.pool.close()
+    print(json.dumps([answers, sorted(loaded() - before)]))
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return make_home(tmp_path_factory.mktemp("warm-up"), embed=False)
+
+
+@pytest.fixture
+def web(env: dict[str, str]) -> Iterator[WebApp]:
+    pool = MemoryPool(Settings(Path(env["HOLDFAST_HOME"]), Path(env["HOLDFAST_HOME"])))
+    yield WebApp(pool, OwnerKeys("key"), GuardRules())
+    pool.close()
+
+
+def _loaded_by_first_pages(env: dict[str, str], how: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_PAGES, how],
+        env=os.environ | env,
+        capture_output=True,
+        check=True,
+    )
+    answers, loaded = json.loads(done.stdout)
+    assert answers == [200, 200]
+    return loaded
+
+
+@pytest.mark.slow
+def test_first_pages_load_nothing_after_the_warm_up(env: dict[str, str]) -> None:
+    assert {"numpy", "brief.html", "graph.html"} <= {*_loaded_by_first_pages(env, "cold")}
+
+    assert _loaded_by_first_pages(env, "warm") == []
+
+
+def test_the_warm_up_waits_while_a_request_runs(web: WebApp) -> None:
+    answered = Event()
+
+    async def use() -> tuple[int, int]:
+        request = asyncio.create_task(web.pool.read_as_owner(lambda _: answered.wait(30)))
+        while not web.pool.is_busy:
+            await asyncio.sleep(0)
+        warming = asyncio.create_task(warm_up(web))
+        await asyncio.wait({warming}, timeout=0.1)
+        meanwhile = len(web.pool.durations_ms["looks"])
+        answered.set()
+        await asyncio.gather(request, warming)
+        return meanwhile, len(web.pool.durations_ms["looks"])
+
+    # Afterwards the request, the brief and the picture of the graph.
+    assert asyncio.run(use()) == (0, 3)
+
+
+def test_a_memory_that_is_not_there_does_not_stop_the_warm_up(tmp_path: Path) -> None:
+    pool = MemoryPool(Settings(tmp_path / "nowhere", tmp_path))
+
+    asyncio.run(warm_up(WebApp(pool, OwnerKeys("key"), GuardRules())))
+
+    pool.close()
