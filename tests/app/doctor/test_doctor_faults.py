@@ -25,6 +25,7 @@ from holdfast.capture.home_paths import HomePaths
 from holdfast.errors import SettingsError
 from holdfast.hosts.claude_code import install
 from holdfast.hosts.claude_code import locations as host
+from holdfast.inference import packaged
 from holdfast.interfaces.cli.main import main
 from holdfast.model.ledgers.failed_tasks import FailedTask
 from holdfast.settings import Settings, load_settings
@@ -303,6 +304,43 @@ def test_a_fault_that_cannot_be_fixed_is_reported_with_a_remedy(fault: str, lab:
 def test_a_missing_model_named_in_the_settings_is_reported(lab: Lab) -> None:
     found = failing_checks(replace(lab.settings, embed_model=str(lab.folder / "no model")))["model"]
     assert "does not exist" in found.sentence and found.fix is None
+
+
+def test_a_named_embedding_model_that_cannot_be_opened_is_reported(lab: Lab) -> None:
+    folder = lab.folder / "broken model"
+    folder.mkdir(exist_ok=True)
+    write(folder / "model.onnx", packaged.EMBEDDER.read_bytes()[:100_000])
+    write(folder / "tokenizer.json", packaged.TOKENIZER.read_bytes())
+    found = failing_checks(replace(lab.settings, embed_model=str(folder)))["model"]
+    assert "cannot be opened" in found.sentence and "choose another model" in found.remedy
+    shutil.copy(packaged.EMBEDDER, folder)
+    assert "model" not in failing_checks(replace(lab.settings, embed_model=str(folder)))
+
+
+def test_a_missing_or_changed_reranker_of_the_package_is_reported(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "reranker" not in failing_checks(lab.settings)
+    for path in (lab.folder / "gone.onnx", write(lab.folder / "cut.onnx", b"\x08\x07")):
+        monkeypatch.setattr(packaged, "RERANKER", path)
+        found = failing_checks(lab.settings)["reranker"]
+        assert f"{path} is missing or differs" in found.sentence
+        assert found.grade is Grade.BROKEN and "Install Holdfast again" in found.remedy
+        assert "reranker" not in failing_checks(replace(lab.settings, rerank_model="none"))
+
+
+def test_a_named_reranker_is_opened_to_see_whether_it_can_be_used(lab: Lab) -> None:
+    path = lab.folder / "reranker.onnx"
+    settings = replace(lab.settings, rerank_model=str(path))
+    found = failing_checks(settings)["reranker"]
+    assert found.sentence == f"There is no {path}." and "Correct the path" in found.remedy
+    write(path, packaged.RERANKER.read_bytes()[:100_000])
+    assert "cannot be opened" in failing_checks(settings)["reranker"].sentence
+    # An embedding model: it opens, and gives a vector where one number is wanted.
+    shutil.copy(packaged.EMBEDDER, path)
+    assert "must give one number" in failing_checks(settings)["reranker"].remedy
+    shutil.copy(packaged.RERANKER, path)
+    assert "reranker" not in failing_checks(settings)
 
 
 def test_a_replaced_memory_is_kept_aside_completely(lab: Lab) -> None:

@@ -10,11 +10,12 @@ from holdfast.app.core.backends import location_of
 from holdfast.app.core.context import utc_now
 from holdfast.app.doctor.check import FIX, Check, DoctorContext, Grade, check_paths, ok
 from holdfast.app.transfer.backup import restore_latest_intact, set_aside_damaged
-from holdfast.errors import StoreCorruptError
+from holdfast.errors import HoldfastError, StoreCorruptError
 from holdfast.inference import packaged
+from holdfast.inference.model_choice import choose_embedder, choose_reranker
 from holdfast.inference.service_choice import detect_service, service_problem
 from holdfast.recall.retrievers.vector_matrix import is_complete
-from holdfast.settings import NO_MODEL
+from holdfast.settings import NO_MODEL, SHIPPED, Settings
 
 _RESTORE_REMEDY = (
     "holdfast doctor --fix restores the latest intact backup, and keeps the damaged file."
@@ -144,9 +145,9 @@ def _vector_search(context: DoctorContext) -> list[Check]:
 
 
 def check_models(context: DoctorContext) -> list[Check]:
-    """Whether the packaged model files are intact, the embedding model of the settings exists, and
-    the model service that they choose can be asked."""
-    return [*_check_embedder(context), _check_service(context)]
+    """Whether the packaged model files are intact, the models of the settings can be used, and the
+    model service that they choose can be asked."""
+    return [_check_embedder(context), _check_reranker(context), _check_service(context)]
 
 
 def _check_service(context: DoctorContext) -> Check:
@@ -167,21 +168,80 @@ def _check_service(context: DoctorContext) -> Check:
     return ok(name, f"{detect_service(models)} is ready.")
 
 
-def _check_embedder(context: DoctorContext) -> list[Check]:
+def _check_embedder(context: DoctorContext) -> Check:
     hashes = {
         packaged.EMBEDDER: packaged.EMBEDDER_SHA256,
         packaged.TOKENIZER: packaged.TOKENIZER_SHA256,
     }
     for path, expected in hashes.items():
         if _sha256(path) != expected:
-            sentence = f"{path} is missing or differs from the released file."
-            remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
-            return [Check("model", Grade.BROKEN, sentence, remedy)]
-    model = context.settings.embed_model
-    if model and model != NO_MODEL and not Path(model).expanduser().is_dir():
+            return _not_as_released("model", path)
+    model, endpoint = context.settings.embed_model, context.settings.embed_endpoint
+    if endpoint or model == NO_MODEL:
+        return ok("model", "The embedding model is intact.")
+    if model and not Path(model).expanduser().is_dir():
         sentence = f"The configured model does not exist: {model}."
-        return [Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")]
-    return [ok("model", "The embedding model is intact.")]
+        return Check("model", Grade.BROKEN, sentence, "Correct embed.model in config.toml.")
+    files = Path(model).expanduser() if model else packaged.EMBEDDER
+    if problem := _embedder_problem(model, _version(files)):
+        return Check("model", Grade.BROKEN, *problem)
+    return ok("model", "The embedding model is intact.")
+
+
+def _check_reranker(context: DoctorContext) -> Check:
+    """Without its file searches still work, in a worse order, and do not report it."""
+    name, model = "reranker", context.settings.rerank_model
+    if model == NO_MODEL:
+        return ok(name, "No reranker is used, as rerank.model says.")
+    shipped = model in ("", SHIPPED)
+    if shipped and _sha256(packaged.RERANKER) != packaged.RERANKER_SHA256:
+        return _not_as_released(name, packaged.RERANKER)
+    file = packaged.RERANKER if shipped else Path(model).expanduser()
+    if problem := _reranker_problem(model, _version(file)):
+        return Check(name, Grade.BROKEN, *problem)
+    return ok(name, "The reranker is intact.")
+
+
+def _not_as_released(name: str, path: Path) -> Check:
+    sentence = f"{path} is missing or differs from the released file."
+    remedy = "Install Holdfast again: pip install --force-reinstall holdfast-memory."
+    return Check(name, Grade.BROKEN, sentence, remedy)
+
+
+Version = tuple[tuple[str, int, int], ...]
+Problem = tuple[str, str]
+
+
+def _version(path: Path) -> Version:
+    """What changes when a file, or a file in a folder, is replaced."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    found = [(file, file.stat()) for file in files if file.is_file()]
+    return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in found)
+
+
+@lru_cache(maxsize=2)
+def _embedder_problem(model: str, version: Version) -> Problem | None:
+    """Why this embedding model cannot be used, and what to do; None if it embeds a text."""
+    try:
+        embedder = choose_embedder(Settings(Path(), Path(), embed_model=model))
+        if embedder is not None:
+            embedder.embed(["a text"])
+    except HoldfastError as error:
+        return error.message, error.remedy
+    return None
+
+
+@lru_cache(maxsize=2)
+def _reranker_problem(model: str, version: Version) -> Problem | None:
+    """Why this reranker cannot be used, and what to do; None if it scores a pair. Opening it takes
+    0.3 s, and ONNX Runtime as long again, so that a server does it once for a version."""
+    try:
+        reranker = choose_reranker(Settings(Path(), Path(), rerank_model=model))
+        if reranker is not None:
+            reranker.score("a question", ["a text"])
+    except HoldfastError as error:
+        return error.message, error.remedy
+    return None
 
 
 def _sha256(path: Path) -> str:
