@@ -204,7 +204,7 @@ _DISK_FULL = (
 # Our texts for errors that the framework raises.
 _FRAMEWORK_TEXTS = {
     (404, "Not Found"): ("There is nothing at this address.", "Search, or choose a place above."),
-    (405, "Method Not Allowed"): ("This address is not asked in this way.", ""),
+    (405, "Method Not Allowed"): ("This address does not accept this method.", ""),
 }
 
 
@@ -282,7 +282,7 @@ def _describe_error(error: Exception) -> Refusal:
         )
         plain = _FRAMEWORK_TEXTS.get((error.status_code, error.detail), (error.detail, ""))
         return Refusal(error.status_code, code, *plain)
-    return Refusal(500, "failed", "Something went wrong.", "`holdfast doctor` may know what.")
+    return Refusal(500, "failed", "Something went wrong.", "Run `holdfast doctor`.")
 
 
 def _validation_errors(error: RequestValidationError, in_words: bool = False) -> str:

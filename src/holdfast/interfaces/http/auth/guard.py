@@ -126,7 +126,7 @@ class GuardRules(NamedTuple):
     @property
     def too_large(self) -> Refusal:
         """The refusal of a body that is too large."""
-        return Refusal(413, "too_large", f"More than {self.max_body_bytes:,} bytes are not taken.")
+        return Refusal(413, "too_large", f"The body is larger than {self.max_body_bytes:,} bytes.")
 
     def takes_cookies(self, host: str) -> bool:
         """Whether browsers sign in under this name."""

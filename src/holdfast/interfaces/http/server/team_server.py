@@ -40,7 +40,7 @@ from holdfast.version import __version__
 _NO_KEY = Refusal(
     401,
     "no_key",
-    "No key that holds was shown.",
+    "No valid key was sent.",
     "Send `Authorization: Bearer` with a key that `holdfast key new` made.",
 )
 _PUBLIC_PATHS = ("/login", "/static/")
