@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import HoldfastError, StoreError, StoreUnavailableError
 from holdfast.model.ledgers.model_calls import ServicePause
 from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import fence_store
@@ -183,6 +183,20 @@ def test_a_role_that_does_not_own_the_tables_is_told_who_can_migrate(
     with pytest.raises(StoreError, match="older version") as raised:
         PostgresStore(member, newer)
     assert "owner's address" in raised.value.remedy
+
+
+def test_a_role_that_may_not_create_the_tables_is_told_who_can(postgres: Server) -> None:
+    empty = postgres.empty_database()
+    role = empty.split("/")[3].split("?")[0] + "_newcomer"
+    postgres.run(empty, f"CREATE ROLE {role} LOGIN")
+    newcomer = empty.replace("postgres@", f"{role}@")
+    with pytest.raises(StoreUnavailableError, match="has no tables yet") as raised:
+        PostgresStore(newcomer)
+    assert "owner's address" in raised.value.remedy
+    # A schema that somebody made for it is enough.
+    postgres.run(empty, f"CREATE SCHEMA holdfast AUTHORIZATION {role}")
+    with closing(PostgresStore(newcomer)) as store:
+        assert seen(store) == []
 
 
 def test_a_key_cannot_create_a_bank_outside_its_permission(postgres: Server, url: str) -> None:

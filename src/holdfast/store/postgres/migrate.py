@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import psycopg
 
-from holdfast.errors import NewerSchemaError, StoreCorruptError, StoreError
+from holdfast.errors import (
+    NewerSchemaError,
+    StoreCorruptError,
+    StoreError,
+    StoreUnavailableError,
+)
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.postgres.errors import is_conflict, is_unavailable, reason, store_error
 from holdfast.store.postgres.nearest import create_half_vectors
@@ -24,6 +29,11 @@ _APPLIED = (
 # programs that do not know of moves refuse to open it too.
 MOVE_IN_PROGRESS = 1_000_000
 _OWNED = "SELECT pg_has_role(current_user, nspowner, 'USAGE') FROM pg_namespace WHERE nspname = %s"
+_MAY_CREATE = (
+    "SELECT coalesce(has_schema_privilege(to_regnamespace(%s)::oid, 'CREATE'), "
+    "has_database_privilege(current_database(), 'CREATE'))"
+)
+_EXISTS = "SELECT to_regnamespace(%s) IS NOT NULL"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtext('holdfast'), hashtext(%s))"
 # Tables without a bank: their rows belong to the bank of the row that a column names.
 _BANK_OF_PARENT = {
@@ -92,13 +102,14 @@ def migrate(connection: PostgresConnection, migrations: Migrations) -> None:
         if create_half_vectors(connection):
             enable_row_security(connection)
         return
-    if version:
-        _check_owned(connection)
+    _check_can_migrate(connection, version)
     with connection.schema_change():
         connection.query(_LOCK, (connection.schema,))
         version = version_of(connection)
         if version == 0:
-            connection.script(f'CREATE SCHEMA IF NOT EXISTS "{connection.schema}"')
+            ((there,),) = connection.query(_EXISTS, (connection.schema,))
+            if not there:  # IF NOT EXISTS asks for the right to create schemas even if it is there
+                connection.script(f'CREATE SCHEMA "{connection.schema}"')
             connection.script("CREATE TABLE migration (number bigint PRIMARY KEY, name text)")
         for number, (name, script) in enumerate(migrations[version:], version + 1):
             _apply(connection, number, name, script)
@@ -123,13 +134,18 @@ def _apply(connection: PostgresConnection, number: int, name: str, script: str) 
     connection.query("INSERT INTO migration VALUES (%s, %s)", (number, name))
 
 
-def _check_owned(connection: PostgresConnection) -> None:
-    """Refuse an upgrade by a role that does not own the tables."""
-    ((owned,),) = connection.query(_OWNED, (connection.schema,))
-    if not owned:
-        raise StoreError(
-            f"The memory at {connection.place} is of an older version, and the role that opens it "
-            "does not own its tables.",
+def _check_can_migrate(connection: PostgresConnection, version: int) -> None:
+    """Refuse to create or upgrade tables as a role that may not. Their owner may be about to do so:
+    a server that starts waits for it, as for a database that is not there yet."""
+    if version:
+        ((allowed,),) = connection.query(_OWNED, (connection.schema,))
+        problem = "is of an older version, and the role that opens it does not own its tables"
+    else:
+        ((allowed,),) = connection.query(_MAY_CREATE, (connection.schema,))
+        problem = "has no tables yet, and the role that opens it may not create them"
+    if not allowed:
+        raise StoreUnavailableError(
+            f"The memory at {connection.place} {problem}.",
             "Run `holdfast status` once with the owner's address, which brings it up to date.",
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.store.postgres.store import PostgresStore
 from tests.e2e.access.plain_client import PlainClient
 from tests.support.command_line import run_command
 from tests.support.http.server import empty_home, read_startup_message
@@ -76,6 +77,29 @@ def test_a_server_waits_for_a_database_that_comes_later(
         assert told["event"] == "waiting" and 50 < told["seconds_left"] <= 60
         assert process.poll() is None
         postgres.start()
+
+        url = read_startup_message(process)["url"]
+
+        assert status_of(url, "/ready") == 200
+
+
+@pytest.mark.slow
+def test_a_server_waits_until_the_owner_has_made_the_tables(
+    postgres: Server, env: dict[str, str], tmp_path: Path
+) -> None:
+    owner = postgres.empty_database()
+    postgres.run(
+        owner,
+        "CREATE ROLE early LOGIN; ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO early; "
+        "ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO early; "
+        "ALTER DEFAULT PRIVILEGES GRANT USAGE ON SEQUENCES TO early",
+    )
+    early = owner.replace("postgres@", "early@")
+    with starting(env | {"HOLDFAST_STORE": early}, tmp_path) as process:
+        assert process.stderr is not None
+        told = json.loads(process.stderr.readline())
+        assert told["event"] == "waiting" and "has no tables yet" in told["problem"]
+        PostgresStore(owner).close()
 
         url = read_startup_message(process)["url"]
 
