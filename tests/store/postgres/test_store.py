@@ -96,6 +96,18 @@ def test_a_store_for_one_bank_sees_no_other(member: tuple[str, str]) -> None:
         assert found(owner, "theirs", "ours") == []
 
 
+def test_connections_that_wrote_more_or_less_agree_on_the_generation(postgres: Server) -> None:
+    url = postgres.database()
+    with closing(PostgresStore(url)) as busy, closing(PostgresStore(url)) as idle:
+        fill(busy, "ours", a_passage("ours", "p1", "raise the anchor"))
+        before = idle.generation()
+        assert busy.generation() == before
+        with busy.transaction():
+            busy.banks.add(a_bank("another"))
+            assert busy.generation() != before == idle.generation()
+        assert busy.generation() == idle.generation() != before
+
+
 def test_the_server_limits_a_store_to_its_principal(member: tuple[str, str]) -> None:
     with closing(PostgresStore(member[1])) as store:
         assert sorted(found(store, None, "anchor")) == ["p1", "p2"]

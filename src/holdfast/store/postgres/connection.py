@@ -274,9 +274,10 @@ class PostgresConnection:
 
 
 def generation(server: PostgresConnection) -> str:
-    """A value that changes with every write, by this connection or another."""
+    """A value that changes with every write, by this connection or another. Only within a
+    transaction, whose writes are not counted yet, does it differ between two connections."""
     ((number,),) = server.query("SELECT number FROM change_counter")
-    return f"{number}.{server.total_changes}"
+    return f"{number}.{server.total_changes}" if server.in_transaction else str(number)
 
 
 def table_sizes(server: PostgresConnection) -> list[TableSize]:
