@@ -29,6 +29,7 @@ class Topic(NamedTuple):
 
     stated: str
     echo: str
+    commit: str
     amended: str
     disputed: str
     about: str
@@ -40,6 +41,7 @@ class Topic(NamedTuple):
 DEPLOY = Topic(
     "From now on we always deploy with {new} from the release branch, never by hand.",
     "Done, we deploy with {new} now.",
+    "Deploy with {new}",
     "We changed our mind: from now on we deploy with {new} from the release branch.",
     "Outdated is the rule about deploying with {old} from the release branch, it is wrong.",
     "the release branch",
@@ -50,6 +52,7 @@ DEPLOY = Topic(
 UPLOAD = Topic(
     "We decided that uploads always go through {new} in the media service.",
     "Done, uploads go through {new} now.",
+    "Put uploads through {new}",
     "We changed our mind: uploads go through {new} in the media service from now on.",
     "Outdated is the rule about uploads through {old} in the media service, it is wrong.",
     "the media service",
@@ -94,18 +97,23 @@ class World:
                 self.sessions += 1
                 self.day += timedelta(days=2)
             else:
-                self.say(topic, topic.stated.format(new=new), topic.echo.format(new=new))
+                self.say(topic, topic.stated, topic.echo, new)
 
-    def say(self, topic: Topic, text: str, echo: str) -> None:
-        """A session in which a person states something and an agent acts on it."""
+    def say(self, topic: Topic, text: str, echo: str, new: str = "") -> None:
+        """A session in which a person states something and an agent acts on it, with a commit if
+        something has a `new` name."""
         self.sessions += 1
         self.day += timedelta(days=1)
         script = Script(f"{self.sessions:08}-0000-4000-8000-000000000001", start=self.day)
-        script.user(f"{text} Please change {topic.file} accordingly.")
+        script.user(f"{text.format(new=new)} Please change {topic.file} accordingly.")
         path = f"/home/dev/proj/{topic.file}"
         script.tool("Edit", "ok", file_path=path, old_string="a", new_string="b")
         script.tool("Bash", "12 passed", command="pytest")
-        script.assistant(echo)
+        if new:
+            subject = topic.commit.format(new=new)
+            told = f"[main 77d0b1e] {subject}"
+            script.tool("Bash", told, command=f'git commit -qam "{subject}"')
+        script.assistant(echo.format(new=new))
         folder = self.memory.settings.home / "claude" / "projects"
         self.memory.ingest(self.memory.ingestion.find([script.write(folder)]))
         self.day += timedelta(days=1)
@@ -126,9 +134,7 @@ class World:
             case "restore":
                 self.restore()
             case "supersede" if facts:
-                new = self.new_name(topic)
-                text = topic.amended.format(new=new)
-                self.say(topic, text, topic.echo.format(new=new))
+                self.say(topic, topic.amended, topic.echo, self.new_name(topic))
             case "retire" if facts:
                 text = topic.disputed.format(old=self.used[topic][-1])
                 self.say(topic, text, "I see, that rule is wrong.")

@@ -15,6 +15,7 @@ from holdfast.model.team import Commit
 from holdfast.model.trust import Status, Trust
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.core.ended_words import EndedWords, read_ended_words
+from holdfast.recall.core.evidence_turns import find_ended
 from holdfast.recall.ranking.hits import correction_note
 from holdfast.refine.core.statement_similarity import (
     says_the_same,
@@ -174,10 +175,10 @@ class WorkItems:
                 known = self._from_exchange(record)
             elif isinstance(record, Commit):
                 suffix = self._correction_suffix("commit", record.id)
-                known = _from_commit(record, suffix, self._ended)
+                known = _from_commit(self._reader, record, suffix, self._ended)
             else:
                 suffix = self._correction_suffix("memory", record.id)
-                known = _from_memory(record, suffix, self._ended)
+                known = _from_memory(self._reader, record, suffix, self._ended)
             self._items[record.id] = known
         return known
 
@@ -349,14 +350,14 @@ def _speaker(turn: Turn, is_subagent: bool) -> str:
     return "an agent" if is_subagent and turn.role is Role.USER else turn.role.value
 
 
-def _from_memory(m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
+def _from_memory(reader: Reader, m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
     who = f"{m.who}, to be remembered{corrected}"
     decides = m.lays_down or (m.network is Network.WORLD and bool(corrected))
     found = DecisionSentence(m.what, _MEMORY_STRENGTH, False, 0, decides)
     decision = _quote(found, who, m.when, uri("memory", m.id))._replace(remembered=decides)
 
     def read() -> Iterable[DecisionQuote]:
-        if m.status not in _ENDED and not ended.find(m.what, m.when):
+        if m.status not in _ENDED and not find_ended(reader, ended, m, m.what):
             yield decision
 
     return WorkItem(
@@ -364,7 +365,7 @@ def _from_memory(m: Memory, corrected: str, ended: EndedWords) -> WorkItem:
     )
 
 
-def _from_commit(c: Commit, corrected: str, ended: EndedWords) -> WorkItem:
+def _from_commit(reader: Reader, c: Commit, corrected: str, ended: EndedWords) -> WorkItem:
     # The subject may state a decision; the body tells why.
     message = f"{c.subject}.\n\n{c.body}" if c.body else c.subject
 
@@ -376,7 +377,7 @@ def _from_commit(c: Commit, corrected: str, ended: EndedWords) -> WorkItem:
     changed = frozenset(map(normalise_path, c.files))
     return WorkItem(
         "commit", c.id, c.time, c.subject, c.trust, read, details=c.body, changed=changed,
-        ended=ended_label(ended.find(c.subject, c.time)),
+        ended=ended_label(find_ended(reader, ended, c, c.subject)),
     )  # fmt: skip
 
 

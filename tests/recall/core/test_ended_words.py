@@ -31,6 +31,14 @@ GUESS = EndedStatement(
 )
 
 
+CACHE = EndedStatement(
+    "s1", 1, 4, "We cache API responses in Redis for six minutes, because that is how often the "
+    "gauge publishes.", SAID, ENDED, EndReason.SUPERSEDED, "", "holdfast://fact/f5",
+    "holdfast://fact/f6", "We no longer cache API responses in Redis: they are a table in SQLite "
+    "now, because after a reboot the missing Redis kept the whole service down.",
+)  # fmt: skip
+
+
 def says(
     ended: EndedStatement, text: str, session: str = "s2", time: str = SAID, seq: int = 1
 ) -> bool:
@@ -70,6 +78,44 @@ def test_what_says_the_same_anywhere_has_ended(ended: EndedStatement, text: str)
     ],
 )
 def test_what_says_something_else_has_not_ended(ended: EndedStatement, text: str) -> None:
+    assert not says(ended, text)
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (CACHE, "Committed “Cache API responses in Redis” in src/cache.py; the tests pass"),
+        (CACHE, "Cache API responses in Redis"),
+        (CACHE, "Completed: the API responses are cached in Redis."),
+        (CACHE, "Next: move the cache of API responses to Redis."),
+        (FLUX, "Committed “Deploy with flux” in deploy/flux.yaml; the tests pass"),
+        (FLUX, "Switched the release branch to flux"),
+        (LIMIT._replace(text="Uploads go through S3.", now="Uploads go through the disk."),
+         "Committed “Put uploads through S3” in src/upload.py"),
+    ],
+)  # fmt: skip
+def test_what_carried_an_ended_decision_out_has_ended(ended: EndedStatement, text: str) -> None:
+    assert says(ended, text)
+    assert not says(ended, text, time=LATER)
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        (CACHE, "Committed “Cache API responses in SQLite” in src/cache.py"),
+        (CACHE, "We decided against a cache of API responses in Redis."),
+        (CACHE, "Sessions are kept in Redis."),
+        (CACHE, "API responses are gzipped."),
+        (FLUX, "The flux capacitor of the demo is painted red."),
+        (FLUX, "Committed “Protect the release branch”"),
+        (FLUX, "Deploy the documentation with flux too, and link it from the start page."),
+        (LIMIT, "Committed “Show uploads in a table”"),
+        (LIMIT, "Exports are limited to 10 rows."),
+    ],
+)
+def test_what_has_only_words_of_an_ended_decision_has_not_ended(
+    ended: EndedStatement, text: str
+) -> None:
     assert not says(ended, text)
 
 

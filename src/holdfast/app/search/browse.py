@@ -14,6 +14,7 @@ from holdfast.model.knowledge import Concept, Fact, FactKind, Kind, Memory, Revi
 from holdfast.model.query import LAYER_BY_KIND, TimelinePosition
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.recall.core.ended_words import read_ended_words
+from holdfast.recall.core.evidence_turns import find_ended
 from holdfast.recall.core.plan import RecallPlan
 from holdfast.recall.lookup.entities import EntityDetails, describe_entity, find_entity
 from holdfast.recall.lookup.filters import Found, find_work, make_filter
@@ -131,7 +132,7 @@ class Browse:
             found += [
                 memory
                 for memory in store.memories.retained(id, limit=limit, kind=kind, only_open=True)
-                if memory.kind is not None and not ended.find(memory.what, memory.when)
+                if memory.kind is not None and not find_ended(store, ended, memory, memory.what)
             ]
         return sorted(found, key=lambda m: (m.when, m.id), reverse=True)[:limit]
 

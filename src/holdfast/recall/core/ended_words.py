@@ -9,6 +9,7 @@ shares too few of their words is not read by sentences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from math import ceil
@@ -22,6 +23,7 @@ from holdfast.language import (
 )
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import EndedSentence, EndedStatement
+from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 
 # A stem ends where forms of a word begin to differ, but for its last letter ("y", "i").
@@ -30,6 +32,12 @@ _CHANGES = (
     "change changed mind minds longer replace replaces supersede superseding update correction "
     "scrap drop switch switched amend revised again"
 )
+# Where a clause ends, and the title that a report of work gives in quotes: "Committed “…” in …".
+_CLAUSE_END = regex(
+    r"[,.;:()—–]|\b(?:because|since|so that|but|instead|rather than|and)\b", re.IGNORECASE
+)
+_AGAINST = regex(r"\b(?:against|instead of|rather than)\b", re.IGNORECASE)
+_TITLE = regex(r"[“\"]([^“”\"]{8,200})[”\"]")
 # In place of a turn: the text sums a session up.
 WHOLE_SESSION = -1
 
@@ -49,6 +57,10 @@ class EndedLimits(NamedTuple):
     # Of the words that only the ended, or only the new statement has, a sentence must have this
     # share to say that one.
     telling_share: float = 0.5
+    # What carries a decision out says a part of it in few words ("Deploy with flux"): this share of
+    # them is in the ended statement, and so many are.
+    part_share: float = 0.8
+    part_words: int = 2
     # A record as a whole has ended if such sentences make up this share of its text.
     share_of_record: float = 0.4
 
@@ -58,14 +70,17 @@ _LIMITS = EndedLimits()
 
 class _Known(NamedTuple):
     """An ended statement with its content words: all of them, those that what holds instead does
-    not have, and those that only that has. `starts` are the beginnings of all of them, of which a
-    text that says it misses `may_miss` at most."""
+    not have, those that only that has, and those that it denies ("we no longer …"). It is
+    `part_negated` if the clause of those that do not hold is. `starts` are the beginnings of all of
+    them, of which a text that says it misses `may_miss` at most."""
 
     statement: EndedStatement
     all: frozenset[str]
     gone: frozenset[str]
     new: frozenset[str]
+    denied: frozenset[str]
     negated: bool
+    part_negated: bool
     starts: tuple[str, ...]
     may_miss: int
 
@@ -93,6 +108,12 @@ class EndedWords:
         known = (_known(one) for one in statements if not as_of or one.ended <= as_of)
         self._known = [one for one in known if one.all]
 
+    def mentions(self, text: str) -> bool:
+        """Whether a text has a word of what ended. Only of such a text it must be known where it
+        was said."""
+        lower = text.lower() if self._known else ""
+        return any(start in lower for one in self._known for start in one.starts)
+
     def of_record(self, uri: str) -> tuple[EndedSentence, ...]:
         """The last end of the words of the record that a decision was about."""
         ends = [one.statement for one in self._known if one.statement.record == uri]
@@ -114,7 +135,8 @@ class EndedWords:
         near = [
             one
             for one in known
-            if (not time or time < one.statement.ended) and _shares_enough(one, whole, place)
+            if (not time or time < one.statement.ended)
+            and (_shares_enough(one, whole, place) or _may_say_part(one, whole))
         ]
         if not near:
             return ()
@@ -151,6 +173,9 @@ def _may_be_said(known: _Known, lower: str, place: _Place) -> bool:
     that it takes to read a text by its stems, and most texts are about something else."""
     if place.is_cut or place.is_in_session(known.statement):
         return not known.starts or any(start in lower for start in known.starts)
+    if known.gone or known.denied:
+        # It may say a part of it.
+        return sum(start in lower for start in known.starts) >= _LIMITS.part_words
     left = known.may_miss
     for start in known.starts:
         if start not in lower:
@@ -166,7 +191,26 @@ def _known(statement: EndedStatement) -> _Known:
     gone = old - now if now else frozenset[str]()
     starts = _starts(old)
     may_miss = len(old) - ceil(_LIMITS.same_share * len(old))
-    return _Known(statement, old, gone, now - old, is_negated(statement.text), starts, may_miss)
+    negated = is_negated(statement.text)
+    denied = _denied(statement) if now and not negated else frozenset[str]()
+    clauses = (c for c in _CLAUSE_END.split(statement.text) if gone & _content(c))
+    part_negated = any(map(is_negated, clauses))
+    return _Known(statement, old, gone, now - old, denied, negated, part_negated, starts, may_miss)
+
+
+def _denied(statement: EndedStatement) -> frozenset[str]:
+    """The content words of the clause in which the new statement denies the ended one: "We no
+    longer cache responses in Redis: …" denies them, though the ended one says more."""
+    old = _content(statement.text)
+    for clause in _CLAUSE_END.split(statement.now):
+        words = _content(clause)
+        if (
+            is_negated(clause)
+            and len(words) >= _LIMITS.part_words
+            and len(words & old) >= _LIMITS.same_share * len(words)
+        ):
+            return words & old
+    return frozenset()
 
 
 def _starts(stems: Iterable[str]) -> tuple[str, ...]:
@@ -187,6 +231,8 @@ def _ending_of(sentence: str, near: Iterable[_Known], place: _Place) -> EndedSta
 
 def _says(sentence: str, stems: frozenset[str], known: _Known, place: _Place) -> bool:
     """Whether a sentence says an ended statement, and not what holds instead."""
+    if known.statement.everywhere and _says_part(sentence, known):
+        return True
     if not _shares_enough(known, stems, place):
         return False
     if known.new and len(known.new & stems) >= _LIMITS.telling_share * len(known.new):
@@ -209,6 +255,31 @@ def _shares_enough(known: _Known, stems: frozenset[str], place: _Place) -> bool:
     if place.is_cut or (is_in_session and place.seq == WHOLE_SESSION):
         return shared >= _LIMITS.summary_share * most
     return (known.statement.everywhere or is_in_session) and shared >= _LIMITS.same_share * most
+
+
+def _may_say_part(known: _Known, stems: frozenset[str]) -> bool:
+    """Whether a text has the words that a part of an ended statement cannot do without."""
+    if known.denied and len(known.denied & stems) >= _LIMITS.same_share * len(known.denied):
+        return True
+    return bool(known.gone) and _names_it(known, stems)
+
+
+def _says_part(sentence: str, known: _Known) -> bool:
+    """Whether a sentence, or the title that it quotes, says a part of an ended statement that no
+    longer holds, and nothing else: what carried a decision out is history with it."""
+    titles = _TITLE.findall(sentence)
+    return any(_is_part(text, known) for text in titles or [sentence])
+
+
+def _is_part(text: str, known: _Known) -> bool:
+    stems = _content(text)
+    if known.new & stems or _AGAINST.search(text) or is_negated(text) != known.part_negated:
+        return False
+    if known.denied and len(known.denied & stems) >= _LIMITS.same_share * len(known.denied):
+        return True
+    shared = len(known.all & stems)
+    is_within = shared >= max(_LIMITS.part_words, _LIMITS.part_share * len(stems))
+    return is_within and bool(known.gone) and _names_it(known, stems)
 
 
 def _names_it(known: _Known, stems: frozenset[str]) -> bool:

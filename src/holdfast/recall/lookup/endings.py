@@ -7,6 +7,7 @@ from typing import cast
 from holdfast.lazy_dataclass import replace
 from holdfast.model.knowledge import EndedSentence, Fact, Memory, Rule
 from holdfast.model.records import Digest, Exchange, Turn
+from holdfast.model.team import Commit
 from holdfast.model.to_json import to_jsonable
 from holdfast.model.trust import ENDED_STATUSES
 from holdfast.model.uris import uri
@@ -16,6 +17,7 @@ from holdfast.recall.core.ended_words import (
     has_ended,
     read_ended_words,
 )
+from holdfast.recall.core.evidence_turns import find_ended
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
@@ -42,6 +44,9 @@ class RecordEndings:
             case Fact():
                 is_ended = record.status in ENDED_STATUSES
                 return words.of_record(uri("fact", record.id)) if is_ended else ()
+            case Memory() | Commit():
+                body = "\n\n".join(_texts(to_jsonable(record))) if text is None else text
+                return find_ended(self._reader, words, record, body)
             case Turn():
                 place = record.seq
             case Exchange():

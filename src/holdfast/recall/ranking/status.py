@@ -19,6 +19,7 @@ from holdfast.model.fact_history import status_change_at
 from holdfast.model.knowledge import Fact, Memory, StatusChange
 from holdfast.model.query import Hit, Passage
 from holdfast.model.records import Digest, Exchange
+from holdfast.model.team import Commit
 from holdfast.model.trust import ENDED_STATUSES, REPLACED_STATUSES, Status
 from holdfast.model.uris import SCHEME, uri
 from holdfast.recall.core.candidates import Candidate, PassageKey, Pool, passage_key
@@ -28,6 +29,7 @@ from holdfast.recall.core.ended_words import (
     has_ended,
     read_ended_words,
 )
+from holdfast.recall.core.evidence_turns import place_of
 from holdfast.recall.core.tuning import DEFAULT_WEIGHTS, RankingWeights
 from holdfast.store.protocol import Reader
 
@@ -77,17 +79,20 @@ def mark_ended(reader: Reader, candidates: Iterable[Candidate], as_of: str = "")
         sessions = (candidate.passage.session for candidate in some)
         words = read_ended_words(reader, bank, sessions, as_of)
         for candidate in some:
-            _mark_ended(candidate, words)
+            _mark_ended(reader, candidate, words)
 
 
-def _mark_ended(candidate: Candidate, words: EndedWords) -> None:
+def _mark_ended(reader: Reader, candidate: Candidate, words: EndedWords) -> None:
     p = candidate.passage
     if p.kind in _OWN_STATUS:
         is_ended = p.status in ENDED_STATUSES
         candidate.ended = words.of_record(uri(p.kind, p.id)) if is_ended else ()
         return
-    place = WHOLE_SESSION if p.kind == "digest" else p.seq
-    candidate.ended = words.find(p.body, p.time, p.session, place)
+    session, place = p.session, WHOLE_SESSION if p.kind == "digest" else p.seq
+    if p.kind == "commit" and words.mentions(p.body):
+        for commit in reader.records.find(p.bank, "commit", p.id, 1):
+            session, place = place_of(reader, commit) if isinstance(commit, Commit) else ("", 0)
+    candidate.ended = words.find(p.body, p.time, session, place)
     if p.status not in ENDED_STATUSES and has_ended(p.body, candidate.ended):
         last = max(candidate.ended, key=lambda one: one.ended)
         candidate.passage = p._replace(status=last.reason.status)

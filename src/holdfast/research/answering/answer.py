@@ -306,9 +306,9 @@ def _choose(
 
     ordered = with_later_first(reader, texts, _later_first(chosen), quote_of)
     if not asked.is_of_problem:
-        ordered = with_changes_first(reader, ordered, accepts, quote_of)
+        ordered = with_changes_first(reader, ordered, accepts, quote_of, statuses.as_of)
     if asked.wants_replies:
-        ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote_of)
+        ordered = with_replies(reader, ordered, asked.asks_why, accepts, quote_of, statuses.as_of)
     # What people wrote into the memory file wins against anything else.
     return sorted(ordered, key=lambda item: not _is_from_memory_file(item.hit))
 

@@ -86,6 +86,7 @@ def with_changes_first(
     chosen: Sequence[Quote],
     accepts: Callable[[Hit], bool],
     quote: Callable[[Hit], Quote],
+    as_of: str = "",
 ) -> list[Quote]:
     """The quotes, those of what was changed since last and marked; what closes the exchange of the
     change before them, if it is about the question and not quoted yet."""
@@ -101,7 +102,7 @@ def with_changes_first(
             changes.setdefault(change.id, (change, item))
     quoted = {exchange_of(reader, item.hit) for item in current}
     for id, (change, item) in changes.items():
-        hit = closing_hit(reader, change, item) if id not in quoted else None
+        hit = closing_hit(reader, change, item, as_of) if id not in quoted else None
         closing = quote(hit) if hit is not None and accepts(hit) else None
         if closing is not None and closing.covered >= MIN_COVERED:
             current.append(closing)

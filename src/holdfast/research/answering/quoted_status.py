@@ -52,7 +52,7 @@ class QuotedStatuses:
 
     def __init__(self, reader: Reader, hits: Sequence[Hit], as_of: str) -> None:
         self._reader = reader
-        self._as_of = as_of
+        self.as_of = as_of
         self._claims: dict[str, list[tuple[frozenset[str], StatusChange]]] = {}
         for hit in hits:
             if hit.kind in ("turn", "exchange", "digest"):
@@ -61,7 +61,7 @@ class QuotedStatuses:
     def _read_claims(self, hit: Hit) -> list[tuple[frozenset[str], StatusChange]]:
         """The stems of a hit's claims that have a status worth a caveat, with that status."""
         claims = self._claims_of(hit)
-        statuses = claim_statuses(self._reader, hit.bank, claims, self._as_of)
+        statuses = claim_statuses(self._reader, hit.bank, claims, self.as_of)
         return [
             (_stems(claim.text), statuses[claim.id])
             for claim in claims

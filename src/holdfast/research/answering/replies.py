@@ -32,6 +32,7 @@ def with_replies(
     asks_why: bool,
     accepts: Callable[[Hit], bool],
     quote: Callable[[Hit], Quote],
+    as_of: str = "",
 ) -> list[Quote]:
     """The quotes, each of the first ones that an exchange did not end with followed by what closes
     that; `quote` makes one of a record, if the question `accepts` it. Where a question `asks_why`,
@@ -41,26 +42,26 @@ def with_replies(
     for place, item in enumerate(chosen):
         order.append(item)
         if place < _COMPLETED and quoted.count(quoted[place]) == 1:
-            reply = _reply_to(reader, item, asks_why)
+            reply = _reply_to(reader, item, asks_why, as_of)
             if reply is not None and accepts(reply):
                 said = quote(_without_repeats(_without_title(reply), item.sentence))
                 order += [said._replace(hit=reply)] if said.covered >= MIN_COVERED else []
     return order[:MAX_CITATIONS]
 
 
-def _reply_to(reader: Reader, item: Quote, asks_why: bool) -> Hit | None:
+def _reply_to(reader: Reader, item: Quote, asks_why: bool, as_of: str) -> Hit | None:
     """The exchange that went on after a quote which does not say what is asked, if its closing
     reply states something."""
     explains = any(relation.how == "causes" for relation in causal_relations(item.sentence))
     is_reason = asks_why and (explains or states_decision(item.sentence))
     exchange = None if is_reason else _exchange_after(reader, item)
-    return closing_hit(reader, exchange, item) if exchange is not None else None
+    return closing_hit(reader, exchange, item, as_of) if exchange is not None else None
 
 
-def closing_hit(reader: Reader, exchange: Exchange, item: Quote) -> Hit | None:
+def closing_hit(reader: Reader, exchange: Exchange, item: Quote, as_of: str = "") -> Hit | None:
     """The hit of an exchange, as good as a quote's, if its closing reply states something."""
-    candidate = Candidate(exchange_passage(exchange), score=item.hit.score, ended=())
-    hit = replace(make_hit(reader, candidate), why=item.hit.why)
+    candidate = Candidate(exchange_passage(exchange), score=item.hit.score)
+    hit = replace(make_hit(reader, candidate, as_of), why=item.hit.why)
     return hit if statements(_without_title(hit)) else None
 
 
