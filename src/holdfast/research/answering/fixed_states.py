@@ -1,9 +1,10 @@
-"""Tells what was wrong before a fix from how things are now.
+"""Tells how things were before a change from how they are now.
 
-A session describes a problem in the words that a question has ("the export button fails with …"),
-then changes that, and reports the change in other words. The description is history from then on:
-it is quoted behind what closes the exchange of the change, and marked. A question about the problem
-itself is answered by it as before.
+A later statement may name what it leaves behind ("Changed from setuptools to Hatchling"); what said
+that before is history. A session also describes a problem in the words that a question has ("the
+export button fails with …"), then changes that, and reports the change in other words. What was so
+before is quoted behind what says how it is since, and marked. A question about the problem itself
+is answered by it as before.
 """
 
 from __future__ import annotations
@@ -39,6 +40,38 @@ _IS_MENDED = regex(
     r"now|was|were|had been|used to)\b",
     re.IGNORECASE,
 )
+
+# What a statement says to be left behind, and that something is about a change at all.
+_OLD = r"(?P<{}>[^\s,.;:()]+(?: [^\s,.;:()]+){{0,3}}?)"
+_LEAVES_BEHIND = regex(
+    r"\b(?:chang|switch|mov|migrat|convert|port)(?:ed|es|e|ing)?\b[^.;]{0,60}?\bfrom "
+    + _OLD.format("source")
+    + r" (?:over )?to\b|\breplac(?:ed|es|ing|e) (?:the |our |its )?"
+    + _OLD.format("replaced")
+    + r" (?:with|by)\b|\b(?:now|switched|moved|changed|migrated)\b[^.;]{0,60}?\b"
+    r"(?:instead of|rather than) (?:the |our |its )?" + _OLD.format("rejected") + r"(?=\W|$)",
+    re.IGNORECASE,
+)
+
+
+def left_behind(sentence: str) -> list[frozenset[str]]:
+    """What a sentence says to be replaced, as content words."""
+    found = _LEAVES_BEHIND.finditer(plain(sentence))
+    stems = (content_stems(one.group(one.lastgroup or 0)) for one in found)
+    return [one for one in stems if one]
+
+
+def is_left_behind(item: Quote, chosen: Sequence[Quote]) -> bool:
+    """Whether a later quote about the same names what a quote says as replaced."""
+    if left_behind(item.sentence):
+        return False
+    stems = content_stems(item.sentence)
+    return any(
+        old <= stems and (stems & content_stems(later.sentence)) - old
+        for later in chosen
+        if later.hit.bank == item.hit.bank and later.hit.time > item.hit.time > ""
+        for old in left_behind(later.sentence)
+    )
 
 
 def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
@@ -95,7 +128,9 @@ def with_changes_first(
     changes: dict[str, tuple[Exchange, Quote]] = {}
     for item in chosen:
         change = change_since(reader, item.hit, item.sentence)
-        if change is None:
+        if is_left_behind(item, chosen):
+            former.append(item._replace(lead=item.lead or LEAD))
+        elif change is None:
             current.append(item)
         else:
             former.append(item._replace(lead=item.lead or LEAD))
