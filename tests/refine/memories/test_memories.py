@@ -114,6 +114,18 @@ def test_a_request_is_not_retained_as_what_was_done(tmp_path: Path) -> None:
         assert not any(one.kind is Kind.OUTCOME for one in all_retained(memory))
 
 
+def test_what_was_done_does_not_end_like_the_question_that_asked_for_it(tmp_path: Path) -> None:
+    script = session_on_day(1)
+    script.user("Can you please add tests for the new tide table check?")
+    edit(script, "tests/test_tides.py")
+    script.tool("Bash", "3 passed", command="pytest")
+    script.assistant("Here you are.")
+    with open_dated_memory(tmp_path) as memory:
+        ingest_and_update(memory, script)
+        (done,) = (one for one in all_retained(memory) if one.kind is Kind.OUTCOME)
+        assert "Added tests for the new tide table check in tests/test_tides.py" in done.what
+
+
 def test_an_error_and_what_ended_it_is_an_observation(tmp_path: Path) -> None:
     script = session_on_day(1)
     script.user("Make the build of the ketch pass again, please.")

@@ -259,7 +259,8 @@ def _describe_change(x: Exchange, turns: Sequence[Turn], commits: Sequence[str])
         is_specific = len(stems(text)) >= _LIMITS.min_sentence_stems and not is_vague(text)
         if is_specific and not text.endswith((":", "…")):
             return truncate(capitalize(text), _LIMITS.max_sentence_chars)
-    first, _, rest = x.title.partition(" ")
+    # A title that asks for it ends in a question mark; what was done does not.
+    first, _, rest = x.title.rstrip("?!. ").partition(" ")
     past = _PAST_TENSE.get(first.lower().rstrip(":"))
     if past and is_vague(f"{past} {rest}"):
         return ""
