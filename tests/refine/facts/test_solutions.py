@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holdfast.app.memory import Holdfast
-from holdfast.model.knowledge import Fact, FactKind
+from holdfast.language import code_names
+from holdfast.model.knowledge import Claim, ClaimKind, Fact, FactKind
+from holdfast.model.trust import Trust
+from holdfast.refine.core.statement_similarity import jaccard, statement_features
+from holdfast.refine.facts.solutions import find_solved_problems
 from tests.support.refine_banks import open_filled
 from tests.support.refine_banks import session_on as session
 from tests.support.transcripts import Script
@@ -108,3 +114,58 @@ def test_the_same_error_in_other_files_is_another_problem_unless_it_is_told_alik
     with open_filled(tmp_path, *alike, *other, last) as memory:
         (fact,) = solutions(memory)
         assert fact.content == CAUSE and fact.attempts == 4
+
+
+_TEXTS = st.lists(
+    st.sampled_from("export invoice rows lock parser tokens cache upload retry a.py b.py".split()),
+    max_size=5,
+).map(" ".join)
+
+
+@st.composite
+def claims_about_problems(draw: st.DrawFn) -> list[Claim]:
+    """Claims in order of time, with few different words, files and errors."""
+    found: list[Claim] = []
+    for n in range(draw(st.integers(1, 14))):
+        kind = draw(st.sampled_from((ClaimKind.SOLUTION, ClaimKind.ATTEMPT)))
+        claim = Claim(
+            "bank", f"c{n:02}", f"s{n}", f"x{n}", "", n, f"2026-09-{n + 1:02}T10:00:00Z", kind,
+            draw(_TEXTS), Trust.ASSISTANT, problem=draw(_TEXTS), attempts=draw(st.integers(0, 3)),
+            signature=draw(st.sampled_from(("", "", "KeyError", "OSError"))),
+            files=tuple(draw(st.lists(st.sampled_from(("x.py", "y.py")), max_size=2))),
+        )  # fmt: skip
+        found.append(claim)
+    return found
+
+
+def is_same_problem(one: Claim, other: Claim) -> bool:
+    """As `docs/facts.md` defines it, by comparing two claims with each other."""
+    named = [{name for name in code_names(c.problem) if "." in name} for c in (one, other)]
+    if all(named) and named[0].isdisjoint(named[1]):
+        return False
+    said = [[statement_features(t).content for t in (c.problem, c.text)] for c in (one, other)]
+    overlap = max(jaccard(a, b) for a in said[0] for b in said[1])
+    shares_files = bool(set(one.files) & set(other.files))
+    if one.signature and other.signature:
+        is_apart = bool(one.files and other.files) and not shares_files
+        return one.signature == other.signature and (not is_apart or overlap >= 0.5)
+    return overlap >= (0.25 if shares_files else 0.5)
+
+
+@settings(max_examples=30)
+@given(claims_about_problems())
+def test_problems_are_grouped_as_by_comparing_every_claim_with_every_other(
+    claims: list[Claim],
+) -> None:
+    groups: list[list[Claim]] = []
+    for claim in claims:
+        group = next((g for g in groups if any(is_same_problem(c, claim) for c in g)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(claim)
+    expected = {c.id: tuple(g[: g.index(c)]) for g in groups for c in g}
+    solved, dropped = find_solved_problems(claims)
+    assert {one.solution.id: one.before for one in solved} == {
+        one.solution.id: expected[one.solution.id] for one in solved
+    }
+    assert len(solved) + dropped == sum(c.kind is ClaimKind.SOLUTION for c in claims)

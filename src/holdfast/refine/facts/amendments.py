@@ -104,6 +104,7 @@ _NUMBERS: dict[str, str] = dict(
 )
 # Other words for a limit, by which people refer to it later ("the upload limit").
 _LIMIT = regex(r"\b(?:at most|no more than|up to(?= \d)|capped at|höchstens)\b", re.IGNORECASE)
+_NO_WORDS = frozenset[str]()
 _FORMAT = regex(r"d{1,2}|m{1,2}|(?:yy){1,2}|h{1,2}")
 # Places of which a statement about one says nothing about another.
 _PLACES = (
@@ -116,13 +117,21 @@ _PLACES = (
 
 class StatementWords(NamedTuple):
     """The content words of a statement, in order; which stand side by side; and the words that
-    place it (`_PLACES`)."""
+    place it (`_PLACES`). The rest is made of these once, because a statement is compared with many
+    others."""
 
     stems: tuple[str, ...]
     before: frozenset[tuple[str, str]]
     places: tuple[frozenset[str], ...]
-    # The words without their order.
+    # The words without their order, and each once in order.
     set: frozenset[str]
+    distinct: tuple[str, ...]
+    # The words that tell something if another statement has them: no digit alone, and no part of a
+    # date's format, which are in many statements.
+    telling: frozenset[str]
+    # By word: the words that stand before it, and those that stand after it.
+    qualifiers: dict[str, frozenset[str]]
+    nouns: dict[str, frozenset[str]]
 
 
 @lru_cache(maxsize=5000)
@@ -140,7 +149,28 @@ def statement_words(text: str) -> StatementWords:
     }
     low = {word for word, _ in found}
     places = tuple(group & low for group in _PLACES)
-    return StatementWords(tuple(content), frozenset(pairs), places, frozenset(content))
+    return StatementWords(
+        tuple(content),
+        frozenset(pairs),
+        places,
+        frozenset(content),
+        tuple(dict.fromkeys(content)),
+        frozenset(w for w in content if not (w.isdigit() and len(w) == 1) and not _is_format(w)),
+        _grouped((other, one) for one, other in pairs),
+        _grouped(pairs),
+    )
+
+
+def _is_format(word: str) -> bool:
+    return bool(_FORMAT.fullmatch(word))
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """The second words of pairs, by the first."""
+    found: dict[str, set[str]] = {}
+    for one, other in pairs:
+        found.setdefault(one, set()).add(other)
+    return {word: frozenset(others) for word, others in found.items()}
 
 
 def _stem(word: str) -> str:
@@ -177,6 +207,7 @@ class WordWeights:
         # Both of two statements have the words they share.
         self._highest = self._rarity(2)
         self._known = {word: self._weight(word) for word in self._count}
+        self._totals: dict[frozenset[str], float] = {}
 
     def _rarity(self, count: int) -> float:
         return math.log(1 + (self._total + 1) / (count + 1))
@@ -188,9 +219,11 @@ class WordWeights:
         """The weight of a word, from 0 to 1."""
         return self._known.get(word, 1.0)
 
-    def total(self, found: Iterable[str]) -> float:
+    def total(self, found: frozenset[str]) -> float:
         """The weight of some words."""
-        return sum(map(self.of, found))
+        if found not in self._totals:
+            self._totals[found] = sum(map(self.of, found))
+        return self._totals[found]
 
 
 def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> float:
@@ -198,10 +231,10 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     or 0 if that is too little."""
     own, older = statement_words(later.text), statement_words(earlier)
     around = statement_words(later.around)
-    all_words = own.set | around.set
+    all_words = _all_words(later.text, later.around)
     if len(older.stems) > _LIMITS.max_words or _is_about_another(own, older):
         return 0.0
-    shared = _shared(own, around, older)
+    shared = _shared(all_words, own if own.before else around, older)
     strength = _weight(shared, older, weights)
     whole = weights.total(older.set)
     names_subject = _names_subject(shared, older)
@@ -226,6 +259,13 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     return strength if is_about and by_itself >= least else 0.0
 
 
+@lru_cache(maxsize=100)
+def _all_words(text: str, around: str) -> frozenset[str]:
+    """The words of a statement and of what was said around it. Cached, because one statement after
+    the other is compared with many."""
+    return statement_words(text).set | statement_words(around).set
+
+
 def _names_subject(shared: frozenset[str], older: StatementWords) -> bool:
     """Whether the first word of a statement is shared, or the second if both name one thing."""
     first, second, *_ = *(word for word in older.stems if not is_value(word)), "", ""
@@ -236,11 +276,16 @@ def moves(later: str, earlier: str, weights: WordWeights) -> bool:
     """Whether a statement gives what an earlier one is about, and nothing else, a new place or
     value: "switch the product images over to webp"."""
     older = statement_words(earlier)
-    for match in _MOVED.finditer(plain(later)):
-        moved = statement_words(match.group(1)).set
+    for moved in _moved(later):
         if moved <= older.set and _weight(moved, older, weights) >= _LIMITS.moved:
             return True
     return False
+
+
+@lru_cache(maxsize=500)
+def _moved(text: str) -> tuple[frozenset[str], ...]:
+    """The words of each thing that a statement moves."""
+    return tuple(statement_words(match.group(1)).set for match in _MOVED.finditer(plain(text)))
 
 
 def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
@@ -250,32 +295,25 @@ def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
     if any(ours and theirs and not ours & theirs for ours, theirs in places):
         return True
     return any(
-        _differ(_beside(one.before, noun, 0), _beside(other.before, noun, 0), one, other)
-        for noun in _THINGS
+        _differ(one.qualifiers[noun], other.qualifiers[noun], one, other)
+        for noun in _THINGS & one.qualifiers.keys() & other.qualifiers.keys()
     )
 
 
-def _shared(own: StatementWords, around: StatementWords, older: StatementWords) -> frozenset[str]:
-    """The words of both statements that name the same thing in both."""
-    # A digit alone, and a part of a date's format, are in many statements.
-    both = (own.set | around.set) & older.set
-    shared = {w for w in both if (len(w) > 1 or not w.isdigit()) and not _FORMAT.fullmatch(w)}
-    near = own if own.before else around
-    return frozenset(word for word in shared if not _differs(word, near, older))
+def _shared(found: frozenset[str], near: StatementWords, older: StatementWords) -> frozenset[str]:
+    """Which of some words an earlier statement has and means the same thing by; `near` tells how
+    they are qualified."""
+    return frozenset(word for word in found & older.telling if not _differs(word, near, older))
 
 
 def _differs(word: str, one: StatementWords, other: StatementWords) -> bool:
     """Whether a word has another qualifier in each of two statements, or another noun after it and
     no qualifier in common."""
-    before = _beside(one.before, word, 0), _beside(other.before, word, 0)
+    before = one.qualifiers.get(word, _NO_WORDS), other.qualifiers.get(word, _NO_WORDS)
     if before[0] & before[1]:
         return False
-    after = _beside(one.before, word, 1), _beside(other.before, word, 1)
+    after = one.nouns.get(word, _NO_WORDS), other.nouns.get(word, _NO_WORDS)
     return _differ(*before, one, other) or _differ(*after, one, other)
-
-
-def _beside(pairs: Iterable[tuple[str, str]], word: str, place: int) -> frozenset[str]:
-    return frozenset(pair[place] for pair in pairs if pair[1 - place] == word)
 
 
 def _differ(
@@ -292,7 +330,7 @@ def _weight(shared: frozenset[str], older: StatementWords, weights: WordWeights)
     """The weight of shared words; the second of two that stand together counts less."""
     total = 0.0
     last = ""
-    for word in dict.fromkeys(older.stems):
+    for word in older.distinct:
         if word in shared:
             is_second = (last, word) in older.before
             total += weights.of(word) * (_LIMITS.second_of_pair if is_second else 1.0)
@@ -314,7 +352,7 @@ def amends(later: str, earlier: str) -> bool:
 def own_strength(text: str, earlier: str, weights: WordWeights) -> float:
     """The weight of the words that two statements share, whatever was said around them."""
     own, older = statement_words(text), statement_words(earlier)
-    return _weight(_shared(own, _NOTHING, older), older, weights)
+    return _weight(_shared(own.set, own, older), older, weights)
 
 
 def says_enough(strength: float) -> bool:
@@ -336,7 +374,7 @@ def names_the_change(later: str, earlier: str) -> bool:
     """Whether a statement names what it changes of another: it gives up words of it, accepts what
     it rejects or the other way round, or sets another value."""
     older = statement_words(earlier).set
-    if _given_up(plain(later)) & older:
+    if _given_up(later) & older:
         return True
     return bool(_flipped(later, earlier)) or _sets_other_value(later, earlier)
 
@@ -346,17 +384,19 @@ def _flipped(later: str, earlier: str) -> frozenset[str]:
     another in one of them only ("never call", "call recordings")."""
     one, other = statement_features(later), statement_features(earlier)
     found = (one.rejected & other.accepted) | (other.rejected & one.accepted)
-    pairs = statement_words(later).before, statement_words(earlier).before
-    return frozenset(w for w in found if len({bool(_beside(p, w, 1)) for p in pairs}) == 1)
+    nouns = statement_words(later).nouns, statement_words(earlier).nouns
+    return frozenset(w for w in found if (w in nouns[0]) == (w in nouns[1]))
 
 
 def gives_up(later: str, earlier: str) -> bool:
     """Whether a statement names as old what another says."""
-    return bool(_given_up(plain(later)) & statement_words(earlier).set)
+    return bool(_given_up(later) & statement_words(earlier).set)
 
 
+@lru_cache(maxsize=500)
 def _given_up(text: str) -> frozenset[str]:
     """The words of what a statement says is over."""
+    text = plain(text)
     clauses = [match.group(1) for match in _OVER_AFTER.finditer(text)]
     clauses += [match.group(1) for match in _OVER_BEFORE.finditer(text)]
     return frozenset(word for clause in clauses for word in statement_words(clause).stems)
@@ -378,7 +418,7 @@ def _sets_other_value(later: str, earlier: str) -> bool:
 def covers(later: str, earlier: str) -> bool:
     """Whether a statement has most words of a short one, and not all: something else is said."""
     older, own = statement_words(earlier), statement_words(later)
-    shared = _shared(own, _NOTHING, older)
+    shared = _shared(own.set, own, older)
     is_most = len(shared) >= _LIMITS.most_of_it * len(older.set)
     return len(older.set) <= _LIMITS.short_words and is_most and not older.set <= own.set
 
@@ -410,7 +450,6 @@ def _measures(text: str) -> frozenset[tuple[str, str]]:
     )
 
 
-_NOTHING = statement_words("")
 # What is given a new place or value.
 _MOVED = regex(
     r"\b(?:switch|move|migrate|convert|change|bump|raise|lower|port)s?\s+(?:over\s+)?"

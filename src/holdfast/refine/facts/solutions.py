@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ class SolutionLimits(NamedTuple):
 
 
 _LIMITS = SolutionLimits()
+# Before a signature among the keys of problems, so that it is no stem.
+_SIGNATURE = "signature "
 # A name with an ending of letters, perhaps with the line that an error is in.
 _FILE_NAME = regex(r"[\w-]+(?:\.[a-z]\w{0,5})+(?::\d+)*")
 
@@ -57,45 +61,89 @@ def find_solved_problems(claims: Iterable[Claim]) -> tuple[list[SolvedProblem], 
     return sorted(kept, key=lambda s: (s.solution.time, s.solution.id)), dropped
 
 
+class _Problem:
+    """What of a claim is compared with others, read once."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.files = frozenset(claim.files)
+        self.named_files = _named_files(claim.problem)
+        # The problem of a solution may be an error line, which says nothing of what was asked: its
+        # explanation does.
+        self.wordings = tuple(
+            statement_features(text).content for text in (claim.problem, claim.text)
+        )
+
+
+class _Groups:
+    """Claims in groups about the same problem. A claim is compared only with claims that have its
+    error signature or one of its rarer stems: others share too little to be about the same."""
+
+    def __init__(self, problems: Iterable[_Problem]) -> None:
+        """`problems` are all that will be added."""
+        self.groups: list[list[_Problem]] = []
+        self._counts = Counter(
+            stem for one in problems for wording in set(one.wordings) for stem in wording
+        )
+        self._numbers: defaultdict[str, set[int]] = defaultdict(set)
+
+    def add(self, problem: _Problem) -> None:
+        """Add a claim to the first group with a claim about the same problem, or to a new one."""
+        keys = self._keys(problem)
+        near = sorted({number for key in keys for number in self._numbers.get(key, ())})
+        same = (n for n in near if any(_same_problem(one, problem) for one in self.groups[n]))
+        number = next(same, len(self.groups))
+        if number == len(self.groups):
+            self.groups.append([])
+        self.groups[number].append(problem)
+        for key in keys:
+            self._numbers[key].add(number)
+
+    def _keys(self, problem: _Problem) -> set[str]:
+        """What two claims about the same problem have in common at least one of. Of a wording the
+        rarest stems, as many as leave too few to reach the lowest overlap without one of them."""
+        keys = {f"{_SIGNATURE}{problem.claim.signature}"} if problem.claim.signature else set[str]()
+        for wording in problem.wordings:
+            rarest = sorted(wording, key=lambda stem: (self._counts[stem], stem))
+            shared = math.ceil(len(rarest) * _LIMITS.word_overlap_with_same_files)
+            keys.update(rarest[: len(rarest) - shared + 1])
+        return keys
+
+
 def _group_by_problem(claims: Iterable[Claim]) -> list[list[Claim]]:
-    groups: list[list[Claim]] = []
-    for claim in claims:
-        if claim.kind not in (ClaimKind.SOLUTION, ClaimKind.ATTEMPT):
-            continue
-        group = next((g for g in groups if any(_same_problem(c, claim) for c in g)), None)
-        if group is None:
-            groups.append(group := [])
-        group.append(claim)
-    return groups
+    problems = [
+        _Problem(claim) for claim in claims if claim.kind in (ClaimKind.SOLUTION, ClaimKind.ATTEMPT)
+    ]
+    found = _Groups(problems)
+    for problem in problems:
+        found.add(problem)
+    return [[problem.claim for problem in group] for group in found.groups]
 
 
-def _same_problem(one: Claim, other: Claim) -> bool:
+def _same_problem(one: _Problem, other: _Problem) -> bool:
     """By error signature if both claims have one, otherwise by words. Problems that name different
     files differ, however alike they are worded; the same error in other files is the same problem
     only if it is told in the same words."""
-    named = _named_files(one.problem), _named_files(other.problem)
-    if all(named) and named[0].isdisjoint(named[1]):
+    if one.named_files and other.named_files and one.named_files.isdisjoint(other.named_files):
         return False
-    is_apart = bool(one.files and other.files) and set(one.files).isdisjoint(other.files)
-    if one.signature and other.signature:
-        is_same = one.signature == other.signature
+    has_same_files = not one.files.isdisjoint(other.files)
+    if one.claim.signature and other.claim.signature:
+        is_apart = bool(one.files and other.files) and not has_same_files
+        is_same = one.claim.signature == other.claim.signature
         return is_same and not (is_apart and _overlap(one, other) < _LIMITS.word_overlap)
-    has_same_files = bool(set(one.files) & set(other.files))
     limit = _LIMITS.word_overlap_with_same_files if has_same_files else _LIMITS.word_overlap
     return _overlap(one, other) >= limit
 
 
-def _named_files(problem: str) -> set[str]:
+def _named_files(problem: str) -> frozenset[str]:
     """The names of the files that a problem names, without their folders."""
     names = (name.rpartition("/")[2].lower() for name in code_names(problem))
-    return {name for name in names if _FILE_NAME.fullmatch(name)}
+    return frozenset(name for name in names if _FILE_NAME.fullmatch(name))
 
 
-def _overlap(one: Claim, other: Claim) -> float:
-    """The share of common stems of two problems. That of a solution may be an error line, which
-    says nothing of what was asked: its explanation does."""
-    said = [[statement_features(t).content for t in (c.problem, c.text)] for c in (one, other)]
-    return max(jaccard(a, b) for a in said[0] for b in said[1])
+def _overlap(one: _Problem, other: _Problem) -> float:
+    """The share of common stems of two problems, of the wordings that share the most."""
+    return max(jaccard(a, b) for a in one.wordings for b in other.wordings)
 
 
 def recurrences(solved: SolvedProblem, claims: Sequence[Claim]) -> list[Claim]:
