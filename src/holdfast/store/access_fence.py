@@ -26,7 +26,7 @@ from holdfast.store.across_tables.derived import DerivedWriter
 from holdfast.store.across_tables.erasure import Eraser
 from holdfast.store.across_tables.lookup import RecordReader
 from holdfast.store.across_tables.overview import OverviewReader
-from holdfast.store.index.passages import Match, PassageReader, PassageWriter
+from holdfast.store.index.passages import LayerLimit, Match, PassageReader, PassageWriter
 from holdfast.store.index.progress import DerivationVersions, StageProgress
 from holdfast.store.index.vectors import VectorReader, VectorWriter
 from holdfast.store.knowledge.concepts import ConceptReader, ConceptWriter
@@ -139,7 +139,9 @@ _UNRESTRICTED = _keys(
     PassageWriter.add_missing_parts,
     VectorReader.models,
     VectorReader.sizes,
+    VectorReader.has_mixed_sizes,
     VectorReader.count_unembedded,
+    VectorReader.unembedded_kinds,
     VectorReader.problem,
     ModelCallLedger.total_spent,
     ModelCallLedger.paused_services,
@@ -446,6 +448,25 @@ class _FencedPart:
             for match in self._part.search(one, *args, **kwargs)
         ]
         return sorted(found, key=lambda match: -match.score)[:limit]
+
+    def _passages_search_each(
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        wanted: Sequence[LayerLimit],
+        since: str = "",
+        until: str = "",
+    ) -> list[list[Match]]:
+        found: list[list[Match]] = [[] for _ in wanted]
+        for one in self._meant_banks(bank):
+            for all, some in zip(
+                found, self._part.search_each(one, terms, wanted, since, until), strict=True
+            ):
+                all += some
+        return [
+            sorted(all, key=lambda match: -match.score)[: one.limit]
+            for all, one in zip(found, wanted, strict=True)
+        ]
 
     def _passages_term_frequencies(self, bank: str | None, terms: Any, most: int) -> list[int]:
         counted = [self._part.term_frequencies(one, terms, most) for one in self._meant_banks(bank)]

@@ -135,9 +135,12 @@ def check_dropped_vectors_can_be_added_again(make_store: MakeStore) -> None:
         with store.transaction():
             store.vectors.put(BANK, MODEL, [("a", 0, b"1234"), ("a", 1, b"12"), ("b", 0, b"1234")])
         expect(store.vectors.sizes(MODEL), [(2, 1), (4, 2)], "vector_sizes")
+        expect(store.vectors.has_mixed_sizes(MODEL), True, "has_mixed_sizes")
         with store.transaction():
             store.vectors.drop(BANK, MODEL, ["a", "unknown"])
         expect(store.vectors.sizes(MODEL), [(4, 1)], "vector_sizes")
+        expect(store.vectors.has_mixed_sizes(MODEL), False, "has_mixed_sizes")
+        expect(store.vectors.has_mixed_sizes("none"), False, "has_mixed_sizes of no vectors")
         expect(_waiting(store), {"p1"}, "unembedded")
 
 
@@ -196,6 +199,8 @@ def check_passages_without_a_vector_are_listed(make_store: MakeStore) -> None:
             store.vectors.count_unembedded(MODEL, ["turn"]),
         ]
         expect(counted, [4, 2], "count_unembedded")
+        kinds = {"turn": 2, "digest": 1, "commit": 1}
+        expect(store.vectors.unembedded_kinds(MODEL), kinds, "unembedded_kinds")
         _embed(store, "a", "b")
         expect(_waiting(store, None), {"o", "c"}, "unembedded")
         expect(store.vectors.count_unembedded(MODEL), 2, "count_unembedded")

@@ -327,7 +327,7 @@ def needs_embedding(reader: Reader, settings: Settings) -> bool:
         if not _may_be_model_of(name, settings):
             return True
     waiting = reader.vectors.count_unembedded(name, kinds) > 0
-    return waiting or any(m != name for m in models) or len(reader.vectors.sizes(name)) > 1
+    return waiting or any(m != name for m in models) or reader.vectors.has_mixed_sizes(name)
 
 
 def _may_be_model_of(name: str, settings: Settings) -> bool:

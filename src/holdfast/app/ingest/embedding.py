@@ -43,7 +43,8 @@ def embed(
     store.vectors.index(name)
     drop_damaged_vectors(store, name, dimension, matrices)
     all_kinds = (*EMBEDDED_FIRST, *EMBEDDED_LATER)
-    total = store.vectors.count_unembedded(name, all_kinds)
+    missing = store.vectors.unembedded_kinds(name)
+    total = sum(missing.get(kind, 0) for kind in all_kinds)
     others = [model for model, _ in store.vectors.models() if model != name]
     if not total and not others:
         return 0
@@ -55,6 +56,8 @@ def embed(
         (EMBEDDED_FIRST, None),
         *(((kind,), turns_for) for kind in EMBEDDED_LATER),
     ):
+        if missing.keys().isdisjoint(kinds):
+            continue
 
         def report(count: int, before: int = done) -> None:
             on_progress(before + count, total)

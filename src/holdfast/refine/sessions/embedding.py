@@ -71,9 +71,13 @@ def embed_pending(
     until = None if timeout_s is None else monotonic() + timeout_s
     workers = workers or EmbeddingWorkers(NoExecutor())
     done = 0
+    missing = writer.vectors.unembedded_kinds(embedder.name)
     for kind in kinds:
-        limit = _BATCH
-        while listed := writer.vectors.unembedded(embedder.name, (kind,), limit):
+        limit, is_last = _BATCH, kind not in missing
+        while not is_last:
+            listed = writer.vectors.unembedded(embedder.name, (kind,), limit)
+            # Looking once more takes as long, however few there are.
+            is_last = len(listed) < limit
             limit = _next_list_size(listed)
             # Passages with the same text share a vector.
             copies = Counter((p.bank, p.hash) for p in listed)
@@ -90,7 +94,7 @@ def embed_pending(
 
 def _next_list_size(listed: Sequence[Passage]) -> int:
     """How many passages to list next, if they are as long as these."""
-    mean = sum(len(p.body) + len(p.context) for p in listed) // len(listed) + 1
+    mean = sum(len(p.body) + len(p.context) for p in listed) // max(1, len(listed)) + 1
     return min(_MAX_LISTED, max(_BATCH, _MAX_LISTED_CHARACTERS // mean))
 
 

@@ -34,11 +34,14 @@ class VectorSpan(NamedTuple):
 def _has_no_vector(model: str, kinds: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The condition that a passage has no vector yet, and its values."""
     among = f"kind IN ({placeholders_for(kinds)}) AND " if kinds else ""
+    # Apart from the other conditions, the index over hashes is enough to find the few that are
+    # missing. Otherwise every passage is read with its text: 129 ms instead of 57 at 62,000.
     missing = (
+        "SELECT number FROM passage WHERE hash <> '' AND "
         "NOT EXISTS (SELECT 1 FROM vector WHERE vector.bank = passage.bank "
         "AND vector.model = ? AND vector.hash = passage.hash)"
     )
-    return f"{among}hash <> '' AND {missing}", (*kinds, model)
+    return f"{among}number IN ({missing})", (*kinds, model)
 
 
 class VectorIndex(Protocol):
@@ -180,6 +183,15 @@ class VectorReader:
         row = self._db.one(f"SELECT count(*) FROM passage WHERE {missing_vector}", values)
         return row[0] if row else 0
 
+    def unembedded_kinds(self, model: str) -> dict[str, int]:
+        """How many passages of each kind have no vector of the model yet; without those kinds of
+        which all have one."""
+        missing_vector, values = _has_no_vector(model, ())
+        found = self._db.all(
+            f"SELECT kind, count(*) FROM passage WHERE {missing_vector} GROUP BY kind", values
+        )
+        return dict(found)
+
     def models(self) -> list[tuple[str, int]]:
         """The models that there are vectors of, and how many of each."""
         found = self._db.all(
@@ -196,6 +208,14 @@ class VectorReader:
             (model,),
         )
         return [(size, count) for size, count in found]
+
+    def has_mixed_sizes(self, model: str) -> bool:
+        """Whether the vectors of a model differ in size. A quarter of the time that `sizes` takes,
+        which counts them."""
+        row = self._db.one(
+            "SELECT min(length(data)), max(length(data)) FROM vector WHERE model = ?", (model,)
+        )
+        return bool(row) and row[0] != row[1]
 
     def bank_model(self, bank: str) -> str:
         """The model of most vectors of a bank's exchanges and memories; "" if there are none."""
