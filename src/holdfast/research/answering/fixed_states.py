@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from holdfast.language import content_stems, describes_failure, plain
+from holdfast.language import content_stems, plain
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import Hit
 from holdfast.model.records import Exchange, Outcome
+from holdfast.refine.core.problem_states import describes_problem
 from holdfast.regex import regex
 from holdfast.research.answering.confidence import exchange_of, turn_of
 from holdfast.research.answering.quoting import MAX_CITATIONS, Quote
@@ -28,19 +29,6 @@ LEAD = "before it was changed: "
 PUSHED_BACK = 0.6
 # A later exchange of the session is about the same if it shares so many words with the description.
 _SHARED_STEMS = 2
-# Says how something is; what it was, or that it is mended, needs no mark.
-_IS_SO = regex(
-    r"\b(?:is|are|does(?:n['’]t| not)?|do(?:n['’]t| not)|fails?|crashes|hangs|breaks|leaks|throws?|"
-    r"raises?|returns?|shows?|gets?|keeps?|cannot|can['’]?t|still|missing|has|have|goes|stays|"
-    r"says?|gives?|times out)\b",
-    re.IGNORECASE,
-)
-_IS_MENDED = regex(
-    r"\b(?:fix(?:ed|es)|solved|resolved|repaired|mended|corrected|no longer|any ?more|instead|"
-    r"now|was|were|had been|used to)\b",
-    re.IGNORECASE,
-)
-
 # What a statement says to be left behind, and that something is about a change at all.
 _OLD = r"(?P<{}>[^\s,.;:()]+(?: [^\s,.;:()]+){{0,3}}?)"
 _LEAVES_BEHIND = regex(
@@ -78,7 +66,7 @@ def change_since(reader: Reader, hit: Hit, sentence: str) -> Exchange | None:
     """The exchange that changed what a sentence of a hit describes as wrong; None if none did, or
     if it describes nothing of the kind."""
     words = plain(sentence)
-    if not describes_failure(words) or not _IS_SO.search(words) or _IS_MENDED.search(words):
+    if not describes_problem(words):
         return None
     place = _place(reader, hit, words)
     if place is None:
