@@ -11,6 +11,7 @@ from holdfast.model.graph import (
     ProvenAlias,
     SpellingSource,
 )
+from holdfast.model.knowledge import Memory
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity
 from holdfast.store.protocol import Store
@@ -20,6 +21,7 @@ from tests.store.conformance.samples import (
     OTHER,
     SESSION,
     MakeStore,
+    a_commit,
     a_passage,
     an_exchange,
     expect,
@@ -178,3 +180,19 @@ def check_graph_rows_are_removed_with_their_records(make_store: MakeStore) -> No
             store.derived.drop_all()
         expect(store.graph.entities(None), [], "entities after all is dropped")
         expect(store.progress.banks_behind("entities", 1), [BANK], "who is behind then")
+
+
+def check_hashes_outside_sessions_are_of_commits_and_remembered_texts(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store, store.transaction():
+        remembered = Memory(BANK, "m1", "We anchor at noon.", NOON)
+        store.memories.put_remembered(remembered)
+        store.passages.replace(remembered, a_passage("m1", "noon", BANK, "memory", ""))
+        for bank in (BANK, OTHER):
+            commit, passage = a_commit("c1", "anchor", bank)
+            store.git.put_commits([(commit, passage._replace(hash=f"hash in {bank}"))])
+        store.passages.add([a_passage("m2", "of a session", BANK, "memory", "")])
+        hash = a_passage("m1", "noon", BANK, "memory", "").hash
+        found = [("commit", "c1", f"hash in {BANK}"), ("memory", "m1", hash)]
+        expect(store.graph.hashes_outside_sessions(BANK), found, "hashes_outside_sessions")

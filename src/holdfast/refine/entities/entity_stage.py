@@ -143,10 +143,7 @@ def _names_from_model(writer: Writer, exchange: Exchange, turns: Sequence[Turn])
 def _other_nodes(writer: Writer, bank: str, known: dict[_RecordKey, str]) -> Iterator[_ReadRecord]:
     """The visible commits and remembered texts, in their current words. Facts, concepts and
     opinions are left out: they mention nothing that the records they are made of do not."""
-    remembered = {memory.id for memory in writer.memories.remembered_uncurated(bank)}
-    for kind, id, _, hash in writer.graph.passage_hashes(bank):
-        if kind != "commit" and not (kind == "memory" and id in remembered):
-            continue
+    for kind, id, hash in writer.graph.hashes_outside_sessions(bank):
         node, stamp = None, _stamp(hash)
         if known.get((kind, id)) != stamp:
             record = next(iter(writer.records.find(bank, kind, id, 1)), None)

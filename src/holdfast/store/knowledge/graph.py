@@ -326,14 +326,18 @@ class GraphWriter(GraphReader):
         )
         return {(kind, id): hash for kind, id, hash in found}
 
-    def passage_hashes(self, bank: str) -> list[tuple[str, str, str, str]]:
-        """Kind, id, time and hash of every passage that is in no session."""
+    def hashes_outside_sessions(self, bank: str) -> list[tuple[str, str, str]]:
+        """Kind, id and hash of the passages of commits and of remembered texts. Memories of
+        sessions, of which there are many more, are not read."""
         found = self._db.all(
-            "SELECT kind, id, time, hash FROM passage WHERE bank = ? AND session = '' "
+            "SELECT kind, id, hash FROM passage WHERE bank = ? AND kind = 'commit' "
+            "UNION ALL SELECT passage.kind, passage.id, passage.hash FROM remembered_memory "
+            "JOIN passage ON passage.bank = remembered_memory.bank AND passage.kind = 'memory' "
+            "AND passage.id = remembered_memory.id WHERE remembered_memory.bank = ? "
             "ORDER BY kind, id",
-            (bank,),
+            (bank, bank),
         )
-        return [tuple(row) for row in found]  # pyright: ignore[reportReturnType]
+        return [(kind, id, hash) for kind, id, hash in found]
 
     def put_nodes(self, bank: str, nodes: Iterable[Node]) -> None:
         """Add records with their mentions, each in place of its earlier version."""
