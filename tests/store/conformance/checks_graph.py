@@ -11,7 +11,8 @@ from holdfast.model.graph import (
     ProvenAlias,
     SpellingSource,
 )
-from holdfast.model.knowledge import Memory
+from holdfast.model.knowledge import Memory, Network
+from holdfast.model.trust import Trust
 from holdfast.store.across_tables.erasure import Erasure
 from holdfast.store.knowledge.graph import DatedAlias, ResolvedEntity
 from holdfast.store.protocol import Store
@@ -186,7 +187,7 @@ def check_hashes_outside_sessions_are_of_commits_and_remembered_texts(
     make_store: MakeStore,
 ) -> None:
     with prepared(make_store) as store, store.transaction():
-        remembered = Memory(BANK, "m1", "We anchor at noon.", NOON)
+        remembered = Memory(BANK, "m1", Network.WORLD, "Anchor at noon.", Trust.USER, when=NOON)
         store.memories.put_remembered(remembered)
         store.passages.replace(remembered, a_passage("m1", "noon", BANK, "memory", ""))
         for bank in (BANK, OTHER):
