@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
-from holdfast.refine.distil.features import find_candidates
+from holdfast.refine.distil.features import Candidate, find_candidates
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.lasting import may_last
+from holdfast.refine.distil.overtaken import LaterWork
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
     SECOND_LOOK,
@@ -59,22 +60,34 @@ def distil(
     a session that has many; words alone choose where there is none."""
     utterances = find_utterances(turns, whole)
     scored = selector.score(utterances, find_candidates(utterances))
-    best = best_lasting(scored, utterances) if embed is not None else []
+    later = LaterWork(whole or turns)
+    best = best_lasting(scored, utterances, later) if embed is not None else []
     if embed is not None and len(best) > SECOND_LOOK.few:
         limits = LIMITS_BY_VECTORS
         lasting = look_again(selector.weights, best, utterances, embed)
     else:
         likely = (one for one in scored if one.score >= limits.threshold)
-        lasting = [one for one in likely if may_last(one.candidate, utterances)]
+        lasting = [one for one in likely if _holds(one.candidate, utterances, later)]
     of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in lasting]
     return [_distilled(one, utterances, context) for one in select(of_kinds, limits)]
 
 
-def best_lasting(scored: Sequence[Scored], utterances: Sequence[Utterance]) -> list[Scored]:
-    """The statements that say something and get a second look, best first."""
+def best_lasting(
+    scored: Sequence[Scored], utterances: Sequence[Utterance], later: LaterWork | None = None
+) -> list[Scored]:
+    """The statements that say something and get a second look, best first. `later` is what happened
+    in the session; without it, what was said in it."""
+    later = later or LaterWork([utterance.turn for utterance in utterances])
     ordered = sorted(scored, key=lambda s: (-s.score, s.candidate.utterance))
-    lasting = (one for one in ordered if may_last(one.candidate, utterances))
+    lasting = (one for one in ordered if _holds(one.candidate, utterances, later))
     return list(islice(lasting, SECOND_LOOK.best))
+
+
+def _holds(candidate: Candidate, utterances: Sequence[Utterance], later: LaterWork) -> bool:
+    """Whether a statement says something that was still so when its session ended."""
+    if not may_last(candidate, utterances):
+        return False
+    return not later.overtakes(candidate.statement, utterances[candidate.utterance])
 
 
 def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:

@@ -13,6 +13,7 @@ from holdfast.model.knowledge import Kind
 from holdfast.refine.core.written_messages import COMMITTED, PULL_REQUEST
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import PLANNED, Place, Utterance
+from holdfast.refine.facts import hypotheses
 from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.regex import regex
 
@@ -40,11 +41,14 @@ _OPEN_LEAD = regex(
     r"not (?:yet )?(?:done|included))\b",
     re.IGNORECASE,
 )
+_REASON = (
+    r"root cause|\bbecause\b|caused by|due to|turn(?:s|ed) out|\btrap\b|gotcha|"
+    r"the (?:real |actual )?(?:bug|issue|problem|culprit|cause) (?:is|was)"
+)
+_EXPLAINS = regex(_REASON, re.IGNORECASE)
+# What also makes a lesson: how something fails.
 _CAUSE = regex(
-    r"root cause|\bbecause\b|caused by|due to|turn(?:s|ed) out|\bcrash|\btrap\b|gotcha|"
-    r"the (?:real |actual )?(?:bug|issue|problem|culprit|cause) (?:is|was)|"
-    r"fail(?:s|ed|ing) (?:when|with|because|on)|does(?:n['’]t| not) work",
-    re.IGNORECASE,
+    _REASON + r"|\bcrash|fail(?:s|ed|ing) (?:when|with|on)|does(?:n['’]t| not) work", re.IGNORECASE
 )
 _CAUSE_LEAD = regex(r"cause|problem|bug|why", re.IGNORECASE)
 _BINDING = regex(
@@ -71,6 +75,8 @@ _DOES = regex(
     r"convert|split|keep|stop|prevent|ensure|avoid|import)s?\b",
     re.IGNORECASE,
 )
+# A name before what is done: "Change B: Rewrite the parser".
+_LABEL = regex(r"^\W*[\w .()/-]{2,40}[:—–] ")
 _CHOICE = regex(
     r"\b(?:decid\w*|decisions?|cho(?:se|sen)|(?:go|going|went|stick|sticking) with|agreed|opted|"
     r"settled on|by design|deliberate\w*|intentional\w*|prefer(?:red)? over)\b",
@@ -113,6 +119,29 @@ def is_left_open(statement: Statement) -> bool:
     if _NONE_LEFT.search(text) or _DONE.search(text):
         return False
     return _OPEN_LEAD.match(statement.lead) is not None or _OPEN.search(text) is not None
+
+
+def claims_done(statement: Statement) -> bool:
+    """Whether a statement says that something was done or works now."""
+    text = plain(statement.text)
+    return _DONE.search(text) is not None or hypotheses.states_fix(text)
+
+
+def is_order(statement: Statement) -> bool:
+    """Whether a statement tells somebody to do something: "Rewrite the parser"."""
+    return _DOES.match(_LABEL.sub("", plain(statement.text))) is not None
+
+
+def explains(statement: Statement) -> bool:
+    """Whether a statement says why something is so, which no change makes untrue."""
+    text = plain(statement.text)
+    return _EXPLAINS.search(text) is not None or _CAUSE_LEAD.search(statement.lead) is not None
+
+
+def names_cause_or_fix(sentence: str) -> bool:
+    """Whether a sentence says why something was so, or what ended it."""
+    text = plain(sentence)
+    return _EXPLAINS.search(text) is not None or hypotheses.states_fix(text)
 
 
 def _said_by_person(text: str, guess: Kind) -> Kind:
