@@ -24,7 +24,9 @@ _IS_MENDED = regex(
 )
 # Says of itself that it may not stay so.
 _FOR_NOW = regex(
-    r"\b(?:currently|at (?:present|the moment)|as of now|so far|not yet|yet to)\b", re.I
+    r"\b(?:currently|at (?:present|the moment)|as of now|so far|not yet|yet to)\b|"
+    r"^\W*(?:the|our|its) (?:current|existing) ",
+    re.I,
 )
 # What is not there, or not used.
 _LACKS = regex(
