@@ -3,6 +3,7 @@ is an error."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -64,6 +65,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "/week": ("/week", "/week?of=2026-10-28", "/week?of=2020-01-01"),
     "/worth": ("/worth", "/worth?measure=1"),
 }  # fmt: skip
+_LINK = re.compile(r'(?:href|action)="([^"]*)"')
+_HEADING = re.compile(r"<h[12]>.*?</h[12]>", re.DOTALL)
 REFUSALS = ("/nowhere", "/week?of=yesterday", "/sessions/none", "/record/fact/none")
 # These lead to another page.
 REDIRECTS = (
@@ -177,6 +180,27 @@ def test_every_refusal_is_accessible_in_every_layout(
     browser_session: BrowserSession, path: str
 ) -> None:
     assert accessibility_problems_in_every_layout(browser_session, path) == []
+
+
+def test_addresses_call_banks_by_name(site: Site) -> None:
+    ids = {
+        one["id"]: one["name"] for one in json.loads(site.server.ask("/api/v1/banks").text)["banks"]
+    }
+    assert len(ids) == len({*ids.values()}) > 2
+    for path in (path for paths in EXAMPLES.values() for path in paths):
+        links = _LINK.findall(site.server.ask(site.address(path)).text)
+        # A position on the timeline is no choice of a bank.
+        named = [link for link in links if "/timeline?" not in link]
+        assert [link for link in named if any(id in link for id in ids)] == [], path
+
+
+def test_addresses_with_the_id_of_a_bank_lead_to_the_same_page(site: Site) -> None:
+    told = json.loads(site.server.ask("/api/v1/banks").text)["banks"]
+    rigging = next(one for one in told if one["name"] == "rigging")
+    for path in ("/repos?bank=", "/graph?bank=", f"/repos?commit={site.ids['commit']}&bank="):
+        by_id, by_name = (site.server.ask(path + rigging[key]) for key in ("id", "name"))
+        assert by_id.status == by_name.status == 200
+        assert _HEADING.findall(by_id.text) == _HEADING.findall(by_name.text) != []
 
 
 def test_a_session_whose_title_was_corrected_is_called_by_its_day(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
@@ -61,8 +62,8 @@ async def bank(
 ) -> HTMLResponse:
     """What a bank holds, beside another bank if one is named; or the form that changes it."""
     if tab == "settings":
-        found = await request.pool.read(lambda memory: find_bank(memory, id))
-        return _form(request, found, note=note)
+        found, key = await request.pool.read(lambda memory: _bank_and_key(memory, id))
+        return _form(request, found, key, note=note)
 
     def load(memory: Holdfast) -> tuple[list[BankView], list[Bank]]:
         shown = [find_bank(memory, name) for name in (id, other) if name]
@@ -86,6 +87,12 @@ def find_bank(memory: Holdfast, name: str) -> Bank:
     return memory.reader.banks.get(name) or memory.banks.get(name)
 
 
+def _bank_and_key(memory: Holdfast, name: str) -> tuple[Bank, str]:
+    """A bank, and how addresses call it."""
+    found = find_bank(memory, name)
+    return found, bank_keys(memory.banks.all())[found.id]
+
+
 def bank_fingerprint(bank: Bank) -> str:
     """A fingerprint of what the form can change."""
     return fingerprint(f"{bank.disposition}{bank.background}{bank.retention}{bank.aliases}")
@@ -94,6 +101,7 @@ def bank_fingerprint(bank: Bank) -> str:
 def _form(
     request: PageRequest,
     bank: Bank,
+    key: str,
     status: int = 200,
     wrote: dict[str, str] | None = None,
     problem: str = "",
@@ -115,6 +123,7 @@ def _form(
         status,
         title=bank.name,
         bank=bank,
+        key=key,
         names=names,
         others=[alias for alias in bank.aliases if not alias.startswith(_NAME_PREFIX)],
         shown=shown,
@@ -131,28 +140,33 @@ def _form(
 async def change(request: PageRequestDep, form: FormDep, id: str) -> Response:
     """Change a bank, if nobody changed it since the form was shown."""
 
-    def save(memory: Holdfast) -> tuple[Bank, str]:
-        changes, now = _read_changes(form), find_bank(memory, id)
+    def save(memory: Holdfast) -> tuple[Bank, str, str]:
+        changes, (now, key) = _read_changes(form), _bank_and_key(memory, id)
         if bank_fingerprint(now) != form["seen"]:
-            return now, "This bank was changed after you opened the page. Nothing was saved."
+            problem = "This bank was changed after you opened the page. Nothing was saved."
+            return now, key, problem
         if (
             (changes.retention or 0) > 0
             and changes.retention != now.retention
             and form["sure"] != "yes"
         ):
-            return now, (
-                f"Sessions older than {changes.retention} months would be hidden; nothing is "
-                "erased. Say that you want it, and save again."
+            return (
+                now,
+                key,
+                (
+                    f"Sessions older than {changes.retention} months would be hidden; nothing is "
+                    "erased. Say that you want it, and save again."
+                ),
             )
-        return memory.banks.change(changes, id, request.who), ""
+        return memory.banks.change(changes, id, request.who), key, ""
 
     try:
-        found, problem = await request.pool.run(save)
+        found, key, problem = await request.pool.run(save)
     except InputError as error:
         return unsaved_page(request, error, form["background"])
     if problem:
-        return _form(request, found, HTTPStatus.CONFLICT, form, problem)
-    return redirect_with_note(f"/banks/{found.id}?tab=settings", "saved")
+        return _form(request, found, key, HTTPStatus.CONFLICT, form, problem)
+    return redirect_with_note(f"/banks/{quote(key, safe='')}?tab=settings", "saved")
 
 
 def _read_changes(form: Form) -> BankChanges:

@@ -11,8 +11,9 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
-from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.ui.formatting import bank_keys
 from holdfast.model.graph import Entity, LinkKind
 from holdfast.model.uris import parse_uri
 from holdfast.recall.links.record_links import NearestLookup
@@ -105,7 +106,9 @@ async def graph(
 def _load(memory: Holdfast, focus: str, bank: str, kinds: tuple[str, ...], hops: int) -> Shown:
     reader, id = memory.reader, memory.context.bank_id(bank)
     seen: Shown = dict.fromkeys(("choices", "records", "links"), ())
-    seen |= {"banks": reader.banks.all(), "focus": None, "found": Neighbourhood()}
+    banks = reader.banks.all()
+    seen |= {"banks": banks, "bank_keys": bank_keys(banks)}
+    seen |= {"focus": None, "found": Neighbourhood()}
     if not focus:
         return seen | {"found": most_mentioned(reader, id, kinds)}
     found = entities_matching(reader, id, focus)
@@ -134,13 +137,14 @@ def records_and_links(
     for link in links:
         if link.target not in names:
             names[link.target] = _title(reader, bank, link.target)
-    return [(record, page_url(reader, bank, record.uri)) for record in mentions.records], [
+    urls = PageUrls(reader)
+    return [(record, urls.of(bank, record.uri)) for record in mentions.records], [
         {
             "source": names[link.source],
-            "source_at": page_url(reader, bank, link.source),
+            "source_at": urls.of(bank, link.source),
             "how": LINK_TEXTS[link.kind],
             "target": names[link.target],
-            "target_at": page_url(reader, bank, link.target),
+            "target_at": urls.of(bank, link.target),
             "via": link.via,
         }
         for link in links

@@ -12,8 +12,9 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
-from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
+from holdfast.interfaces.ui.formatting import bank_keys
 from holdfast.interfaces.ui.plots import by_week, monday
 from holdfast.model.forge import Issue, Pull, Remark, Thread
 from holdfast.model.team import Commit
@@ -98,7 +99,8 @@ async def _record_page(request: PageRequestDep, bank: str, kind: str, name: str)
 
 
 def _choice(memory: Holdfast, kind: str, bank: str, id: str) -> Link:
-    return Link(id, f"/repos?{kind}={id}&bank={bank}", memory.context.bank_name(bank))
+    address = PageUrls(memory.reader).of(bank, uri(kind, id))
+    return Link(id, address, memory.context.bank_name(bank))
 
 
 def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int) -> Shown:
@@ -108,8 +110,10 @@ def _load(memory: Holdfast, bank: str, wanted: CommitFilter, who: str, page: int
         id, wanted, _COMMITS_PER_PAGE + 1, (page - 1) * _COMMITS_PER_PAGE
     )
     experts = memory.browse.who_knows(who, bank, _MAX_EXPERTS) if who else []
+    banks = reader.banks.all()
     return {
-        "banks": reader.banks.all(),
+        "banks": banks,
+        "bank_keys": bank_keys(banks),
         "read": [
             {
                 "repository": one,
@@ -174,68 +178,69 @@ def _commits(reader: Reader, names: Sequence[tuple[str, str]]) -> list[Shown]:
 
 
 def _evidence(memory: Holdfast, bank: str | None, expert: Expert) -> list[Link]:
-    reader, links = memory.reader, list[Link]()
+    reader, links, urls = memory.reader, list[Link](), PageUrls(memory.reader)
     for named in filter(None, map(parse_uri, expert.evidence)):
         for record in reader.records.find(bank, named.kind, named.id, 1):
             field = "subject" if isinstance(record, Commit) else "title"
             title = str(getattr(record, field, named.id))
-            links.append(Link(title, page_url(reader, record.bank, str(named)), named.id[:10]))
+            links.append(Link(title, urls.of(record.bank, str(named)), named.id[:10]))
     return links
 
 
 def _commit_view(memory: Holdfast, commit: Commit) -> Shown:
     """A commit with its diff and related records."""
     reader, bank, story = memory.reader, commit.bank, commit_details(memory.reader, commit)
-    lines = story.diff.split("\n") if story.diff else []
+    lines, urls = story.diff.split("\n") if story.diff else [], PageUrls(reader)
     return {
         "commit": commit,
         "bank": memory.context.bank_name(bank),
+        "bank_key": urls.bank_keys[bank],
         "story": story,
         "diff": "\n".join(lines[:_MAX_DIFF_LINES]),
         "cut": max(0, len(lines) - _MAX_DIFF_LINES),
-        "parents": [_commit_link(reader, bank, id) for id in commit.parents],
-        "reverts": [_commit_link(reader, bank, name) for name in story.reverts],
-        "reverted_by": [_commit_link(reader, bank, name) for name in story.reverted_by],
+        "parents": [_commit_link(reader, urls, bank, id) for id in commit.parents],
+        "reverts": [_commit_link(reader, urls, bank, name) for name in story.reverts],
+        "reverted_by": [_commit_link(reader, urls, bank, name) for name in story.reverted_by],
         "makers": [
             (
-                Link(maker.host, page_url(reader, bank, maker.session)),
-                Link(maker.because, page_url(reader, bank, maker.exchange)),
+                Link(maker.host, urls.of(bank, maker.session)),
+                Link(maker.because, urls.of(bank, maker.exchange)),
                 maker.score,
             )
             for maker in story.made_by
         ],
-        "threads": [_thread_link(reader, thread) for thread in threads_of_commit(reader, commit)],
+        "threads": [_thread_link(urls, thread) for thread in threads_of_commit(reader, commit)],
     }
 
 
-def _commit_link(reader: Reader, bank: str, name: str) -> Link:
+def _commit_link(reader: Reader, urls: PageUrls, bank: str, name: str) -> Link:
     """A link to a commit by its URI or id, with its subject if it was read."""
     id = name.removeprefix("holdfast://commit/")
     for commit in reader.records.find(bank, "commit", id, 1):
         if isinstance(commit, Commit):
-            return Link(id[:10], page_url(reader, bank, uri("commit", commit.id)), commit.subject)
+            return Link(id[:10], urls.of(bank, uri("commit", commit.id)), commit.subject)
     return Link(id[:10], "")
 
 
-def _thread_link(reader: Reader, thread: Thread) -> Link:
+def _thread_link(urls: PageUrls, thread: Thread) -> Link:
     kind = "pull" if isinstance(thread, Pull) else "issue"
-    address = page_url(reader, thread.bank, uri(kind, thread.id))
+    address = urls.of(thread.bank, uri(kind, thread.id))
     return Link(f"{kind} #{thread.number}", address, f"{thread.title} ({thread.state.value})")
 
 
 def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> Shown:
     """A pull or an issue with its comments and related records."""
-    reader = memory.reader
+    reader, urls = memory.reader, PageUrls(memory.reader)
     below = list(records_below(reader, thread))
     commits = [(one.bank, one.id) for one in below if isinstance(one, Commit)]
     above: list[Link] = []
     for named in filter(None, map(parse_uri, names_above(reader, thread))):
         if named.kind == "commit":
-            above.append(_commit_link(reader, thread.bank, named.id))
+            above.append(_commit_link(reader, urls, thread.bank, named.id))
             continue
         found = reader.records.find(thread.bank, named.kind, named.id, 1)
         above += [
-            _thread_link(reader, one)
+            _thread_link(urls, one)
             for one in found
             if one.id == named.id and isinstance(one, Pull | Issue)
         ]
@@ -243,6 +248,7 @@ def _thread_view(memory: Holdfast, kind: str, thread: Thread) -> Shown:
         "thread": thread,
         "kind": kind,
         "bank": memory.context.bank_name(thread.bank),
+        "bank_key": urls.bank_keys[thread.bank],
         "remarks": [one for one in below if isinstance(one, Remark)],
         "commits": _commits(reader, commits),
         "above": above,

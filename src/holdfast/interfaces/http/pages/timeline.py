@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
-from holdfast.interfaces.http.core.page_urls import page_url
+from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.time_bars import KINDS, draw, period_name
 from holdfast.model.query import TimelinePosition
@@ -104,6 +104,7 @@ def _load(memory: Holdfast, query: TimelineQuery) -> Shown:
             ends = (None, ends[1]) if backwards else (ends[0], None)
         if ends and query.after is None and query.before is None:
             ends = (ends[0], None) if not span else (None, ends[1])
+    urls = PageUrls(reader)
     return {
         "banks": reader.banks.all(),
         "spread": count_by_period(reader, id, span, query.kinds),
@@ -111,7 +112,7 @@ def _load(memory: Holdfast, query: TimelineQuery) -> Shown:
         "origins": origins(
             reader, [Named(event.bank, event.uri, event.session) for event in events]
         ),
-        "events": [(event, page_url(reader, event.bank, event.uri)) for event in events],
+        "events": [(event, urls.of(event.bank, event.uri)) for event in events],
         "anchor_time": anchor_time,
         "earlier": _format_position(ends[0]) if ends else "",
         "later": _format_position(ends[1]) if ends else "",
