@@ -15,20 +15,21 @@ from holdfast.language import counted
 
 _HERE = Path(__file__).parent
 STATIC = _HERE / "static"
-# The navigation: path, name, and keyboard shortcut.
+# The navigation: path, name, and the key after `g`: the first letter of the name or, where another
+# page has that, a later one.
 PLACES = (
-    ("/", "Home", "a"),
+    ("/", "Home", "h"),
     ("/sessions", "Sessions", "s"),
-    ("/week", "Week", "k"),
+    ("/week", "Week", "w"),
     ("/memory", "Memory", "m"),
     ("/review", "Review", "r"),
     ("/banks", "Banks", "b"),
     ("/brief", "Brief", "f"),
-    ("/graph", "Graph", "n"),
+    ("/graph", "Graph", "g"),
     ("/timeline", "Timeline", "t"),
-    ("/repos", "Repos", "c"),
-    ("/status", "Health", "h"),
-    ("/worth", "Impact", "w"),
+    ("/repos", "Repos", "p"),
+    ("/status", "Health", "e"),
+    ("/worth", "Impact", "i"),
 )
 _FILTERS: dict[str, Any] = {
     "age": formatting.age,

@@ -46,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     told: list[Path] = []
     for number, root in enumerate(ROOTS):
         script = Script(f"{number:08}-0000-4000-8000-000000000009", cwd=root)
-        script.user(f"Please oil the {root.split('/')[3]} gear, it rattles")
+        script.user(f"Please oil the {root.split('/')[3]} gear, it **rattles**")
         script.assistant(f"The {root.split('/')[3]} gear is oiled because it rattled.")
         told.append(script.write(folder / "told"))
     with serving(make_home(folder, SAMPLES, *told, embed=False), folder) as made:
@@ -127,6 +127,15 @@ def test_every_page_is_reachable_by_keyboard_and_focus_is_visible(
     assert browser_session.problems == []
 
 
+def test_the_key_of_a_page_is_a_letter_of_its_name() -> None:
+    taken: set[str] = set()
+    for _, name, key in PLACES:
+        first = name[0].lower()
+        assert key == first if first not in taken else key in name[1:], name
+        taken.add(key)
+    assert len(taken) == len(PLACES)
+
+
 def test_no_form_field_covers_another_on_a_phone(browser_session: BrowserSession) -> None:
     page = browser_session.open_page("/", phone=True)
     for path in CHOOSING:
@@ -158,6 +167,27 @@ def test_a_few_letters_lead_anywhere(browser_session: BrowserSession) -> None:
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()
     assert browser_session.problems == []
+
+
+def test_the_palette_calls_sessions_and_banks_as_their_pages_do(
+    browser_session: BrowserSession,
+) -> None:
+    page = browser_session.open_page("/sessions")
+    titles = page.locator(".sessions > li > a").all_inner_texts()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("red gear")
+    told = page.get_by_role("option", name="session").first
+    expect(told).to_contain_text("rattles")
+    shown = told.locator("span").first.inner_text()
+    assert shown in titles and "*" not in shown
+    page.keyboard.press("Control+a")
+    page.keyboard.type(NAME)
+    expect(page.get_by_role("option", name=f"{NAME} ({ROOTS[0]}) bank")).to_be_visible()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("tidewatch")
+    expect(page.get_by_role("option", name="tidewatch bank")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/banks/tidewatch")
 
 
 def test_keys_are_listed_above_the_page_and_without_scripts_below_it(

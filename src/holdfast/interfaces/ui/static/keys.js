@@ -71,13 +71,13 @@ document.addEventListener("keydown", (event) => {
     const search = document.querySelector("header input[type=search]");
     search.focus();
     search.select();
-  } else if (event.key === "g") {
-    going = true;
-    setTimeout(() => (going = false), 1200);
   } else if (going && places.has(event.key)) {
     event.preventDefault();
     event.stopImmediatePropagation();
     go(event.key);
+  } else if (event.key === "g") {
+    going = true;
+    setTimeout(() => (going = false), 1200);
   } else if (event.key === "j" || event.key === "k") {
     step(event.key === "j" ? 1 : -1);
   } else if (event.key === "?") {

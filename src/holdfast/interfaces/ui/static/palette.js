@@ -38,19 +38,23 @@ function fromPage() {
   return [...places, ...exports];
 }
 
-async function load(path) {
-  const answer = await fetch(path, { headers: { accept: "application/json" } }).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+// Banks and sessions are called and addressed as on their pages, so they are read from those.
+async function load(path, kind) {
+  const answer = await fetch(path, { headers: { accept: "text/html", "x-live": "1" } }).catch(() => null);
+  if (!answer?.ok) return [];
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  return [...page.querySelectorAll("main [data-list] > li")].flatMap((row) => {
+    const link = row.querySelector("a[data-stop]");
+    const label = row.querySelector("a[data-stop] + .quiet bdi")?.textContent;
+    const name = link?.textContent.replace(/\s+/g, " ").trim();
+    return link ? [entry(kind, label ? `${name} (${label})` : name, link.getAttribute("href"))] : [];
+  });
 }
 
 async function fill() {
   if (isLoaded) return;
   isLoaded = true;
-  const [banks, sessions] = await Promise.all([load("/api/v1/banks"), load("/api/v1/sessions?limit=100")]);
-  known = [
-    ...(banks?.banks ?? []).map((one) => entry("bank", one.name, `/banks/${encodeURIComponent(one.id)}`)),
-    ...(sessions?.sessions ?? []).map((one) => entry("session", one.title || one.id, `/sessions/${encodeURIComponent(one.id)}`)),
-  ];
+  known = (await Promise.all([load("/banks", "bank"), load("/sessions", "session")])).flat();
   draw();
 }
 
