@@ -10,8 +10,12 @@ for the command, the same sorting of numbers for the others), sizes on disk, and
 A memory whose recall takes longer because it holds more is expected; one whose *work per session*
 or whose other files grow with age is not.
 
-`HOLDFAST_BENCH_DAYS` and `HOLDFAST_BENCH_A_DAY` for another length; `HOLDFAST_BENCH_YEAR` names a
-folder in which an interrupted year is kept, and goes on.
+`HOLDFAST_BENCH_DAYS` and `HOLDFAST_BENCH_A_DAY` change the length. `HOLDFAST_BENCH_YEAR` names a
+folder in which the year is kept: an interrupted run continues there. With
+`HOLDFAST_BENCH_MEASURED=2`, only the last two days of a month have a worker run each and are
+measured; the days before are read in one run. Measured days repeat the same sessions every month.
+The folder keeps the memory as it was before them (`before-DAY`): put it in place of the folder's
+own, and `python -m bench.year days FOLDER DAY LAST` measures them again, with other code.
 """
 
 from __future__ import annotations
@@ -48,6 +52,7 @@ from holdfast.times import format_time
 DAYS = int(os.environ.get("HOLDFAST_BENCH_DAYS", "365"))
 A_DAY = int(os.environ.get("HOLDFAST_BENCH_A_DAY", "5"))
 MONTH = 30
+MEASURED = int(os.environ.get("HOLDFAST_BENCH_MEASURED", MONTH))
 FIRST = datetime(2025, 11, 1, 9, tzinfo=UTC)
 # Sessions of an ordinary length: a year of the longest would take a day to simulate.
 SMALLEST, LARGEST = 100_000, 400_000
@@ -65,6 +70,10 @@ def main() -> int:
     """Simulate the year, and print a line a month."""
     if sys.argv[1:2] == ["month"]:
         simulate_month(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+        return 0
+    if sys.argv[1:2] == ["days"]:
+        place, first, last = Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+        print(json.dumps(measure_days(place, settings_of(place), first, last)))
         return 0
     if sys.argv[1:2] == ["measure"]:
         print(json.dumps(measure(Path(sys.argv[2]), sys.argv[3])))
@@ -144,15 +153,16 @@ def settings_of(place: Path) -> Settings:
 
 
 def simulate_month(place: Path, first: int, last: int) -> None:
-    """Write the sessions of these days, and let a worker read them day by day."""
+    """Write the sessions of these days, and let a worker read them."""
     settings = settings_of(place)
-    sources = sorted((place / "sources").iterdir())
-    by_day: list[float] = []
-    for day in range(first, last):
-        for n in range(A_DAY):
-            number = day * A_DAY + n
-            write_session(place, sources[number % len(sources)], number, day, n)
-        by_day.append(work_a_day(settings, day))
+    measured_from = max(first, last - MEASURED)
+    for day in range(first, measured_from):
+        write_day(place, day, day * A_DAY)
+        drain_day(settings, day)
+    if measured_from > first:
+        work_a_day(settings, measured_from - 1)
+        keep_copy(place, measured_from)
+    by_day = measure_days(place, settings, measured_from, last)
     backup_began = time.process_time()
     backup = back_up(settings, None, lambda: day_time(last - 1))
     backup_s = time.process_time() - backup_began
@@ -160,22 +170,53 @@ def simulate_month(place: Path, first: int, last: int) -> None:
         old.unlink()
     worked = {
         "sessions": last * A_DAY,
-        "worker_s_a_session": sum(by_day) / ((last - first) * A_DAY),
+        "worker_s_a_session": sum(by_day) / (len(by_day) * A_DAY),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "backup_s": backup_s,
     }
     (place / "worked.json").write_text(json.dumps(worked))
 
 
-def work_a_day(settings: Settings, day: int) -> float:
-    """Let a worker do the work of a day, and give its files the time of that day; returns the
-    processor time. Journals get it before they are read: by their time they are known again."""
+def measure_days(place: Path, settings: Settings, first: int, last: int) -> list[float]:
+    """Simulate days with a worker run each; returns the processor time of each. If they are only a
+    part of the month, their sessions are the same every month, so that months can be compared."""
+    by_day: list[float] = []
+    for day in range(first, last):
+        write_day(place, day, (day - first if MEASURED < MONTH else day) * A_DAY)
+        by_day.append(work_a_day(settings, day))
+    return by_day
+
+
+def write_day(place: Path, day: int, first_source: int) -> None:
+    """Write the sessions of a day, made from the sources from the given one on."""
+    sources = sorted((place / "sources").iterdir())
+    for n in range(A_DAY):
+        source = sources[(first_source + n) % len(sources)]
+        write_session(place, source, day * A_DAY + n, day, n)
+
+
+def keep_copy(place: Path, day: int) -> None:
+    """Keep the memory as it is before a day. Transcripts are linked: they do not change."""
+    kept = place / f"before-{day:03d}"
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(place / ".holdfast", kept / ".holdfast")
+    shutil.copytree(place / ".claude", kept / ".claude", copy_function=os.link)
+
+
+def drain_day(settings: Settings, day: int) -> None:
+    """Move the events of a day from the inbox into journals, and give both the time of that day.
+    Journals get it before they are read: by their time they are known again."""
     paths, worker = HomePaths(settings.home), WorkerOptions(start_delay_s=0, linger_s=0)
     re_date(day, *inbox_folders(paths), paths.session_marks)
-    before = time.process_time()
     run_worker(settings, worker, STEPS[:1], lambda: day_time(day))
     re_date(day, paths.journals)
-    run_worker(settings, worker, now=lambda: day_time(day))
+
+
+def work_a_day(settings: Settings, day: int) -> float:
+    """Let a worker do the work that waits at the end of a day; returns the processor time."""
+    before = time.process_time()
+    drain_day(settings, day)
+    run_worker(settings, WorkerOptions(start_delay_s=0, linger_s=0), now=lambda: day_time(day))
     return time.process_time() - before
 
 
