@@ -8,7 +8,7 @@ import pytest
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import Context, distil
+from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Candidate, describe, find_candidates, hashed_words
 from holdfast.refine.distil.kinds import kind_of
 from holdfast.refine.distil.selector import (
@@ -22,6 +22,7 @@ from holdfast.refine.distil.selector import (
 from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.statements import Statement
 from holdfast.refine.distil.utterances import Place, Utterance, find_utterances
+from holdfast.refine.distil.wording import Context
 
 
 def said(role: Role, text: str, seq: int = 0, tool: ToolCall | None = None) -> Turn:
@@ -270,25 +271,6 @@ def test_text_from_outside_is_not_said() -> None:
 )
 def test_a_statement_stands_alone(text: str, lead: str, subject: str, expected: str) -> None:
     assert with_context(standalone(statement(text, lead)), subject) == expected
-
-
-def test_a_statement_names_the_request_that_it_answers_or_else_the_session() -> None:
-    subject, request = "Speed up the invoice export", "Repair the build on Windows"
-    turns = [
-        said(Role.USER, request, 0),
-        said(Role.ASSISTANT, "Every path of an artefact had a backslash in its name.", 1),
-    ]
-    limits = SelectionLimits(threshold=-100.0)
-    (told,) = distil(turns[1:], Context(subject, {"t1": request}), packaged_selector(), limits)
-    assert told.text == f"{told.said} ({request})"
-    (told,) = distil(turns[1:], Context(subject), packaged_selector(), limits)
-    assert told.text == f"{told.said} ({subject})"
-
-
-def test_the_screen_of_a_terminal_in_a_request_is_no_subject() -> None:
-    asked = "Find out why the hook of the shell fails ┃ │ cd /home/dev/ledger"
-    said = "Its root is resolved first."
-    assert with_context(said, asked) == f"{said} (Find out why the hook of the shell fails)"
 
 
 def test_a_long_statement_is_not_cut_for_its_subject() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from holdfast.model.records import Role, ToolCall, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import Context, distil
+from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.selector import SelectionLimits, packaged_selector
+from holdfast.refine.distil.wording import Context
 
 EVERYTHING = SelectionLimits(threshold=-100.0, most=100)
 DONE = "The importer of the ledger writes each row once and keeps its tenant."

@@ -10,7 +10,7 @@ import pytest
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Role, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import Context, best_lasting, distil
+from holdfast.refine.distil.distil import best_lasting, distil
 from holdfast.refine.distil.features import Numbers, find_candidates
 from holdfast.refine.distil.second_look import (
     LIMITS_BY_VECTORS,
@@ -21,6 +21,7 @@ from holdfast.refine.distil.second_look import (
 )
 from holdfast.refine.distil.selector import Scored, packaged_selector
 from holdfast.refine.distil.utterances import Utterance, find_utterances
+from holdfast.refine.distil.wording import Context
 
 NAMES = (
     "crane ledger harbour lock quay buoy pilot tug ferry gauge tide mast anchor winch rope chart"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from holdfast.model.knowledge import Kind
 from holdfast.model.records import Turn
@@ -19,32 +18,8 @@ from holdfast.refine.distil.second_look import (
     look_again,
 )
 from holdfast.refine.distil.selector import LIMITS, Scored, SelectionLimits, Selector, select
-from holdfast.refine.distil.standalone import standalone, with_context
 from holdfast.refine.distil.utterances import Utterance, find_utterances
-
-# Digits of a score that are kept: more depend on the processor.
-_WORTH_DIGITS = 2
-
-
-class Context(NamedTuple):
-    """What statements are about: the subject of their session, and what was asked for before each
-    turn, by its id."""
-
-    subject: str = ""
-    requests: Mapping[str, str] = {}
-
-
-class Distilled(NamedTuple):
-    """A statement to remember: its kind, its words with what it is about, only what was said, the
-    turn that states it, whether whoever the agent works for said it, and the score that chose it.
-    """
-
-    kind: Kind
-    text: str
-    said: str
-    turn: Turn
-    is_person: bool
-    worth: float = 0.0
+from holdfast.refine.distil.wording import Context, Distilled, word_statements
 
 
 def distil(
@@ -69,7 +44,7 @@ def distil(
         likely = (one for one in scored if one.score >= limits.threshold)
         lasting = [one for one in likely if _holds(one.candidate, utterances, later)]
     of_kinds = [one._replace(kind=_kind_of(one, utterances)) for one in lasting]
-    return [_distilled(one, utterances, context) for one in select(of_kinds, limits)]
+    return word_statements(select(of_kinds, limits), utterances, context)
 
 
 def best_lasting(
@@ -93,11 +68,3 @@ def _holds(candidate: Candidate, utterances: Sequence[Utterance], later: LaterWo
 def _kind_of(one: Scored, utterances: Sequence[Utterance]) -> Kind:
     candidate = one.candidate
     return kind_of(candidate.statement, utterances[candidate.utterance], one.kind)
-
-
-def _distilled(one: Scored, utterances: Sequence[Utterance], context: Context) -> Distilled:
-    utterance = utterances[one.candidate.utterance]
-    said = standalone(one.candidate.statement)
-    text = with_context(said, context.requests.get(utterance.turn.id) or context.subject)
-    worth = round(one.score, _WORTH_DIGITS)
-    return Distilled(one.kind, text, said, utterance.turn, utterance.is_person, worth)

@@ -1,8 +1,8 @@
 """Makes a statement understandable without its conversation.
 
 Words that only continue the conversation are taken off its start, what stood above it in a list is
-put before it, and where it does not say what it is about, the request that it answers, or else the
-subject of its session, is added in brackets. Otherwise the words stay as they were written.
+put before it, and where it does not say what it is about, that is added in brackets. Otherwise the
+words stay as they were written. What neighbours have to be said with it is for `completion`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ class StandaloneLimits(NamedTuple):
     """When a subject is added, and how long the result may get."""
 
     max_chars: int = 400
-    max_subject_chars: int = 120
     # A statement that shares so many words with the subject names it itself.
     shared_words: int = 3
     # A first sentence of fewer words ("Done.", "All fixed.") is left out before another.
@@ -50,7 +49,8 @@ _NUMBER = regex(
 _SYMBOLS = regex(r"^(?:[^\w\s`'\"({\[<@#$/.*-]+\s+)+")
 # Headings that say nothing about what stands below them.
 _GENERIC = regex(
-    r"^(?:\W*)(?:(?:final |quick |short )?(?:summary|overview|results?|details?|notes?|analysis|"
+    r"^(?:\W*)(?:(?:(?:final|quick|short|problem|issue|test|fix|code) )?(?:summary|overview|"
+    r"results?|details?|notes?|analysis|"
     r"conclusion|status|context|background|highlights|verification|output|steps?|example)|"
     r"(?:key |main |all )?(?:changes?|points?|takeaways?|findings?|files?)(?: (?:made|changed|"
     r"modified|created|updated))?|what (?:changed|was (?:done|changed|fixed)|i did|you get|it does|"
@@ -60,9 +60,6 @@ _GENERIC = regex(
     r".*\bI(?:['’]ve| have)?\b.*)\W*$",
     re.IGNORECASE,
 )
-
-# From here on a request quotes the screen of a terminal: its lines, corners and blocks.
-_PASTED_SCREEN = regex("[\u2500-\u259f]")
 
 
 def standalone(statement: Statement) -> str:
@@ -79,13 +76,21 @@ def standalone(statement: Statement) -> str:
     repeats = text.lower().startswith(lead.lower()[: _LIMITS.same_letters])
     if lead and not repeats and not _GENERIC.match(lead):
         text = f"{lead}: {text}"
-    return cut(text, _LIMITS.max_chars)
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    """A text without the last sentences that do not fit, or cut where that leaves too little."""
+    whole = text
+    while len(text) > _LIMITS.max_chars:
+        *kept, last = sentences(text)
+        text = text[: text.rfind(last)].rstrip() if kept else ""
+    return text if len(text) > _LIMITS.max_chars // 2 else cut(whole, _LIMITS.max_chars)
 
 
 def with_context(text: str, subject: str) -> str:
     """A statement with its subject in brackets, where it does not name that itself."""
-    subject = _PASTED_SCREEN.split(subject, 1)[0].strip()
     about = content_words(subject)
     if not about or len(about & content_words(text)) >= min(_LIMITS.shared_words, len(about)):
         return text
-    return f"{text} ({cut(subject, _LIMITS.max_subject_chars)})"
+    return f"{text} ({subject})"

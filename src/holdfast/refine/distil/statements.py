@@ -6,7 +6,8 @@ Code blocks are left out. A list item under "Root cause:" keeps that as its `lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.language import BOLD, collapse_spaces, plain, sentences
@@ -149,10 +150,7 @@ def _head_of(item: str) -> str:
 
 def find_statements(text: str) -> list[Statement]:
     """The statements of a text: each sentence, each two neighbours of a block, and each block."""
-    if len(text) > LIMITS.max_text_chars:
-        half = LIMITS.max_text_chars // 2
-        text = f"{text[:half]}\n\n{text[-half:]}"
-    split = [(block, _parts(block.text)) for block in blocks(text)]
+    split = split_blocks(text)
     count = sum(len(parts) for _, parts in split)
     found: list[Statement] = []
     position, before = 0, ""
@@ -172,6 +170,15 @@ def find_statements(text: str) -> list[Statement]:
     return found
 
 
+@lru_cache(maxsize=64)
+def split_blocks(text: str) -> Sequence[tuple[Block, Sequence[str]]]:
+    """The blocks of a text, each with its sentences. Of a long text only the start and the end."""
+    if len(text) > LIMITS.max_text_chars:
+        half = LIMITS.max_text_chars // 2
+        text = f"{text[:half]}\n\n{text[-half:]}"
+    return [(block, _parts(block.text)) for block in blocks(text)]
+
+
 def _parts(text: str) -> list[str]:
     """The sentences of a block. Bold words that a sentence ends within ("**1. Cache** is warm",
     "**It was stale. It is mended** now") lose their marks, so that none stands alone."""
@@ -182,7 +189,7 @@ def _parts(text: str) -> list[str]:
     return (sentences(text) or [text]) if cut else parts
 
 
-def _spans(parts: list[str]) -> Iterator[tuple[str, int, int]]:
+def _spans(parts: Sequence[str]) -> Iterator[tuple[str, int, int]]:
     """Runs of sentences that may be a statement: text, number of the first, and how many."""
     for start in range(len(parts)):
         for length in {1, 2, 3, len(parts)}:

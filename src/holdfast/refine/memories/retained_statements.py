@@ -10,11 +10,13 @@ from holdfast.model.knowledge import Kind
 from holdfast.model.opinions import MemoryOccurrence
 from holdfast.model.records import Exchange, Role, Session, Turn
 from holdfast.model.trust import Trust
-from holdfast.refine.distil.distil import Context, Distilled, distil
+from holdfast.refine.distil.distil import distil
 from holdfast.refine.distil.features import Numbers, content_words
 from holdfast.refine.distil.selector import packaged_selector, says_the_same
+from holdfast.refine.distil.wording import Context, Distilled
 from holdfast.refine.memories.retention_rules import make_occurrence
 from holdfast.refine.memories.statement_networks import statement_network
+from holdfast.refine.sessions.subjects import subject_of
 from holdfast.refine.sessions.titles import says_something, session_subject
 
 
@@ -46,9 +48,8 @@ def retain_statements(
         return []
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
-    requests = {id: plain(x.title) for id, x in exchange_of.items() if says_something(x.title)}
-    subject = session_subject(session, exchanges)
-    context = Context(subject if session.title or says_something(subject) else "", requests)
+    requests = {id: subject_of(x.title) for id, x in exchange_of.items()}
+    context = Context(subject_of(session_subject(session, exchanges)), requests)
     words = [content_words(text) for text in known]
     selector = packaged_selector()
     try:
@@ -58,7 +59,7 @@ def retain_statements(
     return [
         _occurrence(exchange_of[one.turn.id], one)
         for one in found
-        if not any(says_the_same(content_words(one.text), other) for other in words)
+        if not any(says_the_same(content_words(one.said), other) for other in words)
         and (not session.parent or _is_beyond_report(one))
     ]
 
@@ -111,7 +112,7 @@ def _summaries(
 
 
 def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
-    return make_occurrence(
+    occurrence = make_occurrence(
         exchange,
         statement_network(one.kind, one.text, one.is_person),
         one.text,
@@ -120,4 +121,8 @@ def _occurrence(exchange: Exchange, one: Distilled) -> MemoryOccurrence:
         evidence=[one.turn],
         kind=one.kind,
         said=one.said,
-    )._replace(worth=one.worth)
+    )
+    # The whole request finds a statement, also where its words do not belong to it.
+    asked = plain(exchange.title) if says_something(exchange.title) else ""
+    context = f"{occurrence.context} {asked}".rstrip()
+    return occurrence._replace(worth=one.worth, context=context)

@@ -73,18 +73,18 @@ def session_title(session: Session, exchanges: Sequence[Exchange]) -> str:
 def _own_title(session: Session) -> str:
     """The title in the transcript; "" for one that fits every session ("GitHub issue analysis")."""
     own = collapse_spaces(session.title)
-    return own if _telling_stems(own) or _WITHOUT_SPACES.search(own) else ""
+    return own if telling_stems(own) or _WITHOUT_SPACES.search(own) else ""
 
 
 def says_something(title: str) -> bool:
     """Whether a title tells what it is about: a link, a command, a plain yes or words that fit
     every session do not."""
-    return len(_telling_stems(title)) >= _MIN_STEMS or (
+    return len(telling_stems(title)) >= _MIN_STEMS or (
         _WITHOUT_SPACES.search(_LINK.sub(" ", title)) is not None and not _EMPTY.match(title)
     )
 
 
-def _telling_stems(title: str) -> frozenset[str]:
+def telling_stems(title: str) -> frozenset[str]:
     """The stems of a title that other sessions need not have."""
     if _EMPTY.match(title):
         return frozenset()
@@ -108,7 +108,7 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
     request = first if says_something(first) else ""
     if request and not _needs_result(request):
         return request
-    request = request or (first if _telling_stems(first) or _names_thread(first) else "")
+    request = request or (first if telling_stems(first) or _names_thread(first) else "")
     if result := _result(exchanges):
         return f"{request} — {result}" if request else result
     later = (x.title for x in exchanges if says_something(x.title))
@@ -117,7 +117,7 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
 
 def _needs_result(request: str) -> bool:
     """Whether a request does not tell enough by itself: a question, or a few words."""
-    return request.endswith(("?", "？")) or 0 < len(_telling_stems(request)) < _ENOUGH_STEMS
+    return request.endswith(("?", "？")) or 0 < len(telling_stems(request)) < _ENOUGH_STEMS
 
 
 def _names_thread(request: str) -> bool:
@@ -134,14 +134,14 @@ def _result(exchanges: Sequence[Exchange]) -> str:
     """What was said of the results that most of the session is about, as one sentence; "" for
     none."""
     told = Counter(
-        one for x in exchanges for one in _telling_stems(x.title) | _telling_stems(x.summary)
+        one for x in exchanges for one in telling_stems(x.title) | telling_stems(x.summary)
     )
     best, highest = "", 0.0
     for exchange in exchanges:
         for sentence in sentences(exchange.summary):
             if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
                 continue
-            stems = _telling_stems(sentence)
+            stems = telling_stems(sentence)
             share = min(1.0, len(stems) / _FULL_SENTENCE_STEMS)
             worth = share * sum(math.log1p(told[one]) for one in stems) / max(1, len(stems))
             if worth > highest:

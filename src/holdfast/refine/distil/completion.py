@@ -1,0 +1,198 @@
+"""Adds to a chosen statement what it needs to be understood, in the words of its own message.
+
+The sentence before it where it points back, the one after it that says what it announces, the item
+above it that a "Fix:" belongs to, the other items of a short list, and what an option is that it
+names by its letter. What a statement says itself stays as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from holdfast.language import collapse_spaces, cut, is_chatter, plain
+from holdfast.refine.core.word_classes import is_generic
+from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.standalone import POINTS_BACK
+from holdfast.refine.distil.statements import Block, Statement, split_blocks
+from holdfast.regex import regex
+
+
+class CompletionLimits(NamedTuple):
+    """How much is added. More words make a record harder to find and to read."""
+
+    max_chars: int = 400
+    # Sentences before and after a statement.
+    before: int = 2
+    after: int = 1
+    # A list of no more items than this, which fits, is kept whole where the chosen one is short.
+    items: int = 5
+    short_item_words: int = 6
+    max_option_chars: int = 80
+
+
+LIMITS = CompletionLimits()
+
+# What begins so goes on with it: a reason, a result, an exception, the second of two.
+_GOES_ON = regex(
+    r"^\W*(?:so|hence|thus|therefore|then|instead|however|but|because|as a result|consequently|"
+    r"specifically|namely|for (?:instance|example)|e\.g\.|i\.e\.|in other words|likewise|"
+    r"similarly|additionally|the (?:same|latter|former|other|first|second|third|reason))\b",
+    re.IGNORECASE,
+)
+# "the fix", "this hook", "the old behaviour": which one was said before, unless it is said here.
+_KNOWN = regex(
+    r"(?<![\w-])(this|that|these|those|the)\s+(?:(?:old|new|previous|current|last|other|same|above|"
+    r"latter|former|actual|real)\s+)*([a-z]+)\b(?!-)"
+    r"(?!\s+(?:of|in|for|with|that|which|from|to|on|at|where|when|by|about)\b)",
+    re.IGNORECASE,
+)
+# Names of code and numbers: what is measured, decided or changed.
+_SPECIFIC = regex(r"`[^`]+`|\b\w+[._/]\w+|\b[a-z]+[A-Z]\w+|--\w+|\d")
+# An item that begins so belongs to the one above it, which says what was wrong.
+_ANSWERS_ABOVE = regex(
+    r"^\W*(?:(?:the |actual |suggested |proposed )?(?:fix|solution|resolution|remedy|workaround|"
+    r"root cause|cause|reason|result|outcome|after|now|answer|decision))\W*(?::|—|–|-\s)",
+    re.IGNORECASE,
+)
+_OPTION = regex(r"\b(option|approach|alternative|variant)\s+([A-H]|\d)\b(?!\s*[(:—–=])", re.I)
+
+_Split = Sequence[tuple[Block, Sequence[str]]]
+
+
+class Completed(NamedTuple):
+    """The words of a statement with what they need, and which sentences of its text they are."""
+
+    text: str
+    span: range
+
+
+def complete(statement: Statement, text: str, earlier: Iterable[str] = ()) -> Completed:
+    """A chosen statement of a text with its neighbours that belong to it. `earlier` are the texts
+    before this one, latest first, in which an option may be named."""
+    split = split_blocks(text)
+    number, first = _find(split, statement.position)
+    block, parts = split[number]
+    start, end = _neighbours(parts, first, first + statement.length)
+    said = collapse_spaces(" ".join(parts[start:end]))
+    before = _above(split, number) if start == 0 else ""
+    if before and len(before) + len(said) < LIMITS.max_chars:
+        said = f"{before} {said}"
+    elif block.is_item and end - start == len(parts):
+        said = _whole_list(split, number, said)
+    own = statement.position - first
+    return Completed(_with_option(said, (text, *earlier)), range(own + start, own + end))
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether a sentence needs the one before it to be understood."""
+    if POINTS_BACK.match(sentence) or _GOES_ON.match(sentence):
+        return True
+    return any(
+        known[1].lower() != "the" or is_generic(known[2].lower())
+        for known in _KNOWN.finditer(sentence)
+    )
+
+
+def _find(split: _Split, position: int) -> tuple[int, int]:
+    """The number of the block of a sentence, and the number of the sentence in it."""
+    for number, (_, parts) in enumerate(split):
+        if position < len(parts):
+            return number, position
+        position -= len(parts)
+    raise IndexError(position)
+
+
+def _neighbours(parts: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """Where a run of sentences of a block starts and ends with those that belong to it."""
+    start, end = first, last
+    while (
+        0 < start > first - LIMITS.before
+        and refers_back(parts[start])
+        and _states(parts[start - 1])
+        and _fits(parts[start - 1 : end])
+    ):
+        start -= 1
+    while (
+        end < min(len(parts), last + LIMITS.after)
+        and _belongs(parts[first:end], parts[end])
+        and _fits(parts[start : end + 1])
+    ):
+        end += 1
+    # A sentence that points back itself explains nothing.
+    while start < first and POINTS_BACK.match(parts[start]):
+        start += 1
+    return start, end
+
+
+def _belongs(said: Sequence[str], following: str) -> bool:
+    """Whether the sentence after a statement says what it is about, or what follows from it."""
+    if not _states(following):
+        return False
+    if POINTS_BACK.match(following) or _GOES_ON.match(following):
+        return True
+    is_vague = not any(_SPECIFIC.search(one) for one in said)
+    return is_vague and _SPECIFIC.search(following) is not None
+
+
+def _states(sentence: str) -> bool:
+    asks_or_leads = sentence.rstrip(" *_`\"')").endswith(("?", "？", ":"))
+    return not asks_or_leads and not is_chatter(sentence)
+
+
+def _fits(parts: Sequence[str]) -> bool:
+    return len(" ".join(parts)) <= LIMITS.max_chars
+
+
+def _above(split: _Split, number: int) -> str:
+    """What stands above a block and has to be said with it; "" for nothing."""
+    block, parts = split[number]
+    if number == 0:
+        return ""
+    above, its_parts = split[number - 1]
+    if block.is_item:
+        belongs = _is_sibling(above, block) and _ANSWERS_ABOVE.match(plain(block.text))
+        return f"{above.text.rstrip(' .;')}." if belongs else ""
+    is_near = not above.is_item and above.heading == block.heading
+    belongs = is_near and (POINTS_BACK.match(parts[0]) or _GOES_ON.match(parts[0]))
+    return its_parts[-1] if belongs and _states(its_parts[-1]) else ""
+
+
+def _whole_list(split: _Split, number: int, said: str) -> str:
+    """A short list for a short item of it, else the item."""
+    own = split[number][0]
+    first = last = number
+    while first and _is_sibling(split[first - 1][0], own):
+        first -= 1
+    while last + 1 < len(split) and _is_sibling(split[last + 1][0], own):
+        last += 1
+    items = [block.text.rstrip(" .;,") for block, _ in split[first : last + 1]]
+    whole = "; ".join(items)
+    is_short = len(content_words(said)) < LIMITS.short_item_words and len(items) <= LIMITS.items
+    return whole if is_short and len(whole) <= LIMITS.max_chars else said
+
+
+def _is_sibling(block: Block, own: Block) -> bool:
+    return block.is_item and (block.heading, block.lead) == (own.heading, own.lead)
+
+
+def _with_option(said: str, texts: Iterable[str]) -> str:
+    """A statement with what an option is that it names by its letter, as the latest text says."""
+    named = _OPTION.search(said)
+    if not named:
+        return said
+    letter = re.escape(named[2])
+    starts = re.compile(
+        rf"^\W*(?:(?:option|approach|alternative|variant)\s+)?{letter}\W*[).:—–-]+\W*(.{{8,}})",
+        re.I,
+    )
+    for text in texts:
+        for block, _ in split_blocks(text):
+            for line in (plain(block.text), block.heading):
+                if (found := starts.match(line)) and found[1] not in said:
+                    option = cut(
+                        re.split(r"(?<=\w)[.:;]\s|\s[—–]\s", found[1])[0], LIMITS.max_option_chars
+                    )
+                    return f"{said[: named.end()]} ({option.rstrip('.')}){said[named.end() :]}"
+    return said

@@ -1,0 +1,94 @@
+"""The words in which chosen statements are remembered: completed, understandable alone, and with
+what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.model.knowledge import Kind
+from holdfast.model.records import Turn
+from holdfast.refine.distil.completion import Completed, complete
+from holdfast.refine.distil.features import content_words
+from holdfast.refine.distil.selector import Scored
+from holdfast.refine.distil.standalone import POINTS_BACK, standalone, with_context
+from holdfast.refine.distil.utterances import Utterance
+
+# Digits of a score that are kept: more depend on the processor.
+_WORTH_DIGITS = 2
+# So many messages before a statement may say what the option is that it names.
+_EARLIER = 4
+# Messages on either side of a statement, by which is judged what it is about.
+_NEAR = 2
+
+
+class Context(NamedTuple):
+    """What statements are about, in a few words: the subject of their session, and what was asked
+    for before each turn, by its id. "" where that names no matter."""
+
+    subject: str = ""
+    requests: Mapping[str, str] = {}
+
+
+class Distilled(NamedTuple):
+    """A statement to remember: its kind, its words with what they need and what they are about,
+    only the words that were chosen, the turn that states it, whether whoever the agent works for
+    said it, and the score that chose it."""
+
+    kind: Kind
+    text: str
+    said: str
+    turn: Turn
+    is_person: bool
+    worth: float = 0.0
+
+
+class _Chosen(NamedTuple):
+    scored: Scored
+    completed: Completed
+
+
+def word_statements(
+    chosen: Sequence[Scored], utterances: Sequence[Utterance], context: Context
+) -> list[Distilled]:
+    """Chosen statements as they are remembered, in their order. One that another has taken in is
+    left out, and so is one that still points at a sentence that is not there."""
+    completed = [_complete(one, utterances) for one in chosen]
+    apart = [one for one in completed if not any(_takes_in(other, one) for other in completed)]
+    worded = (_word(one, utterances, context) for one in apart)
+    return [one for one in worded if one is not None]
+
+
+def _complete(one: Scored, utterances: Sequence[Utterance]) -> _Chosen:
+    number, statement = one.candidate
+    earlier = (u.text for u in reversed(utterances[max(0, number - _EARLIER) : number]))
+    return _Chosen(one, complete(statement, utterances[number].text, earlier))
+
+
+def _takes_in(one: _Chosen, other: _Chosen) -> bool:
+    """Whether a completed statement has all sentences of another one and more."""
+    span, its = one.completed.span, other.completed.span
+    same_text = one.scored.candidate.utterance == other.scored.candidate.utterance
+    return same_text and len(span) > len(its) and its[0] in span and its[-1] in span
+
+
+def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Distilled | None:
+    scored, completed = one
+    number, statement = scored.candidate
+    utterance = utterances[number]
+    full = standalone(statement._replace(text=completed.text))
+    text = with_context(full, _subject(number, utterances, context))
+    if text == full and POINTS_BACK.match(text):
+        return None
+    worth = round(scored.score, _WORTH_DIGITS)
+    said = standalone(statement)
+    return Distilled(scored.kind, text, said, utterance.turn, utterance.is_person, worth)
+
+
+def _subject(number: int, utterances: Sequence[Utterance], context: Context) -> str:
+    """What a statement is about: the request that it answers or else its session, if the messages
+    around it are about that, too."""
+    near = utterances[max(0, number - _NEAR) : number + _NEAR + 1]
+    told = content_words("\n".join(one.text for one in near))
+    asked = (context.requests.get(utterances[number].turn.id, ""), context.subject)
+    return next((subject for subject in asked if content_words(subject) & told), "")
