@@ -75,7 +75,7 @@ DIAGRAMS: dict[str, Diagram] = {
         "Turns are made into exchanges, digests and memories, and these into facts and concepts",
         (
             Box("line", 0, 1, "transcript line", "the agent's file"),
-            Box("turn", 1, 1, "turn", "kept for good", key=True),
+            Box("turn", 1, 1, "turn", "kept permanently", key=True),
             Box("exchange", 2, 0, "exchange", "request and result"),
             Box("memory", 2, 1, "memory", "a statement"),
             Box("digest", 3, 0, "digest", "one session"),
