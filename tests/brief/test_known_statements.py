@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.app.memory import Holdfast
-from holdfast.brief.known_statements import own_words, tellable
+from holdfast.brief.known_statements import KnownStatement, own_words, tellable
 from holdfast.brief.session_brief import session_brief
 from holdfast.model.ids import content_id
 from holdfast.model.knowledge import Kind, Memory, Network
 from holdfast.model.ledgers.injections import RecordUse
-from holdfast.model.records import Turn
+from holdfast.model.records import Role, Turn
+from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.refine.core.passages import memory_passage
 from tests.support.refine_banks import open_filled, session_on
@@ -327,3 +328,56 @@ def test_the_size_of_the_brief_is_kept(tmp_path: Path) -> None:
 )
 def test_the_subject_behind_a_statement_is_none_of_its_own_words(text: str, words: str) -> None:
     assert own_words(text) == words
+
+
+def known(text: str, said: str) -> KnownStatement:
+    turn = Turn("b", "t", "s", 1, "2026-09-01T10:00:00Z", Role.ASSISTANT, Trust.ASSISTANT, said)
+    return KnownStatement(Memory("b", "m", Network.WORLD, text, Trust.ASSISTANT), turn)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "told"),
+    [
+        # The subject of the session, which the turn does not have.
+        (
+            "The gauge module reads tides from the harbour clock. (Install pnpm, please)",
+            "Done. The gauge module reads tides from the harbour clock.",
+            "The gauge module reads tides from the harbour clock.",
+        ),
+        ("It reads them twice. (Fix the parser)", "It reads them twice.", ""),
+        # Its own brackets.
+        (
+            "Created a lint file for the harbour that disables MD034 (no-bare-urls)",
+            "Created a **lint file** for the harbour that disables MD034 (no-bare-urls), as asked.",
+            "",
+        ),
+    ],
+)
+def test_the_subject_is_told_only_where_the_statement_needs_it(
+    text: str, said: str, told: str
+) -> None:
+    assert known(text, said).text == (told or text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`make test` failed with “NameError: tide”; it passed after changes to src/tide.py",
+        "Update the `renderer.py` to calculate the aggregated usage of all the harbours",
+        "Gauge work: Add a column for spring tides to the table of the harbours",
+    ],
+)
+def test_failed_runs_and_lines_of_plans_are_not_told(tmp_path: Path, text: str) -> None:
+    said = f"Run `make tides` to write the table of all harbours anew. {text}"
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, said)) as memory:
+        retain(memory, text, Kind.FACT)
+        retain(memory, "Run `make tides` to write the table of all harbours anew.", Kind.FACT)
+        told = brief_of(memory)
+        assert text not in told and "Run `make tides`" in told
+
+
+def test_what_is_not_working_may_be_mended_by_now(tmp_path: Path) -> None:
+    text = "The gauge files are there, but the server isn't sending them to the harbours."
+    with open_filled(tmp_path, session("2026-09-01", 1, FILLER, text)) as memory:
+        retain(memory, text, Kind.FACT)
+        assert text in group(brief_of(memory), "Learned here")

@@ -43,8 +43,9 @@ class StatementLimits(NamedTuple):
     # A shorter one means nothing without its context; a longer one is an explanation.
     min_characters: int = 40
     max_characters: int = 400
-    # From so many characters on a statement is understood without the subject of its session.
-    says_enough: int = 90
+    # With so many content words a statement is understood without the subject of its session, which
+    # is a request about something else as often as not.
+    says_enough: int = 5
     # A title with fewer content words names no work, unless it is this long.
     min_stems: int = 2
     min_title: int = 45
@@ -82,7 +83,7 @@ _CAUSE = regex(
 _REASON = regex(r"\bbecause\b", re.IGNORECASE)
 _FAILS = regex(
     r"\b(?:fail|break|broke|crash|hang|reject|los[et]|miss|leak|stale|slow|wrong|empty|null|"
-    r"undefined|timed? ?out|never|can(?:no|['’])t|(?:did|does|do)(?:n['’]t| not)|dangling|"
+    r"undefined|timed? ?out|never|can(?:no|['’])t|(?:did|does|do|is|are)(?:n['’]t| not)|dangling|"
     r"hardcoded|silently)",
     re.IGNORECASE,
 )
@@ -94,6 +95,10 @@ _OF_THE_RUN = regex(
     r"(?<![\w-])(?:my|mine|i (?:did|made|added))(?![\w-])|^\W*because\b",
     re.IGNORECASE,
 )
+# A command that failed, and passed later: told when the error comes back (`triggers`).
+_FAILED_RUN = regex(r"^`[^`]+` failed with “")
+# How a command is given that is to be run: it says how something is done.
+_GIVES_COMMAND = regex(r"\W*\w+(?: with)? `")
 # What is said on the way, or of how far the work is.
 _PASSES = regex(
     r"\b(?:want me to|would you|shall i|all tests pass|working tree|pre-commit hooks?|committed as|"
@@ -149,10 +154,15 @@ class KnownStatement(NamedTuple):
     @property
     def text(self) -> str:
         """What it says, in as few characters as it takes: without the targets of links, and without
-        the subject of its session where that was cut, or where it says enough by itself."""
+        the subject of its session where that was cut, or where it says enough by itself. Brackets
+        that are in its turn are its own."""
         what = without_links(without_bold(self.memory.what))
         own = own_words(what)
-        return own if what.endswith("…)") or len(own) >= _LIMITS.says_enough else what
+        in_brackets = what.removeprefix(own).strip()
+        if in_brackets and in_brackets in without_links(without_bold(self.turn.text)):
+            return what
+        says_enough = len(content_stems(own)) >= _LIMITS.says_enough
+        return own if what.endswith("…)") or says_enough else what
 
 
 def tellable(reader: Reader, bank: str) -> list[Memory]:
@@ -183,7 +193,15 @@ def _is_tellable(memory: Memory, is_recap: bool) -> bool:
     text = own_words(memory.what)
     if memory.kind is Kind.TODO:
         return not _CLOSED.search(text)
-    return not any(one.search(text) for one in (_OF_THE_RUN, _PASSES, _PROPOSES))
+    if memory.kind in (Kind.FACT, Kind.OUTCOME) and _is_task(text):
+        return False
+    return not any(one.search(text) for one in (_FAILED_RUN, _OF_THE_RUN, _PASSES, _PROPOSES))
+
+
+def _is_task(text: str) -> bool:
+    """Whether what an agent says is or was done is worded as an order: a line of its plan."""
+    last = text.rpartition(": ")[2]
+    return is_request(last) and not _GIVES_COMMAND.match(last)
 
 
 def state(

@@ -52,6 +52,7 @@ from holdfast.model.trust import ENDED_STATUSES, Status, Trust
 from holdfast.model.uris import uri
 from holdfast.recall.core.ended_words import WHOLE_SESSION, EndedWords, read_ended_words
 from holdfast.recall.ranking.hits import correction_note, estimate_tokens
+from holdfast.refine.facts.momentary_orders import is_for_the_moment
 from holdfast.sources.claude_code.files import AGENT
 from holdfast.store.protocol import Reader
 
@@ -317,7 +318,7 @@ def _facts(
     parts = [
         _fact_part(f, _rule_text(f, by_uri, corrected.get(f.id, "")))
         for f in in_force
-        if f.kind is FactKind.RULE
+        if f.kind is FactKind.RULE and not is_for_the_moment(f.content)
     ]
     parts += [_fact_part(f, _solution_text(f)) for f in solutions[: _LIMITS.solutions]]
     told, outdated = _stating(in_force), _stating(ended)

@@ -29,6 +29,9 @@ FOR_THE_MOMENT = (
     "Do not edit any files, just tell me what you think.",
     "Don't stop until it works.",
     "Don't write code, only make a plan.",
+    "Reply with exactly OK.",
+    "Do not inspect or edit files, answer from what you know.",
+    "[query] Respond with only the marker READY.",
     "Never mind, do not touch the config just yet because Anna works on it.",
 )
 LASTING = (
@@ -43,6 +46,7 @@ LASTING = (
     "We decided to go with option B of the RFC because of transactions.",
     "From now on don't create a PR before I have seen the diff.",
     "Use version 3 of the billing API.",
+    "Reply to reviews with a commit.",
     "The upload limit is 20 MB now.",
     "As of today we use pnpm.",
 )

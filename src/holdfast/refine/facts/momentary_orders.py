@@ -50,10 +50,17 @@ _CLAUSE_END = (
 # Not to do a step of the work at hand, or something with what was just spoken of.
 _HELD_BACK = regex(
     _FORBIDS + r"(?:(?:commit|push|merge|deploy|release|publish|submit|start|begin|stop|continue|"
-    r"proceed|implement|build|code|run|execute)|\w+ (?:it|this|that|them|these|those|anything|"
+    r"proceed|implement|build|code|run|execute)|"
+    r"(?:\w+ or )?\w+ (?:it|this|that|them|these|those|anything|"
     r"(?:any |the )?(?:code|files?|changes)|(?:that|this|those|these) [\w./-]+|"
     r"(?:an?|the|any|another) (?:new )?(?:pr|pull request|mr|merge request|branch|commit|release|"
     r"issue|ticket|plan)))" + _CLAUSE_END,
+    re.IGNORECASE,
+)
+# The form of the answer at hand.
+_ANSWERS = regex(
+    r"(?:^|[.!?\]] )(?:please |just |only )?(?:reply|respond|answer) (?:only |just )?with "
+    r"(?:only|just|exactly|the exact|a single|one word|yes or no)\b",
     re.IGNORECASE,
 )
 # Not to do something before the person had a look.
@@ -78,7 +85,7 @@ def is_for_the_moment(sentence: str) -> bool:
     words = plain(sentence).strip()
     if _LASTS.search(words):
         return False
-    if any(p.search(words) for p in (_NOW, _CHOICE, _HELD_BACK, _LOOKS_FIRST)):
+    if any(p.search(words) for p in (_NOW, _CHOICE, _HELD_BACK, _ANSWERS, _LOOKS_FIRST)):
         return True
     return _is_task(words)
 
