@@ -29,6 +29,7 @@ def hit(text: str, kind: str = "turn", trust: Trust = Trust.ASSISTANT) -> Hit:
         "which tool are packages installed with",
         "ok, can you tell me where the tokens are",
         "is the cache still in redis",
+        "does pip install the extra parts or is that ours to do",
         "なぜKafkaをやめたのですか？",
     ],
 )

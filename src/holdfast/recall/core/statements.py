@@ -32,7 +32,9 @@ _ASKS = regex(
     r"(?:is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|may|must|happens)\b|"
     + _LEAD_IN
     + r"(?:is|are|was|were|does|did|can|could|should|would|will|has|have|may|shall)\s+"
-    r"(?:we|you|i|it|there|the|this|that|these|they|he|she|an?|our|my|any)\b",
+    r"(?:we|you|i|it|there|the|this|that|these|they|he|she|an?|our|my|any)\b|"
+    + _LEAD_IN
+    + r"(?:does|did)\s+\w",
     re.IGNORECASE,
 )
 # An order to do something once. What shall hold from now on is worded otherwise ("use", "keep",
