@@ -13,6 +13,7 @@ from holdfast.settings import Settings
 from holdfast.sources.claude_code.prompts import read_prompt
 from tests.support import brief_scenarios as scenarios
 from tests.support import refine_banks as known_above
+from tests.support.empty_memory import with_empty_memory
 from tests.support.rule_families import TUNED
 from tests.support.transcripts import Script, bug_hunt
 
@@ -21,13 +22,13 @@ def read_in(folder: Path, *scripts: Script) -> Settings:
     settings = Settings(home=folder / "home", claude_dir=folder)
     for script in scripts:
         script.write(folder / "p")
-    with Holdfast(settings) as memory:
+    with Holdfast(with_empty_memory(settings)) as memory:
         memory.ingest(memory.ingestion.find([folder / "p"]))
     return settings
 
 
 def brief_of(settings: Settings, bank: str = "proj") -> str:
-    with Holdfast(settings, create=False) as memory:
+    with Holdfast(with_empty_memory(settings), create=False) as memory:
         return memory.briefs.session_brief(bank).text
 
 
@@ -87,14 +88,14 @@ def test_the_same_memory_gives_the_same_brief(tmp_path: Path) -> None:
 
 def test_an_empty_bank_has_no_brief(tmp_path: Path) -> None:
     settings = read_in(tmp_path, bug_hunt())
-    with Holdfast(settings, create=False) as memory:
+    with Holdfast(with_empty_memory(settings), create=False) as memory:
         assert session_brief(memory.reader, "nobody", 2000, 12).text == ""
 
 
 def test_whole_items_are_chosen_to_fit(tmp_path: Path) -> None:
     scenarios.make_shop(tmp_path).close()
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(settings, create=False) as memory:
+    with Holdfast(with_empty_memory(settings), create=False) as memory:
         bank = memory.context.bank_id("shop") or ""
         whole = session_brief(memory.reader, bank, 2400, 100).text
         for tokens in (150, 300, 500, 800, 1200):

@@ -18,6 +18,7 @@ from holdfast.model.query import Layer
 from holdfast.model.uris import uri
 from tests.support.laws import costly
 from tests.support.memory_dump import dump
+from tests.support.prepared_home import PreparedHome
 from tests.support.sample_memory import exchange_about, open_memory, places_found
 from tests.support.transcripts import Script
 
@@ -44,10 +45,19 @@ def sessions(home: Path) -> list[Path]:
     return made
 
 
+def read_sessions(home: Path) -> None:
+    with open_memory(home) as memory:
+        memory.ingest(memory.ingestion.find(sessions(home)))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    return PreparedHome(tmp_path_factory.mktemp("prepared"), read_sessions)
+
+
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_memory(tmp_path) as opened:
-        opened.ingest(opened.ingestion.find(sessions(tmp_path)))
+def memory(prepared: PreparedHome) -> Iterator[Holdfast]:
+    with open_memory(prepared.fresh()) as opened:
         yield opened
 
 

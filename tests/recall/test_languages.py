@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.app.memory import Holdfast
 from holdfast.settings import NO_MODEL, Settings
+from tests.support.empty_memory import with_empty_memory
 
 SAID = (
     ("データベースの移行は金曜日に行った", ("移行はいつ行いましたか", "データベース")),
@@ -27,7 +28,7 @@ SAID = (
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
     folder = tmp_path_factory.mktemp("languages")
     settings = Settings(home=folder / "home", claude_dir=folder, embed_model=NO_MODEL)
-    with Holdfast(settings) as opened:
+    with Holdfast(with_empty_memory(settings)) as opened:
         for text, _ in SAID:
             opened.remember(text, "spoken")
         yield opened

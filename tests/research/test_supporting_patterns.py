@@ -14,6 +14,7 @@ from holdfast.model.trust import Trust
 from holdfast.model.uris import uri
 from holdfast.research.answering.supporting_patterns import pattern_notes
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import bug_hunt
 
 ABOUT = "Rule 0 and rule 1 and rule 2."
@@ -22,7 +23,7 @@ ABOUT = "Rule 0 and rule 1 and rule 2."
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
-    with Holdfast(settings) as opened:
+    with Holdfast(with_empty_memory(settings)) as opened:
         opened.ingest(opened.ingestion.find([bug_hunt().write(tmp_path / "p")]))
         yield opened
 

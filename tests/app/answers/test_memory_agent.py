@@ -23,6 +23,7 @@ from holdfast.research.answering.agent_answer import SYSTEM
 from holdfast.settings import ModelSettings, Settings
 from tests.e2e.claude_code.api import Api, Step, Use
 from tests.e2e.claude_code.sandbox import find_claude
+from tests.support.empty_memory import with_empty_memory
 from tests.support.model_service import running
 from tests.support.transcripts import bug_hunt
 from tests.support.waiting import wait_until
@@ -38,7 +39,7 @@ Play = Callable[..., Chat]
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
     settings = Settings(tmp_path / "hold", tmp_path / "claude", models=ModelSettings(use="claude"))
     bug_hunt().write(tmp_path / "claude" / "projects")
-    with Holdfast(settings) as made:
+    with Holdfast(with_empty_memory(settings)) as made:
         made.ingest(made.ingestion.find([]))
         yield made
 
@@ -291,7 +292,7 @@ def test_a_question_is_answered_by_the_model_unless_that_is_turned_off(
             for quiet in ({"model": False}, {"as_of": "2027-01-01"}, {"budget": "low"}):
                 assert asked.ask(QUESTION, "all", **quiet).cost.tokens == 0  # type: ignore[arg-type]
         off = replace(memory.settings, models=replace(models, agent="none"))
-        with Holdfast(off) as asked:
+        with Holdfast(with_empty_memory(off)) as asked:
             assert asked.ask(QUESTION, "all").cost.tokens == 0
         assert len(service.asked) == 1
 
@@ -322,13 +323,13 @@ def test_a_session_asks_a_model_once_and_includes_earlier_questions(
         memory.close()
         session, stages = "", list[ResearchStage]()
         for _ in range(2):  # each time as a process of its own would
-            with Holdfast(settings) as asked:
+            with Holdfast(with_empty_memory(settings)) as asked:
                 investigation = asked.answers.investigate(AskOptions(QUESTION, "all"), session)
                 stages = [event.stage for event in investigation]
                 session = investigation.id
                 assert asked.store.model_calls.total_spent("").calls == len(service.asked) == 1
         assert stages == [ResearchStage.DONE]
-        with Holdfast(settings) as asked:
+        with Holdfast(with_empty_memory(settings)) as asked:
             answer = asked.answers.investigate(
                 AskOptions("And how was that fixed?", "all"), session
             ).answer()

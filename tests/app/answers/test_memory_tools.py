@@ -18,27 +18,40 @@ from holdfast.settings import Settings, load_settings
 from holdfast.store.access_fence import PARTS, READER_PARTS
 from holdfast.store.protocol import ReadStore, Store
 from holdfast.store.sqlite.read_only import SqliteReadStore
+from tests.support.empty_memory import with_empty_memory
+from tests.support.prepared_home import PreparedHome
 from tests.support.transcripts import Script
 
 Json = dict[str, Any]
 WHY = "The nightly import fails because the cache is warmed before the migration has run."
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    home = tmp_path / "home"
-    script = Script(cwd=str(tmp_path / "proj"))
+def settings_of(home: Path) -> Settings:
+    return load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
+
+
+def write_two_requests(home: Path) -> None:
+    project = home.parent / "proj"
+    project.mkdir()
+    script = Script(cwd=str(project))
     script.user("Why does the nightly import fail?")
     script.tool("Bash", "E4711: the zebra table is not there\n" * 3, command="make import")
     script.assistant(WHY)
     script.user("Please rename the uploader to courier.")
     script.assistant("Renamed the uploader to courier in src/courier.py.")
     script.write(home / "c" / "projects")
-    (tmp_path / "proj").mkdir()
-    made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
-    with open_memory(made) as memory:
+    with open_memory(with_empty_memory(settings_of(home))) as memory:
         memory.ingest(memory.ingestion.find([]))
-    return made
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    return PreparedHome(tmp_path_factory.mktemp("prepared"), write_two_requests)
+
+
+@pytest.fixture
+def settings(prepared: PreparedHome) -> Settings:
+    return settings_of(prepared.fresh())
 
 
 @pytest.fixture
@@ -119,7 +132,7 @@ def test_without_vectors_a_semantic_search_says_so(access: MemoryTools) -> None:
 
 @pytest.mark.model
 def test_vectors_are_searched_if_there_are_any(settings: Settings) -> None:
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.ingestion.embed()
     with MemoryTools.open(settings, "all") as access:
         near = access.call("memory_search_vector", {"query": "database change order problem"})
@@ -204,7 +217,7 @@ def test_results_stay_below_the_limit_of_the_host(tmp_path: Path) -> None:
     script.write(tmp_path / "home" / "c" / "projects")
     places = {"HOLDFAST_HOME": str(tmp_path / "home")}
     settings = load_settings({**places, "CLAUDE_CONFIG_DIR": str(tmp_path / "home" / "c")})
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.ingest(memory.ingestion.find([]))
     with MemoryTools.open(settings, "all") as access:
         result = access.call("memory_search_fts", {"query": "importer fails", "limit": 50})

@@ -15,16 +15,21 @@ from holdfast.errors import InputError, NotFoundError
 from holdfast.model.uris import uri
 from holdfast.settings import Settings, load_settings
 from holdfast.store.sqlite.read_only import SqliteReadStore
+from tests.support.empty_memory import with_empty_memory
 from tests.support.foreign_exports import NOON, claude_mem
+from tests.support.prepared_home import PreparedHome
 from tests.support.transcripts import Script
 
 WHY = "The nightly import failed because the cache was warmed before the migration had run."
 ALL = {"days": 0}
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    home, project = tmp_path / "home", tmp_path / "proj"
+def settings_of(home: Path) -> Settings:
+    return load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
+
+
+def write_two_requests(home: Path) -> None:
+    project = home.parent / "proj"
     project.mkdir()
     script = Script(cwd=str(project))
     script.user("Fix the nightly import, it fails.")
@@ -35,10 +40,18 @@ def settings(tmp_path: Path) -> Settings:
     script.tool("Write", file_path=file, content="class Courier: ...")
     script.assistant("Renamed the uploader to courier in src/courier.py.")
     script.write(home / "c" / "projects")
-    made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
-    with open_memory(made) as memory:
+    with open_memory(with_empty_memory(settings_of(home))) as memory:
         memory.ingest(memory.ingestion.find([]))
-    return made
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    return PreparedHome(tmp_path_factory.mktemp("prepared"), write_two_requests)
+
+
+@pytest.fixture
+def settings(prepared: PreparedHome) -> Settings:
+    return settings_of(prepared.fresh())
 
 
 @pytest.fixture
@@ -82,8 +95,8 @@ def test_a_timeline_counts_what_its_query_finds_before_the_window(tmp_path: Path
         script.user(f"What is wrong with the nightly import in month {month}?")
         script.assistant(answer)
         script.write(home / "c" / "projects")
-    made = load_settings({"HOLDFAST_HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "c")})
-    with open_memory(made) as memory:
+    made = settings_of(home)
+    with open_memory(with_empty_memory(made)) as memory:
         memory.ingest(memory.ingestion.find([]))
     reader, now = SqliteReadStore(made.database), "2026-06-02T00:00:00.000Z"
     with SearchTools(reader, made, "all", lambda: now) as tools:
@@ -176,7 +189,7 @@ def test_ids_of_imported_records_are_resolved_by_their_scheme(
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE session_summaries SET created_at = ?", (later,))
         database.commit()
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.imports.import_records("claude-mem", path)
     with SearchTools.open(settings, "all") as search:
         for anchor, time in (
@@ -215,7 +228,7 @@ IMPORTED_ANSWERS = [
 def test_every_tool_finds_the_imported_records_that_it_would_find_in_claude_mem(
     settings: Settings, tmp_path: Path, tool: str, given: dict[str, object], name: str
 ) -> None:
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
     properties = next(one for one in SEARCH_TOOLS if one.name == tool).properties
     everything = ALL if "days" in properties else {}
@@ -231,7 +244,7 @@ def test_every_tool_finds_the_imported_records_that_it_would_find_in_claude_mem(
 def test_imported_observations_are_read_in_full_with_their_subtitle_and_facts(
     settings: Settings, tmp_path: Path
 ) -> None:
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.imports.import_records("claude-mem", claude_mem(tmp_path / "claude-mem.db"))
     asked = {"type": "decision", "format": "full", **ALL}
     with SearchTools.open(settings, "all") as search:
@@ -253,7 +266,7 @@ def test_a_concept_also_finds_what_means_it_in_other_words(
     script = Script("44444444-0000-4000-8000-000000000001", cwd=str(tmp_path / "proj"))
     script.user("People keep forgetting their credentials. Let's go with links that are mailed.")
     script.assistant("Signing in works by a mailed link now. Nobody needs a password any more.")
-    with open_memory(settings) as memory:
+    with open_memory(with_empty_memory(settings)) as memory:
         memory.ingest(memory.ingestion.find([script.write(tmp_path / "more")]))
         memory.ingestion.embed()
     with SearchTools.open(settings, "all") as search:

@@ -23,6 +23,7 @@ from holdfast.refine.git import commit_authorship
 from holdfast.refine.memories import memory_stage
 from holdfast.refine.rules import pattern_stage
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.installed_home import make_home
 from tests.support.memory_dump import dump
 from tests.support.opinion_sessions import START, session_on_day
@@ -56,7 +57,7 @@ def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     for number in (1, 2):
         session_on_day(number, "The CI is flaky.").write(folder)
     run_worker(settings, QUICK, steps.STEPS, lambda: at(3))
-    with Holdfast(settings, lambda: at(3)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(3)) as memory:
         (believed,) = memory.opinions.opinions()
         assert believed.what == "CI is flaky" and believed.sessions == 2
         assert stages.stages_behind(memory.store, memory.settings) == []
@@ -71,9 +72,9 @@ def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings
     for number in (1, 2, 3):
         said = "The CI is flaky." if number < 3 else "The CI is reliable."
         written = session_on_day(number, said).write(folder)
-        with Holdfast(settings, lambda day=number: at(day + 1)) as memory:
+        with Holdfast(with_empty_memory(settings), lambda day=number: at(day + 1)) as memory:
             memory.ingest(memory.ingestion.find([written]))
-    with Holdfast(settings, lambda: at(5)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(5)) as memory:
         last, *others = memory.opinions.changes()
     assert [one.note for one in others] == ["strengthened", "formed"]
     assert last.note == "in tension" and last.before is not None and last.confidence < last.before
@@ -81,12 +82,12 @@ def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings
 
 
 def test_a_failing_reflection_does_not_stop_the_worker(settings: Settings) -> None:
-    Holdfast(settings).close()
+    Holdfast(with_empty_memory(settings)).close()
     break_stages(settings)
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     outcome = run_worker(settings, QUICK, steps.STEPS, lambda: at(2))
     assert outcome.failed == ("know", "group")
-    with Holdfast(settings, lambda: at(2)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(2)) as memory:
         assert memory.inventory.counts().turns == 2 and memory.recall("flaky").hits
 
 
@@ -95,11 +96,11 @@ def test_a_worker_applies_the_retention(settings: Settings) -> None:
     for number in (1, 300):
         session_on_day(number, f"The xebec{number} sails.").write(settings.claude_dir / "projects")
     run_worker(settings, QUICK, steps.STEPS, lambda: at(301))
-    with Holdfast(settings, lambda: at(301)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(301)) as memory:
         memory.banks.change(BankChanges(retention=12))
         assert memory.inventory.counts().sessions == 2
     run_worker(settings, QUICK, steps.STEPS, lambda: at(400))
-    with Holdfast(settings, lambda: at(400)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(400)) as memory:
         assert [s.host[:8] for s in memory.reader.sessions.latest(None)] == ["00000300"]
 
 
@@ -107,7 +108,7 @@ def test_a_worker_applies_the_retention(settings: Settings) -> None:
 def test_incremental_stages_give_the_same_as_a_rebuild(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     database = settings.home / "memory.db"
-    with Holdfast(settings, lambda: at(9)) as memory:
+    with Holdfast(with_empty_memory(settings), lambda: at(9)) as memory:
         for number, words in enumerate(
             ("The CI is flaky.", "I prefer small commits of Dana Meyer.", "Never sail on Fridays."),
             1,
@@ -149,7 +150,7 @@ def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
     session_on_day(1, "The CI is flaky.").write(settings.claude_dir / "projects")
     for by_vectors in (False, True, False):
         chosen = replace(settings, embed_model="" if by_vectors else "none")
-        with Holdfast(chosen, lambda: at(3)) as memory:
+        with Holdfast(with_empty_memory(chosen), lambda: at(3)) as memory:
             memory.ingest(memory.ingestion.find([settings.claude_dir / "projects"]))
             assert stages.stages_behind(memory.store, chosen) == []
             (bank,) = memory.store.banks.all()
@@ -163,7 +164,7 @@ def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
 def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings) -> None:
     chosen = replace(settings, embed_model="")
     folder = settings.claude_dir / "projects"
-    with Holdfast(chosen, lambda: at(9)) as memory:
+    with Holdfast(with_empty_memory(chosen), lambda: at(9)) as memory:
         for number in (1, 2, 3):
             path = session_on_day(number, "The CI is flaky.").write(folder)
             memory.ingest(memory.ingestion.find([path]))

@@ -17,6 +17,7 @@ from holdfast.model.team import Scope, SharedRecord
 from holdfast.model.trust import Trust
 from holdfast.settings import load_settings
 from holdfast.sources.share_format import encode_for_server, line_hash
+from tests.support.empty_memory import with_empty_memory
 from tests.support.http.server import Server
 from tests.support.laptops import BANK, environment, team_server
 
@@ -36,7 +37,7 @@ def line(text: str = BLUE, scope: str = "team", day: int = 1, **more: Any) -> di
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with Holdfast(load_settings(environment(tmp_path / "server"))) as made:
+    with Holdfast(with_empty_memory(load_settings(environment(tmp_path / "server")))) as made:
         for bank in (BANK, "office"):
             made.remember(f"CANARY: the yawl of {bank} is painted in secret.", bank)
         yield made

@@ -15,6 +15,7 @@ from holdfast.app.status.health import Verdict, ago, gather_health, judge_captur
 from holdfast.capture.home_paths import HomePaths
 from holdfast.hosts.claude_code.detect import DEFAULT_TRANSCRIPT_DAYS, EVENT_NAMES, detect_hooks
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.installed_home import make_home, make_old, run
 from tests.support.transcripts import Script, bug_hunt
 
@@ -27,12 +28,12 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def verdict_of(settings: Settings) -> Verdict:
-    with Holdfast(settings, create=False) as memory:
+    with Holdfast(with_empty_memory(settings), create=False) as memory:
         return judge_capture(gather_health(memory, None), memory.inventory.balance().pending)
 
 
 def read_all(settings: Settings) -> None:
-    with Holdfast(settings) as memory:
+    with Holdfast(with_empty_memory(settings)) as memory:
         memory.ingest(memory.ingestion.find([]))
 
 

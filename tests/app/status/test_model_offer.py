@@ -17,6 +17,7 @@ from holdfast.interfaces.cli.main import main
 from holdfast.interfaces.cli.model_offer import print_offer, print_title_by_model
 from holdfast.interfaces.cli.screen import Screen
 from holdfast.settings import ModelSettings, load_settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.permitted_model_service import TITLE, Service, User, model_settings, serving
 
 
@@ -47,7 +48,7 @@ def test_the_offer_says_what_a_session_costs_and_sends_nothing(
 ) -> None:
     user.set(model_settings(service).replace('use = "openai"', 'use = "none"'))
     capsys.readouterr()
-    with Holdfast(load_settings()) as memory:
+    with Holdfast(with_empty_memory(load_settings())) as memory:
         offer = gather_offer(memory)
     assert offer is not None and not service.asked
     assert offer.sessions == 1 and 500 < offer.tokens < 20_000 and offer.title
@@ -61,7 +62,7 @@ def test_a_chosen_model_gives_the_session_another_title(
     user: User, service: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:
     user.set(model_settings(service))
-    with Holdfast(load_settings()) as memory:
+    with Holdfast(with_empty_memory(load_settings())) as memory:
         offer = gather_offer(memory)
         assert offer is not None and offer.title != TITLE
         title, problem = title_by_model(memory, offer)
@@ -77,7 +78,7 @@ def test_a_model_that_does_not_answer_is_reported_and_the_title_stays(
 ) -> None:
     user.set(model_settings(service))
     service.answer = lambda: (500, {"error": {"message": "out of order"}})
-    with Holdfast(load_settings()) as memory:
+    with Holdfast(with_empty_memory(load_settings())) as memory:
         offer = gather_offer(memory)
         assert offer is not None
         _, problem = title_by_model(memory, offer)
@@ -90,7 +91,7 @@ def test_without_a_model_the_offer_says_so_with_the_install_commands(
     user: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_packages(monkeypatch)
-    with Holdfast(load_settings()) as memory:
+    with Holdfast(with_empty_memory(load_settings())) as memory:
         offer = gather_offer(memory)
     assert offer is not None and offer.service == "none"
     capsys.readouterr()

@@ -15,18 +15,32 @@ from holdfast.interfaces.cli.main import main
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
+from tests.support.prepared_home import PreparedHome
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
 ALWAYS = ("2026-01-01", "2099-01-01")
 
 
+def settings_of(home: Path) -> Settings:
+    return Settings(home, home.parent / "claude", embed_model="none")
+
+
+def read_samples(home: Path) -> None:
+    with Holdfast(settings_of(home)) as memory:
+        memory.ingest(memory.ingestion.find([SAMPLES]))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
+    return PreparedHome(tmp_path_factory.mktemp("prepared"), read_samples)
+
+
 @pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
+def memory(prepared: PreparedHome, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
+    settings = settings_of(prepared.fresh())
+    monkeypatch.setenv("HOLDFAST_HOME", str(settings.home))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings.claude_dir))
     with Holdfast(settings) as made:
-        made.ingest(made.ingestion.find([SAMPLES]))
         yield made
 
 

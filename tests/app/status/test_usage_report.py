@@ -20,6 +20,7 @@ from holdfast.lazy_dataclass import replace
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.model.ledgers.model_calls import CallOutcome, ModelCall
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import bug_hunt
 
 NOW = "2026-11-15T12:00:00.000Z"
@@ -43,7 +44,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     bug_hunt().write(tmp_path / "claude" / "projects" / "p")
     settings = Settings(home, tmp_path / "claude", bank="proj", embed_model="none")
-    with Holdfast(settings) as memory:
+    with Holdfast(with_empty_memory(settings)) as memory:
         memory.ingest(memory.ingestion.find([]))
         yield memory
 

@@ -23,6 +23,7 @@ from holdfast.errors import HoldfastError
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.settings import Settings
 from holdfast.store.records.exports import ExportSelection
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
@@ -30,7 +31,7 @@ HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```datavi
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_memory(Settings(tmp_path / "home", tmp_path / "claude")) as opened:
+    with open_memory(with_empty_memory(Settings(tmp_path / "home", tmp_path / "claude"))) as opened:
         for number in range(3):
             script = Script(cwd=str(tmp_path / "proj"), session=f"{number:08d}-s")
             script.user(f"Fix the tide loader in src/tide.py: it fails, try {number}. {HOSTILE}")

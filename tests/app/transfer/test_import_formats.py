@@ -23,6 +23,7 @@ from holdfast.model.imports import ImportedRecord
 from holdfast.settings import Settings
 from holdfast.sources.imports import basic_memory, hindsight, mem0
 from holdfast.sources.imports.draft import DraftRecord, SkippedRecord
+from tests.support.empty_memory import with_empty_memory
 
 NOTE = """\
 ---
@@ -59,7 +60,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
     folder = tmp_path / "harbour"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    with open_memory(Settings(tmp_path / "home", tmp_path / "claude")) as opened:
+    with open_memory(with_empty_memory(Settings(tmp_path / "home", tmp_path / "claude"))) as opened:
         yield opened
 
 

@@ -20,13 +20,14 @@ from holdfast.model.imports import ImportedRecord
 from holdfast.model.query import Layer
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.foreign_exports import claude_mem, insert
 from tests.support.transcripts import Script
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_memory(Settings(tmp_path / "home", tmp_path / "claude")) as opened:
+    with open_memory(with_empty_memory(Settings(tmp_path / "home", tmp_path / "claude"))) as opened:
         yield opened
 
 

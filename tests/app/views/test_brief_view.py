@@ -19,6 +19,7 @@ from holdfast.brief.prepared_files import write_briefs
 from holdfast.capture.home_paths import HomePaths
 from holdfast.model.ledgers.injections import Injection, InjectionKind, InjectionUse
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
 
 LATER = "22222222-0000-4000-8000-000000000002"
@@ -32,7 +33,7 @@ def _memory(folder: Path) -> Holdfast:
     script.user(RULE)
     script.assistant("Noted.")
     script.write(folder / "p")
-    memory = Holdfast(Settings(home=folder / "home", claude_dir=folder))
+    memory = Holdfast(with_empty_memory(Settings(home=folder / "home", claude_dir=folder)))
     memory.ingest(memory.ingestion.find([folder / "p"]))
     return memory
 
@@ -84,7 +85,9 @@ def test_what_is_forgotten_is_not_told_to_the_next_session(tmp_path: Path) -> No
 
 
 def test_a_bank_with_nothing_to_tell_has_no_lines(tmp_path: Path) -> None:
-    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="proj")) as memory:
+    with Holdfast(
+        with_empty_memory(Settings(home=tmp_path / "home", claude_dir=tmp_path, bank="proj"))
+    ) as memory:
         kept = memory.remember("The winch is blue.")
         assert next_brief(memory, kept.bank).lines
         memory.forget(kept.id)

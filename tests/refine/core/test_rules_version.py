@@ -16,6 +16,7 @@ from holdfast.refine.core.rules_version import RULES_VERSION
 from holdfast.refine.model_output import prompts
 from holdfast.refine.sessions.derive import derive_outdated, derive_stale
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.memory_dump import dump
 from tests.support.transcripts import Script, bug_hunt
 
@@ -31,7 +32,9 @@ def sum_of(texts: list[str]) -> str:
 
 
 def open_memory(folder: Path) -> Holdfast:
-    return Holdfast(Settings(folder / "home", folder / "claude", embed_model="none"))
+    return Holdfast(
+        with_empty_memory(Settings(folder / "home", folder / "claude", embed_model="none"))
+    )
 
 
 def spoil(folder: Path, rules: int = 0) -> None:

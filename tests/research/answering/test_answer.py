@@ -12,6 +12,7 @@ from holdfast.model.query import Confidence, RetrieverReport
 from holdfast.research.answering.answer import answer_from_recall
 from holdfast.research.answering.request import AskRequest
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
 
 NOW = "2026-11-01T00:00:00.000Z"
@@ -21,7 +22,7 @@ def open_with(folder: Path, *scripts: Script) -> Holdfast:
     for script in scripts:
         script.write(folder / "p")
     settings = Settings(home=folder / "home", claude_dir=folder)
-    memory = Holdfast(settings, now=lambda: NOW)
+    memory = Holdfast(with_empty_memory(settings), now=lambda: NOW)
     memory.ingest(memory.ingestion.find([folder / "p"]))
     return memory
 
@@ -225,7 +226,7 @@ def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_
     late.start = datetime(2026, 6, 1, tzinfo=UTC)
     late.user("Please oil the hinges of the lighthouse door")
     late.assistant("The hinges are oiled. Next step: the lock still needs graphite.")
-    with Holdfast(Settings(home=tmp_path / "h", claude_dir=tmp_path)) as memory:
+    with Holdfast(with_empty_memory(Settings(home=tmp_path / "h", claude_dir=tmp_path))) as memory:
         memory.ingest(memory.ingestion.find([early.write(tmp_path), late.write(tmp_path)]))
         answer = memory.ask("what was I working on?", bank="all")
     first, second = answer.answer.split("\n")[:2]

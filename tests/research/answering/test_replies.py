@@ -12,6 +12,7 @@ from holdfast.model.query import Layer
 from holdfast.research.answering.quoting import Quote
 from holdfast.research.answering.replies import with_replies
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 COMPLAINT = "The purple highlight behind the harbour tab is too narrow for its badge."
@@ -27,7 +28,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
     script.assistant(REPLY)
     script.write(tmp_path / "p")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
-    with Holdfast(settings) as opened:
+    with Holdfast(with_empty_memory(settings)) as opened:
         opened.ingest(opened.ingestion.find([tmp_path / "p"]))
         yield opened
 
@@ -94,7 +95,9 @@ def test_a_reply_does_not_repeat_what_was_just_quoted(tmp_path: Path) -> None:
     script.tool("Edit", "ok", file_path="/home/dev/project/tabs.tsx", new_string="x")
     script.assistant(f"{COMPLAINT} The harbour tab is measured by a ResizeObserver now.")
     script.write(tmp_path / "p")
-    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as opened:
+    with Holdfast(
+        with_empty_memory(Settings(home=tmp_path / "home", claude_dir=tmp_path))
+    ) as opened:
         opened.ingest(opened.ingestion.find([tmp_path / "p"]))
         found = quoted(opened, COMPLAINT)
     assert found == [COMPLAINT, "The harbour tab is measured by a ResizeObserver now."]

@@ -18,7 +18,8 @@ from holdfast.research.answering.evidence import may_answer
 from holdfast.research.answering.evidence_chains import Link
 from holdfast.research.answering.next_queries import LeadLimits, find_bridges
 from holdfast.research.answering.request import AskRequest
-from tests.support.recall_bank import open_with_sessions, talk
+from tests.support.prepared_home import PreparedHome
+from tests.support.recall_bank import open_home, open_with_sessions, talk
 from tests.support.transcripts import Script
 
 OTHERS = tuple(
@@ -43,10 +44,18 @@ WHERE = (
 ASKED = "On which host does the mailer that Maria wrote run?"
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedHome:
     said = [talk(n, *session) for n, session in enumerate((WHO, WHERE, *OTHERS), start=1)]
-    with open_with_sessions(tmp_path, *said) as memory:
+    return PreparedHome(
+        tmp_path_factory.mktemp("prepared"),
+        lambda folder: open_with_sessions(folder, *said).close(),
+    )
+
+
+@pytest.fixture
+def memory(prepared: PreparedHome) -> Iterator[Holdfast]:
+    with open_home(prepared.fresh()) as memory:
         yield memory
 
 

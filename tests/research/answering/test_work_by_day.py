@@ -13,6 +13,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.model.query import Answer, Confidence, Layer
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
+from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
@@ -41,7 +42,9 @@ def session(number: int, start: str, asked: str, replied: str) -> Script:
 def open_with(folder: Path, *scripts: Script) -> Holdfast:
     for script in scripts:
         script.write(folder / "p")
-    memory = Holdfast(Settings(home=folder / "home", claude_dir=folder), now=lambda: NOW)
+    memory = Holdfast(
+        with_empty_memory(Settings(home=folder / "home", claude_dir=folder)), now=lambda: NOW
+    )
     memory.ingest(memory.ingestion.find([folder / "p"]))
     return memory
 
@@ -153,7 +156,9 @@ def test_the_sessions_that_came_to_something_are_listed_first_of_a_day(tmp_path:
 
 @pytest.mark.slow
 def test_the_work_of_subagents_is_told_by_the_session_that_started_them(tmp_path: Path) -> None:
-    with Holdfast(Settings(home=tmp_path / "home", claude_dir=tmp_path)) as memory:
+    with Holdfast(
+        with_empty_memory(Settings(home=tmp_path / "home", claude_dir=tmp_path))
+    ) as memory:
         memory.ingestion.ingest(memory.ingestion.find([SAMPLES]), then_know=False)
         sessions = memory.reader.sessions.latest(None, 50)
         part = next(session for session in sessions if session.parent)
