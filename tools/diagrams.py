@@ -225,9 +225,9 @@ DIAGRAMS: dict[str, Diagram] = {
     "curation": Diagram(
         "A decision is logged and applies to every record that says the same",
         (
-            Box("you", 0, 1, "correct, forget", "undo takes it back"),
+            Box("you", 0, 1, "correct, forget", "undo reverts it"),
             Box("log", 1.25, 1, "log of decisions", "append-only", key=True),
-            Box("ended", 2.5, 1, "ended words", "and what replaces them", 1.15),
+            Box("ended", 2.5, 1, "old statements", "and what replaces them", 1.15),
             Box("search", 3.95, 0, "recall and ask", "current first", 1.15),
             Box("briefs", 3.95, 1, "briefs", "the correction instead", 1.15),
             Box("pages", 3.95, 2, "pages, exports", "marked or left out", 1.15),
