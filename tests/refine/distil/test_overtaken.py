@@ -47,6 +47,7 @@ def is_remembered(text: str, *turns: Turn) -> bool:
         ("`importer.py` currently writes every row of the ledger twice.", "src/importer.py"),
         ("The current importer of the ledger writes its rows in any order.", "src/importer.py"),
         ("`src/importer.py` has no check for the tenant of a row.", "src/importer.py"),
+        ("`LedgerImporter` has no check for the tenant of a row.", "src/LedgerImporter.ts"),
         ("`read_rows` is missing a check for the tenant of a row.", "src/other.py"),
     ],
 )
@@ -98,8 +99,14 @@ def test_what_the_next_prompt_denies_is_forgotten(prompt: str) -> None:
     assert not is_remembered(claim, *turns, asks(3, prompt), says(4, DONE))
 
 
-def test_a_proposal_is_remembered_only_where_the_session_ends_with_it() -> None:
-    proposal = "The importer should read the ledger of each tenant in a query of its own."
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        "The importer should read the ledger of each tenant in a query of its own.",
+        "The fix is to read the ledger of each tenant in a query of its own.",
+    ],
+)
+def test_a_proposal_is_remembered_only_where_the_session_ends_with_it(proposal: str) -> None:
     turns = asks(0, "How could the importer be faster?"), says(1, proposal)
     assert is_remembered(proposal, *turns)
     assert not is_remembered(proposal, *turns, asks(2, "Show the log"), says(3, DONE))

@@ -59,9 +59,11 @@ _FILE = regex(r"[^*<>|]*[^/*<>|]\.[a-zA-Z]\w{0,7}")
 _PROPOSES = regex(
     r"\b(?:should|could|would)\b(?! (?:\w+ )?have\b)|\b(?:recommend|suggest|propose)\b|"
     r"\b(?:needs?|has|have) to\b|\bwe can\b|\boption [a-d1-4]\b|"
-    r"\b(?:cleanest|simplest|best|right|real|safest) (?:fix|way|approach|solution|option) is\b",
+    r"\b(?:cleanest|simplest|best|right|real|safest) (?:fix|way|approach|solution|option) is\b|"
+    r"^\W*(?:proposed|suggested|recommended)\b",
     re.I,
 )
+_WOULD_FIX = regex(r"\bthe (?:\w+ )?fix is to\b", re.I)
 # How far some work is: "2/7", "18 of 19 done", "only the importer remains", "importer — running".
 _PROGRESS = regex(
     r"(?<![\w/.])\d+ ?/ ?\d+(?![\w/.])|\b\d+ of (?:the )?\d+\b|\b[1-9]\d* (?:\w+ )?remain|"
@@ -123,11 +125,13 @@ class LaterWork:
             return self._goes_on(statement, seq)
         if self._is_order_of_the_moment(statement, utterance):
             return True
-        if is_order(statement) or claims_done(statement):
+        if claims_done(statement) and not _WOULD_FIX.search(statement.text):
             return False
         if explains(statement):
             return self._is_explained_later(statement, utterance)
-        if utterance.place is not Place.PLAN and _PROPOSES.search(plain(statement.text)):
+        if is_order(statement) and not _PROPOSES.match(statement.lead):
+            return False
+        if utterance.place is not Place.PLAN and _proposes(statement):
             return self._next_prompt(seq) is not None or self._is_changed(statement, seq)
         text = statement.text
         return (describes_problem(text) or describes_gap(text)) and self._is_changed(statement, seq)
@@ -206,6 +210,12 @@ class LaterWork:
         return self._stems[turn.id]
 
 
+def _proposes(statement: Statement) -> bool:
+    text = plain(statement.text)
+    found = _PROPOSES.match(statement.lead) or _PROPOSES.search(text) or _WOULD_FIX.search(text)
+    return found is not None
+
+
 def _change_of(turn: Turn) -> _Change | None:
     tool = turn.tool
     if tool is None or tool.ok is False:
@@ -230,4 +240,9 @@ def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _is_of(change: _Change, files: frozenset[str], symbols: frozenset[str]) -> bool:
-    return bool(files & change.files) or any(symbol in change.lines for symbol in symbols)
+    """Whether a change is of one of these files, of one that is called as a symbol, or of lines
+    with a symbol."""
+    stems = {name.partition(".")[0] for name in change.files}
+    return bool(files & change.files) or any(
+        symbol in change.lines or symbol.lower() in stems for symbol in symbols
+    )
