@@ -25,6 +25,11 @@ class Brief(NamedTuple):
     text: str = ""
     records: tuple[str, ...] = ()
 
+    @property
+    def notes(self) -> int:
+        """How many things it tells: its lines, each of which may rest on several records."""
+        return self.text.count("\n- ")
+
 
 EMPTY_BRIEF = Brief()
 

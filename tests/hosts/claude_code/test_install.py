@@ -344,3 +344,12 @@ def test_invalid_payloads_leave_an_event_and_print_nothing(user: User) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     inbox = user.places.inbox()
     assert inbox is not None and len(list(inbox.glob("1.PostToolUse.none.*"))) == 3
+
+
+def test_uninstall_says_in_a_few_lines_what_goes_and_shows_the_diff_on_request(user: User) -> None:
+    user.do("setup", "--yes")
+    told = user.do("uninstall", "--dry-run")
+    assert "+++ " in told and told.endswith("Nothing was changed.\n")
+    told = user.do("uninstall", "--yes")
+    assert "11 hooks and 3 permissions" in told and "the MCP server `holdfast`" in told
+    assert "+++ " not in told and len(told.splitlines()) < 12

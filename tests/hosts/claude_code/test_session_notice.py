@@ -13,7 +13,6 @@ from holdfast.app.briefs.briefing import prepare_briefs
 from holdfast.app.briefs.injected_texts import read_injected
 from holdfast.app.curation.erasure import remove_derived_files
 from holdfast.app.status.usage_report import count_tokens
-from holdfast.capture.home_paths import INJECTED_EVENT
 from holdfast.errors import InputError
 from tests.hosts.claude_code.test_answer_script import (
     GOAL,
@@ -41,8 +40,8 @@ def test_the_user_sees_how_much_was_injected_and_the_last_work(home: Home, sourc
         printed["systemMessage"],
     )
     assert found is not None, printed["systemMessage"]
-    (note,) = home.events(INJECTED_EVENT)
-    assert int(found[1]) == len(json.loads(note.read_bytes())["records"]) > 0
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    assert int(found[1]) == len(lines) > 0
     assert int(found[2].replace(",", "")) == count_tokens(len(text))
     assert len(found[3]) <= 61 and "more request" not in found[3]
 

@@ -22,6 +22,8 @@ _SESSIONS = 40
 # Shorter titles name no matter, longer ones nobody types.
 _MIN_TITLE, _MAX_TITLE = 15, 70
 _SHELL = regex(r"[\"`$\\!]")
+# Titles that are quoted, cut or questions themselves.
+_UNTITLED = regex(r"[“…(?]")
 _GOOD = (Confidence.MEDIUM, Confidence.HIGH)
 _WORK = (ExchangeType.FEATURE, ExchangeType.BUGFIX, ExchangeType.DECISION, ExchangeType.REFACTOR)
 
@@ -72,6 +74,6 @@ def _titles(memory: Holdfast, bank: str) -> Iterator[str]:
         for exchange in reader.sessions.exchanges(id, session.id):
             # Without what would end the quotes of a shell, or run something in it.
             title = " ".join(_SHELL.sub("", exchange.title).split()).rstrip(".:")
-            telling = _MIN_TITLE <= len(title) <= _MAX_TITLE and "“" not in title
-            if exchange.type in _WORK and telling and "…" not in title and "(" not in title:
+            telling = _MIN_TITLE <= len(title) <= _MAX_TITLE and not _UNTITLED.search(title)
+            if exchange.type in _WORK and telling:
                 yield f"What was done for “{title}”?"

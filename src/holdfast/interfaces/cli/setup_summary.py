@@ -1,5 +1,5 @@
 """What `holdfast setup` prints: the changes in a few lines before it makes them, and afterwards the
-brief of the next session with questions to try."""
+brief of the next session with questions to try; and the changes of `holdfast uninstall`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from holdfast.hosts.claude_code.locations import SettingsFiles
 from holdfast.hosts.claude_code.permissions import tool_of
 from holdfast.interfaces.cli.ingest_progress import reading_time
 from holdfast.interfaces.cli.screen import Screen, amount, number
+from holdfast.sources.json_fields import items
 
 # The first column may take this much of a line of 80 characters.
 _MAX_COLUMN = 32
@@ -84,6 +85,26 @@ def change_lines(
     return lines
 
 
+def removal_lines(changes: Sequence[Change]) -> list[tuple[str, str]]:
+    """Each change of settings files that removes Holdfast, as where it is made and what goes."""
+    lines: list[tuple[str, str]] = []
+    for change in changes:
+        file = change.file
+        hooks = len(_hooks(file, file.raw) - _hooks(file, change.after))
+        rules = len(_rules(file, file.raw) - _rules(file, change.after))
+        gone = [number(hooks, "hook")] if hooks else []
+        gone += [number(rules, "permission")] if rules else []
+        what = " and ".join(gone) or "the MCP server `holdfast`"
+        lines.append((short_path(file.path), what))
+    return lines
+
+
+def _rules(file: ConfigFile, raw: bytes | None) -> set[str]:
+    """The tools that a settings file allows."""
+    node = find(read(file.decode(raw)), ("permissions", "allow"))
+    return set(map(str, items(node.value))) if node is not None else set()
+
+
 def _hooks(file: ConfigFile, raw: bytes | None) -> set[tuple[str, str]]:
     """Our hooks in the content of a settings file, as event and command."""
     text = file.decode(raw)
@@ -137,7 +158,7 @@ def print_first_brief(screen: Screen, memory: Holdfast) -> Brief | None:
         for line in brief.text.splitlines():
             screen.line(f"  {line}" if line else "", "dim")
         tokens = number(len(brief.text) // 4, "token")
-        screen.line(f"  ({number(len(brief.records), 'note')}, about {tokens})")
+        screen.line(f"  ({number(brief.notes, 'note')}, about {tokens})")
     questions = questions_to_try(memory, bank, utc_now())
     if questions:
         option = "" if bank == _bank_here(memory) else f" --bank {name}"

@@ -204,7 +204,7 @@ def inject(home: HookHome, kind: str, session: str, cwd: str, brief: dict[str, A
 
 def notice(brief: dict[str, Any], text: str) -> str:
     """The line that the user sees when a session starts. The model does not see it."""
-    notes = len(brief.get("records", []))
+    notes = text.count("\n- ")
     tokens = -(-len(text) // CHARACTERS_PER_TOKEN)
     last = f", last: {brief['last']}" if brief.get("last") else ""
     return f"Holdfast: {notes:,} note{'s' * (notes != 1)}, {tokens:,} tokens{last}"

@@ -152,11 +152,14 @@ def _finish(
         screen.line("Nothing was changed.")
         return
     _read_history(screen, arguments, history)
-    _show_first_session(screen, settings, done)
+    with open_memory(settings, create=False) as memory:
+        is_empty = print_first_brief(screen, memory) is None
     if arguments.models is None:
         offer_model(screen, settings, arguments.yes)
     else:
         warn_about_model(screen)
+    if done:
+        _tell_next_steps(screen, is_empty)
 
 
 def _new_service(settings: Settings, arguments: Arguments) -> str:
@@ -324,14 +327,9 @@ def _read_history(screen: Screen, arguments: Arguments, history: History) -> Non
         )
 
 
-def _show_first_session(screen: Screen, settings: Settings, done: bool) -> None:
-    """Print the brief of the next session and questions to try, and what happens next."""
-    with open_memory(settings, create=False) as memory:
-        brief = print_first_brief(screen, memory)
-    if not done:
-        return
+def _tell_next_steps(screen: Screen, is_empty: bool) -> None:
     screen.title("Done.", "bold")
     screen.line("  - Start `claude`. Running sessions continue without Holdfast.")
-    if brief is None:
+    if is_empty:
         screen.line("  - The memory is empty: your first session has no brief, the second one has.")
     screen.line("  - `holdfast status` shows whether it works.")

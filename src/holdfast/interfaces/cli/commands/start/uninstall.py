@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast.capture.home_paths import HomePaths
@@ -10,12 +11,13 @@ from holdfast.errors import InputError
 from holdfast.hosts import agent_install
 from holdfast.hosts.claude_code import install, plugin_files, uninstall
 from holdfast.hosts.claude_code import locations as host
-from holdfast.hosts.claude_code.config_file import InstallPlan, load, save
+from holdfast.hosts.claude_code.config_file import Change, load, save
 from holdfast.hosts.claude_code.install_record import InstallRecord
 from holdfast.hosts.registry import hosts
 from holdfast.interfaces.cli import confirm, options, other_agents
 from holdfast.interfaces.cli.parser import Arguments, Parser
 from holdfast.interfaces.cli.screen import Screen, number
+from holdfast.interfaces.cli.setup_summary import print_changes, removal_lines, short_path
 from holdfast.settings import load_settings
 from holdfast.sources.registry import DEFAULT_AGENT
 
@@ -70,16 +72,20 @@ def run(screen: Screen, arguments: Arguments) -> None:
         )
     parts = [] if stays else uninstall.hook_parts(paths)
     parts += uninstall.data_parts(paths) if arguments.data else []
-    other_agents.show(screen, others)
-    _show(screen, plan, plugins, parts, paths)
+    changes = [*others.changes, *plan.changes]
+    lines = [(short_path(one.file.path), "Holdfast's entries") for one in others.changes]
+    _show(screen, [*lines, *removal_lines(plan.changes)], plugins, parts, paths)
+    for note in others.notes:
+        screen.note(note)
+    if arguments.dry_run:
+        _print_diffs(screen, changes)
     if not (plan.changes or plugins or parts or others.changes):
         screen.line("Holdfast is not installed in any agent: nothing to change.")
         return
     if arguments.dry_run:
         screen.line("Nothing was changed.")
         return
-    question = "Remove all of this, and the memory with it?" if arguments.data else "Go ahead?"
-    if not confirm.confirm_change(screen, arguments.yes, question, default=not arguments.data):
+    if not _agree(screen, changes, arguments):
         return
     if arguments.data:
         uninstall.check_idle(paths)
@@ -91,19 +97,33 @@ def run(screen: Screen, arguments: Arguments) -> None:
     _print_done(screen, paths, arguments.data, stays)
 
 
+def _agree(screen: Screen, changes: Sequence[Change], arguments: Arguments) -> bool:
+    """Ask the user, who can look at the diff first."""
+    if arguments.data or arguments.yes or not confirm.is_interactive():
+        question = "Remove all of this, and the memory with it?" if arguments.data else "Go ahead?"
+        return confirm.confirm_change(screen, arguments.yes, question, default=not arguments.data)
+    agreed = confirm.ask_or_show("Go ahead?", lambda: _print_diffs(screen, changes))
+    if not agreed:
+        screen.line(confirm.NOTHING_CHANGED)
+    return agreed
+
+
+def _print_diffs(screen: Screen, changes: Sequence[Change]) -> None:
+    for change in changes:
+        screen.diff(change.diff)
+
+
 def _show(
     screen: Screen,
-    plan: InstallPlan,
+    lines: list[tuple[str, str]],
     plugins: list[host.SettingsFiles],
     parts: list[Path],
     paths: HomePaths,
 ) -> None:
-    for change in plan.changes:
-        screen.diff(change.diff)
-    for where in plugins:
-        screen.line(f"will uninstall the plugin {plugin_files.ID} ({where.scope.value})")
-    for part in parts:
-        screen.line(f"will remove {part}")
+    lines += [(plugin_files.ID, f"the plugin ({where.scope.value})") for where in plugins]
+    lines += [(short_path(part), "deleted") for part in parts]
+    if lines:
+        print_changes(screen, "Uninstall removes:", lines)
     unread = uninstall.unread_events(paths) if parts else 0
     if unread:
         screen.note(
