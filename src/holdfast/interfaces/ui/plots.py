@@ -195,10 +195,16 @@ class Sparkline(NamedTuple):
     bars: tuple[Piece, ...]
     text: str
 
+    @property
+    def has_bars(self) -> bool:
+        """Whether there is anything to see."""
+        return any(bar.height > _SPARK_NOTHING for bar in self.bars)
 
-# The width of one bar of a sparkline with its gap, the gap, and the height of all, in SVG units.
+
+# The width of one bar of a sparkline with its gap, the gap, the height of all, and the height of a
+# bar for nothing, in SVG units.
 _MAX_DURATIONS = 60
-_SPARK_STEP, _SPARK_GAP, _SPARK_HEIGHT = 8.0, 2.0, 28.0
+_SPARK_STEP, _SPARK_GAP, _SPARK_HEIGHT, _SPARK_NOTHING = 8.0, 2.0, 28.0, 0.5
 
 
 def sparkline(amounts: Sequence[tuple[str, int]], noun: str) -> Sparkline:
@@ -206,12 +212,12 @@ def sparkline(amounts: Sequence[tuple[str, int]], noun: str) -> Sparkline:
     top = max((amount for _, amount in amounts), default=0) or 1
     bars: list[Piece] = []
     for n, (period, amount) in enumerate(amounts):
-        high = max(2.0, round(_SPARK_HEIGHT * amount / top, 1)) if amount else 0.5
+        high = max(2.0, round(_SPARK_HEIGHT * amount / top, 1)) if amount else _SPARK_NOTHING
         box = (n * _SPARK_STEP, _SPARK_HEIGHT - high, _SPARK_STEP - _SPARK_GAP, high)
         bars.append(Piece(*box, 0, f"{short_day(period)}: {counted(amount, noun)}"))
     whole = sum(amount for _, amount in amounts)
     most = max(amounts, key=lambda one: one[1], default=("", 0))
-    text = f"{counted(whole, noun)} in {counted(len(amounts), 'week')}"
+    text = f"{counted(whole, noun) if whole else f'no {noun}s'} in {counted(len(amounts), 'week')}"
     if whole:
         text += f", at most {most[1]} a week, in that of {short_day(most[0])}"
     return Sparkline(len(amounts) * _SPARK_STEP, _SPARK_HEIGHT, tuple(bars), text)

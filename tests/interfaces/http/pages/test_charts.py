@@ -94,3 +94,6 @@ def test_small_bars_say_what_they_show() -> None:
     assert spark.text == "3 sessions in 2 weeks, at most 3 a week, in that of 2 Nov"
     assert [bar.tooltip for bar in spark.bars] == ["2 Nov: 3 sessions", "9 Nov: 0 sessions"]
     assert duration_bars([1.0, 4.0]).text == "the latest 2, up to 4 ms"
+    nothing = sparkline([("2026-11-02", 0), ("2026-11-09", 0)], "session")
+    assert spark.has_bars and not nothing.has_bars
+    assert nothing.text == "no sessions in 2 weeks"

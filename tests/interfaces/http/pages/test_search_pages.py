@@ -72,6 +72,7 @@ def test_an_unknown_subject_has_no_results(browser_session: BrowserSession) -> N
     assert page.locator(".hit").count() == 0
     tried = page.locator(".tried").inner_text()
     assert "retrievers:" in tried and "words (nothing)" in tried
+    assert "The files of the transcripts were searched" in tried and "_" not in tried
 
 
 def test_a_search_without_results_says_which_filter_leaves_them_out(

@@ -62,6 +62,13 @@ def test_a_question_for_a_time_leads_to_its_page(browser_session: BrowserSession
     expect(page.locator("#done")).not_to_contain_text("Nightly backups")
 
 
+def test_a_question_for_a_time_without_sessions_leads_to_its_page_in_its_bank(
+    server: Server,
+) -> None:
+    got = server.ask("/?q=What+was+done+in+March+2019%3F&bank=tidewatch")
+    assert "/week?since=2019-03-01&amp;until=2019-03-31&amp;bank=tidewatch" in got.text
+
+
 def test_a_question_for_more_than_a_time_does_not(server: Server) -> None:
     got = server.ask("/?q=Why+did+we+choose+SQLite+in+September+2026%3F")
     assert got.status == 200 and "/week?since" not in got.text

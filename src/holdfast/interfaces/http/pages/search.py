@@ -31,6 +31,7 @@ from holdfast.language import cut, truncate
 from holdfast.model.bank import Bank
 from holdfast.model.knowledge import Kind
 from holdfast.model.query import Hit, Layer
+from holdfast.recall.fallback import CLARIFICATION, RAW_GREP, RECENT_SESSIONS
 from holdfast.recall.lookup.origins import Named, Origin, origins
 
 router = APIRouter(prefix="/search")
@@ -56,6 +57,11 @@ RETRIEVER_NAMES = {
     "direct_fts": "words", "expanded_fts": "related words", "semantic": "meaning",
     "graph": "links", "close_look": "a closer look at the best",
 }  # fmt: skip
+FALLBACK_NAMES = {
+    RECENT_SESSIONS: "The sessions of that time were looked up",
+    RAW_GREP: "The files of the transcripts were searched for the words",
+    CLARIFICATION: "Similar words were looked up",
+}
 
 
 class SearchParameters(NamedTuple):
@@ -135,6 +141,7 @@ async def search(
         knowledge_kinds=tuple(map(str, Kind)),
         filter_names=FILTER_NAMES,
         retriever_names=RETRIEVER_NAMES,
+        fallback_names=FALLBACK_NAMES,
         sorts=SORTS,
         link_with=partial(_address, query),
     )
