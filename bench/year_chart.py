@@ -20,9 +20,9 @@ WIDTH, HEIGHT, GAP = 320, 190, 28
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 40, 30
 # The figures of a month that are kept; the rest of what is measured stays in the folder.
 KEPT = (
-    "month", "sessions", "worker_s_a_session", "peak_mb", "recall", "brief", "command",
-    "database_mb", "vectors_mb", "rest_mb", "files", "journals", "marks", "backups", "briefs",
-    "log_kb", "backup_s", "brief_lines",
+    "month", "sessions", "worker_s_a_session", "worker_before", "peak_mb", "recall", "brief",
+    "command", "database_mb", "vectors_mb", "rest_mb", "files", "journals", "marks", "backups",
+    "briefs", "log_kb", "backup_s", "brief_lines",
 )  # fmt: skip
 _STYLE = """<style>
 .y-axis{stroke:#b9b4a5;fill:none}.y-text{fill:#1f2421}.y-note{fill:#58615c}
@@ -41,7 +41,10 @@ class Panel(NamedTuple):
 
 
 PANELS = (
-    Panel("Worker, processor seconds a session", (("worker_s_a_session", ""),)),
+    Panel(
+        "Worker, processor seconds a session",
+        (("worker_s_a_session", "now"), ("worker_before", "before")),
+    ),
     Panel(
         "Ratios to a control",
         (("recall", "recall"), ("brief", "start brief"), ("command", "command")),
