@@ -133,6 +133,12 @@ def test_an_order_that_an_agent_gives_itself_is_no_result() -> None:
     assert is_remembered(DONE, *turns)
 
 
+def test_what_the_code_does_is_no_order() -> None:
+    told = "Import of the ledger: Uses the tenant of a row as the first part of its key."
+    turns = asks(0, "Repair the importer"), says(1, told), edits(2, "importer.py"), says(3, DONE)
+    assert is_remembered("Uses the tenant of a row", *turns)
+
+
 def test_what_a_person_said_is_not_overtaken() -> None:
     rule = "The importer must never write a row that has no tenant in its key."
     turns = asks(0, rule), says(1, "I read it."), edits(2, "importer.py"), says(3, DONE)

@@ -68,13 +68,15 @@ _DONE = regex(
     re.IGNORECASE,
 )
 # How a commit message or a plan says what it does.
-_DOES = regex(
+_DO = (
     r"^\W*(?:add|implement|create|update|remove|replace|rename|merge|fix|move|switch|refactor|write|"
     r"build|extend|migrate|clean|change|support|drop|introduce|extract|allow|show|make|bump|use|"
     r"simplify|restructure|document|process|handle|improve|enable|disable|report|refresh|rework|"
-    r"convert|split|keep|stop|prevent|ensure|avoid|import)s?\b",
-    re.IGNORECASE,
+    r"convert|split|keep|stop|prevent|ensure|avoid|import)"
 )
+_DOES = regex(_DO + r"s?\b", re.IGNORECASE)
+# "Adds" tells what was done, "Add" what to do.
+_ORDERS = regex(_DO + r"\b", re.IGNORECASE)
 # A name before what is done: "Change B: Rewrite the parser".
 _LABEL = regex(r"^\W*[\w .()/-]{2,40}[:—–] ")
 _CHOICE = regex(
@@ -129,7 +131,7 @@ def claims_done(statement: Statement) -> bool:
 
 def is_order(statement: Statement) -> bool:
     """Whether a statement tells somebody to do something: "Rewrite the parser"."""
-    return _DOES.match(_LABEL.sub("", plain(statement.text))) is not None
+    return _ORDERS.match(_LABEL.sub("", plain(statement.text))) is not None
 
 
 def explains(statement: Statement) -> bool:
