@@ -67,6 +67,16 @@ def test_a_short_item_is_said_with_the_rest_of_its_short_list() -> None:
     assert completed("PostgreSQL from 16 on", long) == "PostgreSQL from 16 on"
 
 
+def test_a_list_whose_lead_counts_its_items_is_kept_whole() -> None:
+    items = (
+        "the path of the tenant with the fewest parts that the ledger has in its index",
+        "the newest month of every tenant that has counted rows of harbour fees in the ledger",
+    )
+    text = f"The order follows both criteria:\n\n- {items[0]}\n- {items[1]}"
+    assert completed(items[1], text) == "; ".join(items)
+    assert completed(items[1], text.replace("both criteria", "these")) == items[1]
+
+
 def test_an_option_is_said_with_what_it_is() -> None:
     asked = "Two ways:\n\n- **Option A**: keep the rows\n- **Option B**: drop rows after a month"
     own = "We go with option B for the ledger of all tenants."

@@ -36,6 +36,15 @@ def test_a_request_about_something_else_is_not_named() -> None:
     assert told.text == own
 
 
+def test_the_only_changed_file_is_named_where_nothing_else_tells_the_subject() -> None:
+    own = "Every path of an artefact had a backslash in its name."
+    context = Context("", {"t1": SUBJECT}, {"t1": "src/paths.py"})
+    (told,) = worded(own, [own], context)
+    assert told.text == f"{own} (src/paths.py)"
+    (told,) = worded(f"The build works again. {own}", [own], Context(REQUEST, {}, context.files))
+    assert told.text == f"{own} ({REQUEST})"
+
+
 def test_only_the_chosen_words_make_the_matter_of_a_completed_statement() -> None:
     own = "The fix removes it at the next start of the ledger."
     text = f"The lock file stays after a crash. {own}"

@@ -26,9 +26,10 @@ class CompletionLimits(NamedTuple):
     # Sentences before and after a statement.
     before: int = 2
     after: int = 1
-    # A list of no more items than this, which fits, is kept whole where the chosen one is short.
+    # A list of no more items than this, which fits, is kept whole where the chosen one is short, or
+    # where its lead says how many there are.
     items: int = 5
-    short_item_words: int = 6
+    short_item_words: int = 8
     max_option_chars: int = 80
 
 
@@ -38,7 +39,8 @@ LIMITS = CompletionLimits()
 _GOES_ON = regex(
     r"^\W*(?:so|hence|thus|therefore|then|instead|however|but|because|as a result|consequently|"
     r"specifically|namely|for (?:instance|example)|e\.g\.|i\.e\.|in other words|likewise|"
-    r"similarly|additionally|the (?:same|latter|former|other|first|second|third|reason))\b",
+    r"similarly|additionally|another|one \w+ is|"
+    r"the (?:same|latter|former|other|first|second|third|reason))\b",
     re.IGNORECASE,
 )
 # "the fix", "this hook", "the old behaviour": which one was said before, unless it is said here.
@@ -56,6 +58,7 @@ _ANSWERS_ABOVE = regex(
     r"root cause|cause|reason|result|outcome|after|now|answer|decision))\W*(?::|—|–|-\s)",
     re.IGNORECASE,
 )
+_COUNTS = regex(r"\b(?:both|two|three|four|five|[2-5])\b", re.IGNORECASE)
 _OPTION = regex(r"\b(option|approach|alternative|variant)\s+([A-H]|\d)\b(?!\s*[(:—–=])", re.I)
 
 _Split = Sequence[tuple[Block, Sequence[str]]]
@@ -169,8 +172,13 @@ def _whole_list(split: _Split, number: int, said: str) -> str:
         last += 1
     items = [block.text.rstrip(" .;,") for block, _ in split[first : last + 1]]
     whole = "; ".join(items)
-    is_short = len(content_words(said)) < LIMITS.short_item_words and len(items) <= LIMITS.items
-    return whole if is_short and len(whole) <= LIMITS.max_chars else said
+    belongs_to_all = (
+        len(content_words(said)) < LIMITS.short_item_words or _COUNTS.search(own.lead) is not None
+    )
+    fits = len(items) <= LIMITS.items and len(whole) <= LIMITS.max_chars
+    # Items that lead to others are not all of the list.
+    leads = any(item.endswith(":") for item in items)
+    return whole if belongs_to_all and fits and not leads else said
 
 
 def _is_sibling(block: Block, own: Block) -> bool:

@@ -19,15 +19,17 @@ _WORTH_DIGITS = 2
 # So many messages before a statement may say what the option is that it names.
 _EARLIER = 4
 # Messages on either side of a statement, by which is judged what it is about.
-_NEAR = 2
+_NEAR = 4
 
 
 class Context(NamedTuple):
-    """What statements are about, in a few words: the subject of their session, and what was asked
-    for before each turn, by its id. "" where that names no matter."""
+    """What statements are about, in a few words: the subject of their session, what was asked for
+    before each turn, by its id, and the only file that was changed after that. "" where that names
+    no matter."""
 
     subject: str = ""
     requests: Mapping[str, str] = {}
+    files: Mapping[str, str] = {}
 
 
 class Distilled(NamedTuple):
@@ -87,8 +89,10 @@ def _word(one: _Chosen, utterances: Sequence[Utterance], context: Context) -> Di
 
 def _subject(number: int, utterances: Sequence[Utterance], context: Context) -> str:
     """What a statement is about: the request that it answers or else its session, if the messages
-    around it are about that, too."""
+    around it are about that, too, or else the file that its agent changed."""
     near = utterances[max(0, number - _NEAR) : number + _NEAR + 1]
     told = content_words("\n".join(one.text for one in near))
-    asked = (context.requests.get(utterances[number].turn.id, ""), context.subject)
-    return next((subject for subject in asked if content_words(subject) & told), "")
+    turn = utterances[number].turn.id
+    asked = (context.requests.get(turn, ""), context.subject)
+    changed = "" if utterances[number].is_person else context.files.get(turn, "")
+    return next((subject for subject in asked if content_words(subject) & told), changed)

@@ -19,6 +19,8 @@ from holdfast.refine.memories.statement_networks import statement_network
 from holdfast.refine.sessions.subjects import subject_of
 from holdfast.refine.sessions.titles import says_something, session_subject
 
+_DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
+
 
 def retain_statements(
     session: Session,
@@ -49,7 +51,8 @@ def retain_statements(
     turns.sort(key=lambda turn: turn.seq)
     whole = sorted(whole, key=lambda turn: turn.seq)
     requests = {id: subject_of(x.title) for id, x in exchange_of.items()}
-    context = Context(subject_of(session_subject(session, exchanges)), requests)
+    files = {id: _only_file(x) for id, x in exchange_of.items()}
+    context = Context(subject_of(session_subject(session, exchanges)), requests, files)
     words = [content_words(text) for text in known]
     selector = packaged_selector()
     try:
@@ -62,6 +65,12 @@ def retain_statements(
         if not any(says_the_same(content_words(one.said), other) for other in words)
         and (not session.parent or _is_beyond_report(one))
     ]
+
+
+def _only_file(exchange: Exchange) -> str:
+    """The file that was changed, if it is the only one; a document is about something else."""
+    files = exchange.files_modified
+    return files[0] if len(files) == 1 and not files[0].endswith(_DOCUMENTS) else ""
 
 
 def left_out(

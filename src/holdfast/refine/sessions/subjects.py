@@ -56,6 +56,11 @@ _QUESTION = regex(
     re.IGNORECASE,
 )
 _OF_YOU = regex(r"\byou\b", re.IGNORECASE)
+# The command line of a program that a person ran or pasted.
+_COMMAND = regex(
+    r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
+    r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
+)
 # Orders to look at something, to say something or to go on: what follows is about something else.
 _LOOKS = regex(
     r"^\W*(?:check|look|see|tell|show|explain|find out|figure out|think|try|continue|go|proceed|"
@@ -73,6 +78,7 @@ _REPORT = regex(
 _POINTS = regex(
     r"(?<![\w./-])(?:this|that|these|those|it|its|they|them|their|there|here|above|below|previous|"
     r"former|latter|other|another|both|neither|ones?|something|everything|anything|nothing|as well|"
+    r"ours|mine|yours|"
     r"the (?:two|three|four|five|six|first|second|third|last|next)|"
     r"i|me|my|you|your|we|us|our|he|she)(?:['’]\w+)?(?![\w./-])",
     re.IGNORECASE,
@@ -103,7 +109,7 @@ def subject_of(request: str) -> str:
     asked = _ASKED_OF.match(first)
     bare = first[asked.end() :] if asked else first
     is_order = asked is not None and _OF_YOU.search(asked[0]) is not None and _is_order(bare)
-    if (_QUESTION.search(bare) and not is_order) or _REPORT.search(bare):
+    if (_QUESTION.search(bare) and not is_order) or _REPORT.search(bare) or _COMMAND.match(bare):
         return ""
     # What an order is given for may be cut off. A remark is none without its verb.
     clauses = _clauses(bare.rstrip(" ?？")) if _is_order(bare) or not _REMARK.search(bare) else ()
