@@ -11,7 +11,9 @@ import numpy as np
 import psycopg
 import pytest
 
+from holdfast.app.memory import Holdfast
 from holdfast.errors import SettingsError
+from holdfast.settings import Settings
 from holdfast.store.postgres.nearest import PgVectorLimits
 from holdfast.store.postgres.partitions import PARTITIONED_TABLES, distributed
 from holdfast.store.postgres.schema import migrations
@@ -27,6 +29,8 @@ from tests.store.conformance import (
 from tests.store.conformance.suite import CHECKS, MakeStore
 from tests.store.postgres.test_nearest import MODEL, by_matrix, by_server, fill, some_vectors
 from tests.support.postgres_server import Server
+from tests.support.transcripts import bug_hunt
+from tests.support.waiting import wait_until
 
 # Those that concern what is cut; HOLDFAST_TEST_ALL runs all of them.
 _MODULES = (
@@ -102,6 +106,52 @@ def test_a_bank_is_in_one_partition_and_only_that_is_searched(postgres: Server) 
         "AND relnamespace = 'holdfast'::regnamespace ORDER BY 1"
     )  # fmt: skip
     assert unwalled == [("change_counter",), ("extension_trial",), ("migration",)]
+
+
+def scans(url: str) -> dict[str, int]:
+    """How often each partition was read, by connections that are closed."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT relname, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) "
+            "FROM pg_stat_user_tables JOIN pg_inherits ON inhrelid = relid"
+        )
+        return dict(found.fetchall())
+
+
+REQUESTS: dict[str, Callable[[Holdfast, str], object]] = {
+    "recall": lambda memory, bank: memory.recall("why did the build fail", bank=bank),
+    "ask": lambda memory, bank: memory.ask("why did the build fail", bank=bank),
+    "remember": lambda memory, bank: memory.remember("The winch needs 24 volts.", bank=bank),
+}
+
+
+def test_a_request_reads_the_partition_of_its_bank_alone(postgres: Server, tmp_path: Path) -> None:
+    url = postgres.cut_database()
+    bug_hunt().write(tmp_path / "projects")
+    settings = Settings(tmp_path / "home", tmp_path, store=url, embed_model="none")
+    with Holdfast(settings) as memory:
+        memory.ingest(memory.ingestion.find([tmp_path / "projects"]))
+        (bank,) = (one.name for one in memory.reader.banks.all())
+    ((place,),) = postgres.run(url, "SELECT DISTINCT tableoid::regclass::text FROM holdfast.turn")
+    own = place[-3:]
+    for name, request in REQUESTS.items():
+        wait_until(lambda: not is_used(url), "all connections are closed")
+        before = scans(url)
+        with Holdfast(settings) as memory:
+            request(memory, bank)
+        wait_until(lambda: not is_used(url), "all connections are closed")
+        read = {table for table, count in scans(url).items() if count > before[table]}
+        assert read and all(table.endswith(own) for table in read), (name, sorted(read))
+
+
+def is_used(url: str) -> bool:
+    """Whether another connection to this database is open, whose counts may be missing."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return found.fetchall() != [(0,)]
 
 
 @pytest.mark.usefixtures("vectors_on_server")

@@ -392,6 +392,7 @@ class GraphWriter(GraphReader):
             "count(DISTINCT graph_node.session) FROM entity_spelling "
             "JOIN entity_mention ON entity_mention.spelling = entity_spelling.number "
             "JOIN graph_node ON graph_node.number = entity_mention.node "
+            "AND graph_node.bank = entity_spelling.bank "
             "WHERE entity_spelling.bank = ? GROUP BY entity_spelling.number, sort, text, key, "
             "entity_spelling.id "
             "ORDER BY sort, text",

@@ -40,8 +40,11 @@ _RANKED = f"""WITH candidate AS MATERIALIZED (
     FROM hit JOIN weight USING (term) JOIN candidate USING (number) CROSS JOIN total
     WHERE wanted AND often > 0 GROUP BY number ORDER BY score DESC, number LIMIT %s
 )
-SELECT {_COLUMNS}, best.score FROM best JOIN passage USING (number) ORDER BY score DESC, number
+SELECT {_COLUMNS}, best.score FROM best JOIN passage ON passage.number = best.number{{in_bank}}
+ORDER BY score DESC, best.number
 """
+# Names the bank once more, so that a partitioned table is read in one partition.
+_IN_BANK = " AND passage.bank = %s"
 _PHRASE_TOKENS = (
     "SELECT m.number, u.lexeme, u.positions, u.weights FROM matching_passages(%s::tsquery, %s) "
     "AS m "
@@ -80,11 +83,11 @@ class PostgresFullText:
         wanted, values = _hit_condition(layers, since, until)
         single = [phrase.tokens[0] for phrase in phrases if phrase.is_word]
         found = self._server.query(
-            _RANKED.format(wanted=wanted),
+            _RANKED.format(wanted=wanted, in_bank="" if bank is None else _IN_BANK),
             (
                 *(*values, *self._query_values(bank, phrases), single),
                 *self._count_phrases(bank, [phrase for phrase in phrases if not phrase.is_word]),
-                *(bank, bank, limit),
+                *(bank, bank, limit, *(() if bank is None else (bank,))),
             ),
         )
         return [Match(rows.passage_of(row[:-1]), row[-1]) for row in found]
