@@ -1,10 +1,10 @@
 """Secrets: how many of many formats are taken out, and how many innocent lines are marked.
 
 Formats and lines are in `bench/data/secrets`, half to two thirds of them for tuning, the rest held
-back. Speed: processor time of redacting the standard library and, where there are any, real
-transcripts, by this code and, in turns, by the code of another checkout.
+back. Speed: processor time of redacting the standard library and the transcripts in the `*.tar.xz`
+of a folder, if one is named, by this code and, in turns, by the code of another checkout.
 
-    python -m bench.secrets [--against CHECKOUT]
+    python -m bench.secrets [--against CHECKOUT] [--transcripts FOLDER]
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from typing import cast
 from holdfast.capture.redact import Redactor
 
 DATA = Path(__file__).parent / "data" / "secrets"
-TRANSCRIPTS = Path("/work/shared/data/transcripts")
 PARTS = ("tuning", "held_back")
 # Of every format and place, so many random secrets.
 PER_PLACE = 10
@@ -121,13 +120,13 @@ def rates(part: str) -> list[str]:
     return report
 
 
-def texts_to_time() -> list[str]:
-    """Pieces of code and, where they are there, the texts of real transcripts."""
+def texts_to_time(transcripts: str) -> list[str]:
+    """Pieces of code and, if a folder is named, the texts of the transcripts in its archives."""
     pieces: list[str] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         text = path.read_text("utf-8", "replace")
         pieces += [text[start : start + 2000] for start in range(0, len(text), 2000)]
-    for archive in sorted(TRANSCRIPTS.glob("*.tar.xz")):
+    for archive in sorted(Path(transcripts).glob("*.tar.xz")) if transcripts else ():
         with tarfile.open(archive) as files:
             for member in files:
                 content = files.extractfile(member) if member.name.endswith(".jsonl") else None
@@ -150,9 +149,9 @@ def strings_in(value: object) -> Iterator[str]:
             yield from strings_in(part)
 
 
-def seconds_to_redact() -> float:
+def seconds_to_redact(transcripts: str) -> float:
     """Processor seconds of this process for all texts."""
-    pieces = texts_to_time()
+    pieces = texts_to_time(transcripts)
     redactor = Redactor()
     started = time.process_time()
     for piece in pieces:
@@ -160,21 +159,23 @@ def seconds_to_redact() -> float:
     return time.process_time() - started
 
 
-def _timed_in(checkout: Path) -> float:
+def _timed_in(checkout: Path, transcripts: str) -> float:
     """The same of the code of a checkout, in a process of its own."""
     bench = Path(__file__).resolve().parent.parent
     code = (
         f"import sys; sys.path[:0] = [{str(checkout / 'src')!r}, {str(bench)!r}]\n"
-        "from bench.secrets import seconds_to_redact; print(seconds_to_redact())"
+        f"from bench.secrets import seconds_to_redact; print(seconds_to_redact({transcripts!r}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
-def compared(checkout: Path, rounds: int = 3) -> str:
+def compared(checkout: Path, transcripts: str, rounds: int = 3) -> str:
     """Processor time of this code as a share of another checkout's, least of each, in turns."""
     here = Path(__file__).resolve().parent.parent
-    times = [(_timed_in(here), _timed_in(checkout)) for _ in range(rounds)]
+    times = [
+        (_timed_in(here, transcripts), _timed_in(checkout, transcripts)) for _ in range(rounds)
+    ]
     ours, others = min(a for a, _ in times), min(b for _, b in times)
     return f"secrets: {ours / others:.2f} of the processor time of {checkout} ({ours:.2f} s)"
 
@@ -188,7 +189,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--against", type=Path)
     parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--transcripts", default="", help="a folder with transcripts in *.tar.xz")
     options = parser.parse_args()
     print("\n".join(rates(options.part) if options.part else run()))
     if options.against:
-        print(compared(options.against.resolve()))
+        print(compared(options.against.resolve(), options.transcripts))
