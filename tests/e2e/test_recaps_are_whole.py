@@ -43,6 +43,16 @@ def test_a_report_in_other_words_is_told_the_whole_rule_first(
 
 
 @pytest.mark.model
+def test_a_long_question_is_not_answered_by_the_nearest_conversation(harbour: Holdfast) -> None:
+    question = (
+        "Which supplier delivers the diesel for the boats of the harbour, how often do they come "
+        "each week, and who signs for the notifications?"
+    )
+    assert harbour.ask(question).abstained
+    assert harbour.recall(question).abstained
+
+
+@pytest.mark.model
 def test_a_changed_recap_comes_after_the_one_that_changed_it(harbour: Holdfast) -> None:
     hits = harbour.recall("What are the quiet hours for push notifications?", limit=10).hits
     texts = [hit.text for hit in hits]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from time import monotonic
 
+from holdfast.language import sentences
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import LAYER_BY_KIND, Hit, Layer, Passage, RecallResult, RetrieverReport
@@ -28,6 +29,7 @@ from holdfast.recall.core.relevance import (
     worth_showing,
 )
 from holdfast.recall.core.semantic_port import SemanticSearch
+from holdfast.recall.core.statements import is_question
 from holdfast.recall.core.tuning import DEFAULT_THRESHOLDS, AbstentionThresholds, RankingWeights
 from holdfast.recall.query.expansion import Expansion, expand
 from holdfast.recall.query.query import CauseDirection, Query, cause_direction, read_query
@@ -84,8 +86,9 @@ _MAX_READ_FOR_ENDINGS = 40
 _COVERAGE_AMONG = 5
 # The pool where most of what is found will be filtered out (by network, kind, agent or knowledge).
 _FILTERED_POOL = 2000
-# A question of so many words tells a story, as a bug report does: it is compared with whole
-# conversations.
+# A query of so many words that does not begin with a question tells a story, as a bug report does:
+# it is compared with whole conversations. A long question asks for something; the conversation that
+# is nearest to it answered 1 of 10 questions of BEAM, and 6 of 40 that were put to another bank.
 _MIN_WORDS_OF_REPORT = 10
 # Retrievers whose scores are the same full-text measure, so they share one scale.
 _FULL_TEXT = ("direct_fts", "summaries", "temporal")
@@ -258,6 +261,12 @@ def rank(
     )
 
 
+def _begins_as_report(text: str) -> bool:
+    """Whether a query begins with what somebody sees, and not with what they ask."""
+    first = next(iter(sentences(text)), "")
+    return not is_question(first, by_person=True)
+
+
 def _put_recaps_first(
     store: ReadStore,
     query: Query,
@@ -267,7 +276,7 @@ def _put_recaps_first(
 ) -> list[Candidate]:
     """Put recaps of conversations before their fragments. What happened at a time, and what was
     known then, is not what it came to; in a report, "on Monday" is no such time."""
-    is_report = len(query.terms.words) >= _MIN_WORDS_OF_REPORT
+    is_report = len(query.terms.words) >= _MIN_WORDS_OF_REPORT and _begins_as_report(query.text)
     by_time = query.only_time or (query.time_range is not None and not is_report)
     if by_time or query.asks_for_recent_work or plan.as_of:
         return candidates
