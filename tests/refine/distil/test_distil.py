@@ -86,6 +86,7 @@ def test_narration_and_what_points_back_are_not_distilled(reply: str, kept: bool
     [
         ("Please find out why the ledger loader fails at night.", False),
         ("Now check whether the ledger loader reads every row twice.", False),
+        ("Investigate the ledger loader again with a subagent. Write the cause down.", False),
         ("The ledger loader fails at night on the harbour server.", True),
         ("Check the ledger loader against the harbour table before each release.", True),
     ],

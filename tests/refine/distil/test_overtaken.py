@@ -48,6 +48,7 @@ def is_remembered(text: str, *turns: Turn) -> bool:
         ("The current importer of the ledger writes its rows in any order.", "src/importer.py"),
         ("`src/importer.py` has no check for the tenant of a row.", "src/importer.py"),
         ("`LedgerImporter` has no check for the tenant of a row.", "src/LedgerImporter.ts"),
+        ("On top of that, there's no check for the tenant of a row.", "src/importer.py"),
         ("`read_rows` is missing a check for the tenant of a row.", "src/other.py"),
     ],
 )

@@ -41,7 +41,9 @@ _LACKS = regex(
 def describes_problem(sentence: str) -> bool:
     """Whether a sentence says that something does not work, and not that this is over."""
     words = plain(sentence)
-    return describes_failure(words) and _holds_now(words)
+    if not describes_failure(words) or not _IS_SO.search(words):
+        return False
+    return not _IS_MENDED.search(words)
 
 
 def describes_gap(sentence: str) -> bool:
@@ -49,8 +51,4 @@ def describes_gap(sentence: str) -> bool:
     words = plain(sentence)
     if _FOR_NOW.search(words):
         return True
-    return _LACKS.search(words) is not None and _holds_now(words)
-
-
-def _holds_now(words: str) -> bool:
-    return _IS_SO.search(words) is not None and not _IS_MENDED.search(words)
+    return _LACKS.search(words) is not None and not _IS_MENDED.search(words)

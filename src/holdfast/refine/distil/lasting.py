@@ -61,6 +61,13 @@ _ASKS_TO_FIND_OUT = regex(
     r"(?:why|what|how|whether|if|where|who|when|which)\b",
     re.I,
 )
+# An order for an analysis, whatever else is said of how to do it.
+_ASKS_FOR_ANALYSIS = regex(
+    r"^(?:\W|https?://\S+|(?:ok(?:ay)?|now|then|next|please|can you|could you)\b)*"
+    r"(?:investigate|analy[sz]e|research|explore|look into|"
+    r"(?:do|make|run) (?:an?|the|another) (?:\w+ )?(?:analysis|investigation|research))\b",
+    re.I,
+)
 # Arguments for a plan, under their heading.
 _PRAISE_LEAD = regex(r"^\W*(?:benefits?|advantages|pros|why this works)\b", re.I)
 # Code and its description that was pasted into a prompt.
@@ -149,4 +156,6 @@ def _only_names_commit(text: str) -> bool:
 
 def _asks(text: str) -> bool:
     """Whether a person asks something, or only orders to find it out."""
-    return "?" in text or (_ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1)
+    if "?" in text or _ASKS_FOR_ANALYSIS.match(text):
+        return True
+    return _ASKS_TO_FIND_OUT.match(text) is not None and len(sentences(text)) == 1
