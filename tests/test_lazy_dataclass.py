@@ -47,6 +47,44 @@ def test_a_record_is_created_compared_shown_and_replaced_like_any_dataclass() ->
         Boat()  # pyright: ignore[reportCallIssue]
 
 
+@dataclass(frozen=True, slots=True)
+class Raft:
+    """Many are made."""
+
+    name: str
+    logs: int = 4
+    load: list[str] = field(default_factory=list[str])
+
+
+def test_many_records_are_created_alike_before_and_after_the_class_is_compiled() -> None:
+    for number in range(120):
+        raft = Raft("Kon", number) if number % 2 else Raft(load=["tea"], name="Kon")
+        wanted = ("Kon", number, []) if number % 2 else ("Kon", 4, ["tea"])
+        assert (raft.name, raft.logs, raft.load) == wanted
+        assert Raft("Tiki").load is not Raft("Tiki").load
+
+
+@pytest.mark.parametrize("made_before", [0, 120])
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [((), {}), (("a", 1, [], 2), {}), (("a",), {"name": "b"}), (("a",), {"sails": 2})],
+)
+def test_arguments_that_do_not_fit_are_refused_whenever_they_come(
+    made_before: int, values: tuple[object, ...], named: dict[str, object]
+) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Punt:
+        name: str
+        poles: int = 1
+        load: tuple[str, ...] = ()
+
+    for _ in range(made_before):
+        Punt("p")
+    with pytest.raises(TypeError, match=r"__init__\(\)"):
+        Punt(*values, **named)  # pyright: ignore[reportArgumentType]
+    assert Punt("p", poles=2).poles == 2
+
+
 def test_its_fields_are_known_before_an_instance_is_created() -> None:
     assert is_dataclass(Unmade)
     assert [(f.name, f.default) for f in fields(Unmade)][1] == ("size", 3)

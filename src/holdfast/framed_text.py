@@ -65,8 +65,20 @@ _ADDRESSES_AGENT = regex(
 _MAX_SEARCHED_CHARACTERS = 20_000
 
 
+# Tabs and line breaks stay as they are.
+_WITHOUT_BREAKS = {ord("\t"): None, ord("\n"): None}
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether a text without control characters has nothing that any of these patterns finds. Most
+    have not, and to compile the patterns takes longer than all else that a recall prints."""
+    return text.isascii() and not ("<" in text or "![" in text or "brief" in text.lower())
+
+
 def one_line(text: str) -> str:
     """Recorded text as one line that cannot break out of a frame, otherwise as it is written."""
+    if text.isprintable() and _is_harmless(text):
+        return collapse_spaces(text)
     text = _OWN_TAG_MARKUP.sub(" ", _LIKE_OPENING.sub("<", _INVISIBLE.sub(" ", text)))
     return _TAG_START.sub("‹", _OWN_NAME.sub("brief", collapse_spaces(text)))
 
@@ -79,6 +91,8 @@ def quote(text: str) -> str:
 def defang(text: str, outside: bool) -> str:
     """Recorded text with its lines: without invisible characters, and without tags that a host or
     we ourselves use. Text from outside has no tag at all and loads no picture."""
+    if text.translate(_WITHOUT_BREAKS).isprintable() and _is_harmless(text):
+        return text
     text = _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", text))
     text = _OWN_NAME.sub("brief", text)
     if not outside:

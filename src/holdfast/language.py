@@ -355,9 +355,13 @@ _DATA = regex(
 )
 
 
+# One of them is in every match of the pattern above.
+_DATA_MARKS = ("[", "{", '"', "\\n")
+
+
 def is_data(text: str) -> bool:
     """Whether a text is data that was pasted, and nobody's sentence."""
-    return _DATA.search(text) is not None
+    return any(mark in text for mark in _DATA_MARKS) and _DATA.search(text) is not None
 
 
 class CausalRelation(NamedTuple):

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 else:
     _METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
+    # Compiling `__init__` takes as long as this many calls that read the fields one by one.
+    _UNCOMPILED_CALLS = 50
     _FOR_COMPARING: dict[str, bool] = {"init": False, "frozen": True}
     _FIELDS_ONLY: dict[str, bool] = {"init": False, "repr": False, "eq": False}
     _NOT_COPIED = ("__dict__", "__weakref__")
     _MISSING = object()
+    # The default and the factory of a field that has neither.
+    _REQUIRED = (_MISSING, _MISSING)
 
     class _LazyField:
         """The arguments of `dataclasses.field`."""
@@ -61,7 +65,8 @@ else:
         space.update(
             _SHARED_METHODS, __slots__=names, __match_args__=names, __qualname__=cls.__qualname__
         )
-        space.update((name, _lazy_method(bare, name)) for name in _METHODS)
+        space.update((name, _lazy_method(bare, name)) for name in _METHODS[1:])
+        space["__init__"] = _lazy_init(bare)
         space[_FIELDS] = _LazyFields(bare)
         space["__lazy_dataclass__"] = True
         return type(cls.__name__, (), space)
@@ -81,13 +86,46 @@ else:
     def _lazy_method(bare: dict[str, Any], name: str) -> Callable[..., Any]:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             cls = type(self)
-            if name == "__init__":
-                cls.__init__ = _make_init(cls, bare)
-            else:
-                _complete(cls, bare, _FOR_COMPARING)
+            _complete(cls, bare, _FOR_COMPARING)
             return getattr(cls, name)(self, *args, **kwargs)
 
         return method
+
+    def _lazy_init(bare: dict[str, Any]) -> Callable[..., None]:
+        """`__init__` that is replaced by a compiled one after some calls: of most classes a
+        question makes a few records."""
+        calls = 0
+        names: tuple[str, ...] = ()
+        defaults: dict[str, Any] = {}
+
+        def first(self: Any, /, *values: Any, **named: Any) -> None:
+            nonlocal calls, names
+            if not calls:
+                names = tuple(bare["__annotations__"])
+                for name in names:
+                    defaults[name] = _default_of(bare.get(name, _MISSING))
+            calls += 1
+            rest = names[len(values) :]
+            fits = len(values) <= len(names) and named.keys() <= set(rest)
+            if calls > _UNCOMPILED_CALLS or not (
+                fits and all(name in named or defaults[name] != _REQUIRED for name in rest)
+            ):
+                # Arguments that do not fit are refused as by any function.
+                cls = type(self)
+                cls.__init__ = _make_init(cls, bare)
+                cls.__init__(self, *values, **named)
+                return
+            for name, value in zip(names, values, strict=False):
+                object.__setattr__(self, name, value)
+            for name in rest:
+                if name in named:
+                    value = named[name]
+                else:
+                    value, factory = defaults[name]
+                    value = value if factory is _MISSING else factory()
+                object.__setattr__(self, name, value)
+
+        return first
 
     def _make_init(cls: type, bare: dict[str, Any]) -> Callable[..., None]:
         """`__init__` as of a frozen dataclass. Most records are only made, and this takes 0.1 ms;

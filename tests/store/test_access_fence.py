@@ -17,6 +17,7 @@ from holdfast.principal import Level, Principal
 from holdfast.store.access_fence import PARTS, READER_PARTS, classify_methods, fence_store
 from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.across_tables.parts import ReaderParts
+from holdfast.store.index.passages import LayerLimit
 from holdfast.store.postgres.read_only import PostgresReadStore
 from holdfast.store.protocol import Store
 from holdfast.store.sql import rows
@@ -34,6 +35,7 @@ ARGUMENTS: dict[str, Any] = {
     "RecordFilter": RecordFilter(file="a.py"),
     "TimelinePosition": TimelinePosition(NOON, "turn", "t1", BANK),
     "CommitFilter": CommitFilter(),
+    "Sequence[LayerLimit]": [LayerLimit((), 5), LayerLimit(("summaries",), 5)],
 }
 # It lists all banks; its result is filtered afterwards.
 ALL_IDS = "SELECT id FROM bank ORDER BY id"

@@ -48,17 +48,6 @@ from holdfast.recall.ranking.fusion import (
 )
 from holdfast.recall.ranking.later_statements import put_later_statements_first
 from holdfast.recall.ranking.newer_statements import put_newer_statements_first
-from holdfast.recall.ranking.recaps_first import (
-    put_found_recaps_first,
-    put_recaps_before_fragments,
-)
-from holdfast.recall.ranking.rerank import (
-    CrossEncoder,
-    SoftMatcher,
-    add_as_evidence,
-    blend_into_scores,
-    rerank,
-)
 from holdfast.recall.ranking.status import (
     apply_status,
     check_branch,
@@ -90,6 +79,8 @@ _FILTERED_POOL = 2000
 # it is compared with whole conversations. A long question asks for something; the conversation that
 # is nearest to it answered 1 of 10 questions of BEAM, and 6 of 40 that were put to another bank.
 _MIN_WORDS_OF_REPORT = 10
+# So many of the retrievers share one query, so they run one after the other.
+_ASKED_TOGETHER = 2
 # Retrievers whose scores are the same full-text measure, so they share one scale.
 _FULL_TEXT = ("direct_fts", "summaries", "temporal")
 
@@ -207,7 +198,8 @@ def rank(
         plan = plan._replace(thresholds=plan.thresholds.for_bank(query.passages))
     semantic = semantic if plan.limits.soft_match_depth else None
     own = _retrievers(bank, query, plan, semantic)
-    runs = run_retrievers(store, [*own, *external])
+    inline = len(own) if plan.one_reader else _ASKED_TOGETHER
+    runs = run_retrievers(store, [*own, *external], inline=inline)
     own_runs, external_runs = runs[: len(own)], runs[len(own) :]
     # The semantic retriever, if there is one, is the last of our own.
     semantic_run = own_runs[-1]
@@ -290,6 +282,11 @@ def _put_recaps_first(
         search = RecapSearch(store, bank)
         if not search.all:
             continue
+        from holdfast.recall.ranking.recaps_first import (
+            put_found_recaps_first,
+            put_recaps_before_fragments,
+        )
+
         candidates = put_recaps_before_fragments(
             candidates, search.all, measure, compared, plan.weights
         )
@@ -462,7 +459,8 @@ class _PlanFilter:
 def _retrievers(
     bank: str | None, query: Query, plan: RecallPlan, semantic: SemanticSearch | None
 ) -> list[Retriever]:
-    """The retrievers for a query: full text first, the semantic one last."""
+    """The retrievers for a query: the two of `direct_and_summaries` first, the semantic one
+    last."""
     layers, pool_size = plan.layers, plan.limits.pool_size
     until = f"{plan.as_of}~" if plan.as_of else ""
     if plan.networks:
@@ -472,11 +470,10 @@ def _retrievers(
     literal = plan.expansion == Expansion.NONE
     if plan.networks or plan.kinds or plan.agent or plan.knowledge or literal:
         pool_size = _FILTERED_POOL
-    chosen = [retrievers.direct(bank, query.terms, layers, pool_size, until)]
+    chosen = [*retrievers.direct_and_summaries(bank, query.terms, layers, pool_size, until)]
     more = expand(query.terms.words, Expansion(plan.expansion))
     if more:
         chosen.append(retrievers.expanded(bank, query.terms, more, layers, pool_size, until))
-    chosen.append(retrievers.summaries(bank, query.terms, layers, pool_size, until))
     if query.time_range is not None:
         chosen.append(retrievers.temporal(bank, query.terms, query.time_range, layers, pool_size))
     if query.asks_for_recent_work:
@@ -546,6 +543,8 @@ def _match_softly(
     query: Query, pool: Pool, plan: RecallPlan, semantic: SemanticSearch
 ) -> RetrieverReport:
     """Match the best candidates word by word: one more kind of evidence."""
+    from holdfast.recall.ranking.rerank import SoftMatcher, add_as_evidence, rerank
+
     limits, matcher = plan.limits, SoftMatcher(semantic, plan.rerank)
     depth, seconds = limits.soft_match_depth, limits.rerank_s
     return rerank(matcher, query, pool, depth, seconds, add_as_evidence, plan.rerank)
@@ -555,6 +554,8 @@ def _cross_encode(
     query: Query, pool: Pool, plan: RecallPlan, semantic: SemanticSearch
 ) -> RetrieverReport:
     """Let the configured cross-encoder reorder the best candidates."""
+    from holdfast.recall.ranking.rerank import CrossEncoder, blend_into_scores, rerank
+
     limits, encoder = plan.limits, CrossEncoder(semantic, plan.rerank)
     depth, seconds = limits.rerank_depth, limits.rerank_s
     return rerank(encoder, query, pool, depth, seconds, blend_into_scores, plan.rerank)

@@ -14,7 +14,7 @@ drop out of them unnoticed. Methods are named by part and method: `facts.put_use
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol, cast, get_type_hints
@@ -499,6 +499,7 @@ _OWN_RULES: dict[str, Callable[..., Any]] = {
         BankWriter.update,
         Eraser.overwrite_deleted,
         PassageReader.search,
+        PassageReader.search_each,
         PassageReader.term_frequencies,
     )
 }

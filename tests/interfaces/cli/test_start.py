@@ -22,16 +22,19 @@ _SLOW_MODULES = frozenset(
     "pkgutil platform psycopg random Stemmer subprocess tempfile urllib.request".split()
 )
 _PRINT_MODULES = (
-    "import sys\n"
+    "import gc, sys\n"
     "from holdfast.interfaces.cli.main import main\n"
-    "status = main(sys.argv[1:])\n"
-    "print('MODULES', *sorted(sys.modules))\n"
+    "before = sum(one['collections'] for one in gc.get_stats())\n"
+    "status = main()\n"
+    "after = sum(one['collections'] for one in gc.get_stats())\n"
+    "print('COLLECTIONS', after - before, 'MODULES', *sorted(sys.modules))\n"
     "sys.exit(status)\n"
 )
 
 
-def modules_of(home: Path, *arguments: str) -> tuple[str, set[str]]:
-    """What a command printed, and the modules that it had imported at its end."""
+def modules_of(home: Path, *arguments: str) -> tuple[str, int, set[str]]:
+    """What a command printed, how often the garbage collector ran, and the modules that were
+    imported at its end."""
     done = subprocess.run(
         [sys.executable, "-c", _PRINT_MODULES, *arguments, "--bank", "one"],
         env={**os.environ, "HOLDFAST_HOME": str(home)},
@@ -40,17 +43,17 @@ def modules_of(home: Path, *arguments: str) -> tuple[str, set[str]]:
         check=True,
         timeout=60,
     )
-    printed, _, modules = done.stdout.rpartition("MODULES ")
-    return printed, set(modules.split())
+    printed, _, counted = done.stdout.rpartition("COLLECTIONS ")
+    collections, _, *modules = counted.split()
+    return printed, int(collections), set(modules)
 
 
 # How many modules of ours a question may import. Each costs about a quarter of a millisecond.
 @pytest.mark.parametrize(
     ("arguments", "most"),
     [
-        (("recall", "retry wrapper load timeout"), 140),
-        # Two more for what differs between systems, and for states that were fixed.
-        (("ask", "what became of the retry wrapper"), 184),
+        (("recall", "retry wrapper load timeout"), 130),
+        (("ask", "what became of the retry wrapper"), 179),
     ],
 )
 def test_a_question_that_words_answer_imports_little(
@@ -59,8 +62,9 @@ def test_a_question_that_words_answer_imports_little(
     bug_hunt().write(tmp_path / "p")
     with Holdfast(Settings(home=tmp_path, claude_dir=tmp_path, bank="one")) as memory:
         memory.ingest(memory.ingestion.find([tmp_path / "p"]))
-    printed, modules = modules_of(tmp_path, *arguments)
+    printed, collections, modules = modules_of(tmp_path, *arguments)
     assert "retry wrapper" in printed and "Not known" not in printed
+    assert collections == 0
     assert modules & _SLOW_MODULES == set()
     own = [name for name in modules if name.partition(".")[0] == "holdfast"]
     assert 100 < len(own) <= most, sorted(own)

@@ -17,7 +17,7 @@ from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.engine import recall
 from holdfast.recall.query.query import read_query
 from holdfast.recall.retrievers.semantic_search import ModelSemanticSearch, SemanticModels
-from holdfast.recall.retrievers.text import direct, summaries
+from holdfast.recall.retrievers.text import direct, direct_and_summaries, summaries
 from holdfast.store.protocol import Reader
 from holdfast.store.sqlite.store import SqliteStore
 from tests.support.recall_bank import BUDGETS, NOW, make_shop, open_home, open_with_sessions, talk
@@ -143,6 +143,38 @@ def test_summaries_have_a_retriever_of_their_own(shop: Holdfast, store: SqliteSt
     assert kinds == {"concept", "digest", "exchange", "memory"}
     assert summaries(bank, terms, (Layer.TRANSCRIPTS,), 30).run(store).passages == []
     assert {f.passage.kind for f in direct(bank, terms, (), 30).run(store).passages} > {"turn"}
+
+
+@pytest.mark.parametrize("layers", [(), (Layer.TRANSCRIPTS,), (Layer.SUMMARIES, Layer.TEAM)])
+def test_one_query_finds_what_the_retrievers_of_words_and_of_summaries_find(
+    shop: Holdfast, store: SqliteStore, layers: tuple[Layer, ...]
+) -> None:
+    bank = shop.context.bank_id("shop")
+    terms = read_query(store, bank, "session cookies", lambda: NOW).terms
+    both = direct_and_summaries(bank, terms, layers, 30)
+    alone = direct(bank, terms, layers, 30), summaries(bank, terms, layers, 30)
+    assert [one.name for one in both] == [one.name for one in alone]
+    assert [one.run(store) for one in both] == [one.run(store) for one in alone]
+    assert direct_and_summaries(bank, terms, layers, 30)[1].run(store) == alone[1].run(store)
+
+
+def test_retrievers_that_run_in_turn_use_one_connection_and_one_limit(store: SqliteStore) -> None:
+    used: list[Reader] = []
+
+    def find(reader: Reader) -> RetrieverResult:
+        used.append(reader)
+        return RetrieverResult(())
+
+    def endless(reader: Reader) -> RetrieverResult:
+        store.database.all(ENDLESS)
+        return RetrieverResult(())
+
+    finding = Retriever("find", find)
+    run_retrievers(store, [finding, finding, finding], inline=3)
+    assert used == [store, store, store]
+    slow, late = run_retrievers(store, [Retriever("endless", endless)] * 2, 0.2, inline=2)
+    assert slow.report.timed_out and late.report.timed_out
+    assert store.banks.all(), "the store can be asked again"
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

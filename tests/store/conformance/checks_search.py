@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.model.query import Layer, Passage
+from holdfast.principal import Level, Principal
+from holdfast.store.access_fence import fence_store
+from holdfast.store.index.passages import LayerLimit
 from holdfast.store.protocol import Store
 from tests.store.conformance.samples import (
     BANK,
     NOON,
+    OTHER,
     SESSION,
     MakeStore,
     a_commit,
@@ -278,6 +282,28 @@ def check_a_search_stays_within_its_layers(make_store: MakeStore) -> None:
         expect(_ids(store, ["anchor"], [Layer.RULES]), [], "search")
         expect(set(_ids(store, ["anchor"], [Layer.TEAM, Layer.SUMMARIES])), {"c", "d"}, "search")
         expect(set(_ids(store, ["anchor"])), set("txdc"), "search")
+
+
+def check_searches_for_several_sets_of_layers_find_what_each_finds_alone(
+    make_store: MakeStore,
+) -> None:
+    with prepared(make_store) as store:
+        made = [
+            a_passage(f"{kind}{n}", f"anchor {'chain ' * n}openPort", kind=kind)
+            for kind in ("turn", "digest", "exchange")
+            for n in range(4)
+        ]
+        _put(store, *made)
+        terms = ["anchor", "chain", "port"]
+        wanted = [LayerLimit((), 9), LayerLimit(("summaries",), 3), LayerLimit(("team",), 3)]
+        alone = [store.passages.search(BANK, terms, *one) for one in wanted]
+        expect(store.passages.search_each(BANK, terms, wanted), alone, "the same matches")
+        expect([len(found) for found in alone], [9, 3, 0], "how many")
+        early = [store.passages.search(BANK, terms, *one, until=NOON) for one in wanted]
+        expect(store.passages.search_each(BANK, terms, wanted, until=NOON), early, "of a time")
+        expect(store.passages.search_each(BANK, [], wanted), [[], [], []], "no terms")
+        mine = fence_store(store, Principal("a", (OTHER,), Level.READ))
+        expect(mine.passages.search_each(None, terms, wanted), [[], [], []], "another's bank")
 
 
 def check_an_unknown_layer_is_empty(make_store: MakeStore) -> None:

@@ -45,11 +45,16 @@ _ASKS_FOR_REASON = regex(
 )
 
 
+# One of them is in every match of the pattern above.
+_REASON_SIGNS = ("why", "reason", "cause", "how come", "lead to", "led to", "consequence")
+
+
 def _words_suffice(found: RecallResult) -> bool:
     """Whether the best hits of a search by words hold nearly all of the query's words. A query
     for a reason never qualifies: its answer is seldom put in the words of the query. Nor do hits
     that state nothing, such as the same question asked before."""
-    if _ASKS_FOR_REASON.search(found.query[:_QUERY_PREFIX]):
+    asked = found.query[:_QUERY_PREFIX].lower()
+    if any(sign in asked for sign in _REASON_SIGNS) and _ASKS_FOR_REASON.search(asked):
         return False
     # Read as they are needed: telling what a hit states takes as long as finding it.
     best = islice((hit for hit in found.hits if not hit.provider and statements(hit)), 2)
@@ -81,7 +86,8 @@ class Search:
             return self.recall_with_plan(query, bank, plan)
         plan = self._allowed(plan)
         self._external_retrievers(query, self._context.bank_id(bank), plan)
-        found = self._search(query, bank, plan._replace(budget=Budget.LOW, remotes=False))
+        by_words = plan._replace(budget=Budget.LOW, remotes=False, one_reader=True)
+        found = self._search(query, bank, by_words)
         if _words_suffice(found):
             plan = plan._replace(budget=Budget.LOW)
         if plan.remotes or plan.budget is not Budget.LOW:

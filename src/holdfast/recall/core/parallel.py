@@ -60,17 +60,20 @@ _NO_RESULT = RetrieverResult(())
 
 
 def run_retrievers(
-    store: ReadStore, retrievers: Sequence[Retriever], timeout_s: float = RETRIEVER_TIMEOUT_S
+    store: ReadStore,
+    retrievers: Sequence[Retriever],
+    timeout_s: float = RETRIEVER_TIMEOUT_S,
+    inline: int = 1,
 ) -> list[RetrieverRun]:
     """Run all retrievers at once and wait for each up to the limit, or up to its own if that is
-    longer. The first runs in this thread, on the store itself, and is interrupted when its time is
-    up."""
+    longer. So many of the first run in this thread, one after the other, on the store itself; each
+    is interrupted when the time is up."""
     threads = [_RetrieverThread(retriever, store) for retriever in retrievers]
     started = perf_counter()
-    for thread in threads[1:]:
+    for thread in threads[inline:]:
         thread.start()
-    for thread in threads[:1]:
-        thread.run_inline(timeout_s)
+    for thread in threads[:inline]:
+        thread.run_inline(max(0.0, started + timeout_s - perf_counter()))
     runs: list[RetrieverRun] = []
     for retriever, thread in zip(retrievers, threads, strict=True):
         deadline = started + max(timeout_s, retriever.timeout_s)

@@ -98,6 +98,9 @@ class RecallPlan(NamedTuple):
     knowledge: tuple[Kind, ...] = ()
     # Whether to ask team servers, too.
     remotes: bool = False
+    # Whether our own retrievers run one after the other on the open connection. For a process that
+    # asks once: to open another takes as long as to search some thousand passages.
+    one_reader: bool = False
     weights: RankingWeights = DEFAULT_WEIGHTS
     thresholds: AbstentionThresholds = DEFAULT_THRESHOLDS
     rerank: RerankLimits = DEFAULT_RERANK

@@ -153,6 +153,10 @@ _REPORT_SIGNS = (
 _HEADING_LINE = regex(r"\*\*[^*.]{0,100}[^*.:]\*\*")
 # The first sentence of a concept counts its exchanges.
 _COUNTS = regex(r"\d+ exchanges? (?:from|on) \d{4}-")
+# How every match of `_GREETS` and `_THANKS` begins, and what every match of `_COUNTS_FILES` and
+# `_COUNTS` has.
+_POLITE_STARTS = ("hi", "hey", "hello", "good", "welcome", "many", "thank", "you", "glad", "happy")
+_COUNTING_SIGNS = (" file", " insertion", " deletion", " exchange")
 _LATEST = regex(r"\bLatest \([^)]*\): ")
 # The sections of a digest that have titles of exchanges: what was asked, in the person's words.
 ASKED_SECTIONS = ("Request: ", "Investigated: ")
@@ -191,8 +195,10 @@ def is_request(sentence: str) -> bool:
 def is_pasted_data(sentence: str) -> bool:
     """Whether a sentence is a part of a file, a page or a log, and not of what anybody says. Code
     in backticks belongs to the sentence around it."""
-    bare = _CODE_SPAN.sub("", sentence)
-    return is_data(bare) or _MARKUP.search(bare) is not None
+    bare = _CODE_SPAN.sub("", sentence) if "`" in sentence else sentence
+    if is_data(bare):
+        return True
+    return ("<" in bare or "\\n" in bare) and _MARKUP.search(bare) is not None
 
 
 def says_not_known(sentence: str) -> bool:
@@ -204,6 +210,16 @@ def _announces(sentence: str) -> bool:
     signed = _has_any(sentence, _ANNOUNCING_SIGNS)
     may = signed or sentence[:9].lower().startswith(_ANNOUNCING_STARTS)
     return may and _ANNOUNCES.match(sentence) is not None
+
+
+def _is_polite(sentence: str) -> bool:
+    may = sentence[:9].lower().startswith(_POLITE_STARTS)
+    return may and bool(_GREETS.match(sentence) or _THANKS.match(sentence))
+
+
+def _counts(sentence: str) -> bool:
+    may = _has_any(sentence, _COUNTING_SIGNS)
+    return may and bool(_COUNTS_FILES.match(sentence) or _COUNTS.match(sentence))
 
 
 def _has_any(sentence: str, signs: tuple[str, ...]) -> bool:
@@ -290,7 +306,7 @@ def states(sentence: str, by_person: bool) -> bool:
         return False
     if is_pasted_data(sentence):
         return False
-    if any(one.match(sentence) for one in (_GREETS, _THANKS, _COUNTS_FILES, _COUNTS)):
+    if _is_polite(sentence) or _counts(sentence):
         return False
     if not by_person and _announces(sentence):
         return False

@@ -325,6 +325,8 @@ _ERROR_LINE = regex(
     r"error(?:\[E\d+\]| TS\d+):)[^\n]*)",
     re.MULTILINE,
 )
+# One of them is in every match of the pattern above.
+_ERROR_SIGNS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "panic:", "error")
 _TRACEBACK_FRAME = regex(r"^(?:[ \t]+\S|Traceback |goroutine ).*$\n?", re.MULTILINE)
 _UPPER_CASE = regex(r"\b[A-Z][A-Z0-9]{5,}\b")
 _FILE_LINE = regex(r"(\.[A-Za-z]\w*)(?::\d+)+$")
@@ -377,6 +379,8 @@ def identifiers(query: str) -> tuple[str, ...]:
 
 def _error_line(text: str) -> list[str]:
     """The line that names the error: the last of a Python traceback, else the first."""
+    if not any(sign in text for sign in _ERROR_SIGNS):
+        return []
     lines = [match[1] for match in _ERROR_LINE.finditer(text)]
     return lines[-1:] if "Traceback (most recent" in text else lines[:1]
 

@@ -272,6 +272,9 @@ _ASKS_FOR_CAUSES = regex(
     r"(?:root )?causes? (?:of|for)|because of what)\b",
     re.IGNORECASE,
 )
+# One of them is in every match of the patterns above.
+_EFFECT_SIGNS = ("what ", "consequence", "effect", "result")
+_CAUSE_SIGNS = ("why", "how come", "reason", "what ", "cause")
 # Longer queries are pasted texts: what is asked about is said at the start.
 _MAX_CAUSE_QUERY = 2000
 
@@ -285,7 +288,9 @@ class CauseDirection(StrEnum):
 
 def cause_direction(query: str) -> CauseDirection | None:
     """Whether a query asks for causes or for effects; None if for neither."""
-    asked = query[:_MAX_CAUSE_QUERY]
-    if _ASKS_FOR_EFFECTS.search(asked):
+    asked = query[:_MAX_CAUSE_QUERY].lower()
+    if any(sign in asked for sign in _EFFECT_SIGNS) and _ASKS_FOR_EFFECTS.search(asked):
         return CauseDirection.TO_EFFECTS
-    return CauseDirection.TO_CAUSES if _ASKS_FOR_CAUSES.search(asked) else None
+    if any(sign in asked for sign in _CAUSE_SIGNS) and _ASKS_FOR_CAUSES.search(asked):
+        return CauseDirection.TO_CAUSES
+    return None

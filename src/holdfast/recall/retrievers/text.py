@@ -13,6 +13,7 @@ from holdfast.recall.core.parallel import Retriever, RetrieverResult
 from holdfast.recall.core.semantic_port import SemanticSearch
 from holdfast.recall.query.terms import Terms
 from holdfast.recall.query.time_phrases import TimeRange
+from holdfast.store.index.passages import LayerLimit, Match
 from holdfast.store.protocol import Reader
 
 _SUMMARY_LAYERS = (Layer.SUMMARIES, Layer.OBSERVATIONS, Layer.RULES)
@@ -46,9 +47,31 @@ def summaries(
 ) -> Retriever:
     """Full text over summaries only (digests, exchanges, facts, rules), so that the many turns do
     not crowd them out."""
-    among = [layer for layer in _SUMMARY_LAYERS if not layers or layer in layers]
+    among = _summary_layers(layers)
     words = terms.all if among else ()
     return _full_text("summaries", bank, words, among, pool_size // 3, until)
+
+
+def direct_and_summaries(
+    bank: str | None, terms: Terms, layers: Sequence[Layer], pool_size: int, until: str = ""
+) -> tuple[Retriever, Retriever]:
+    """`direct` and `summaries`, which find the passages of both in one query. The second has to run
+    after the first and takes no time; if the first failed, it asks by itself."""
+    alone = summaries(bank, terms, layers, pool_size, until)
+    among = _summary_layers(layers)
+    wanted = [LayerLimit(layers, pool_size)]
+    if among:
+        wanted.append(LayerLimit(among, pool_size // 3))
+    found: list[list[Match]] = []
+
+    def run_both(reader: Reader) -> RetrieverResult:
+        found.extend(reader.passages.search_each(bank, terms.all, wanted, until=until))
+        return _scored(found[0])
+
+    def take_second(reader: Reader) -> RetrieverResult:
+        return _scored(found[1]) if len(found) > 1 else alone.run(reader)
+
+    return Retriever("direct_fts", run_both), Retriever(alone.name, take_second)
 
 
 def temporal(
@@ -64,8 +87,7 @@ def temporal(
         words = () if time_range.only_time else terms.all
         start, end = time_range.start, time_range.end
         if words:
-            matches = reader.passages.search(bank, words, layers, pool_size, start, end)
-            return RetrieverResult([ScoredPassage(m.passage, m.score) for m in matches])
+            return _scored(reader.passages.search(bank, words, layers, pool_size, start, end))
         found = [
             passage
             for kind in (_KINDS_OF_WORK if not layers else LAYER_BY_KIND)
@@ -113,7 +135,14 @@ def _full_text(
     until: str = "",
 ) -> Retriever:
     def run(reader: Reader) -> RetrieverResult:
-        matches = reader.passages.search(bank, terms, layers, pool_size, until=until)
-        return RetrieverResult([ScoredPassage(match.passage, match.score) for match in matches])
+        return _scored(reader.passages.search(bank, terms, layers, pool_size, until=until))
 
     return Retriever(name, run)
+
+
+def _summary_layers(layers: Sequence[Layer]) -> list[Layer]:
+    return [layer for layer in _SUMMARY_LAYERS if not layers or layer in layers]
+
+
+def _scored(matches: Sequence[Match]) -> RetrieverResult:
+    return RetrieverResult([ScoredPassage(match.passage, match.score) for match in matches])

@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.corrections import corrected_commit, corrected_memory
-from holdfast.model.forge import Issue, Pull, Remark
-from holdfast.model.graph import Entity
-from holdfast.model.imports import ImportedRecord
-from holdfast.model.knowledge import Claim, Concept, Fact, Memory, Pattern, Rule
+from holdfast.model.kinds import record_kind
+from holdfast.model.knowledge import Memory
 from holdfast.model.query import RecordFilter
-from holdfast.model.records import Digest, Exchange, Session, Turn
-from holdfast.model.team import Commit, SharedRecord
+from holdfast.model.records import Exchange, Turn
+from holdfast.model.team import Commit
 from holdfast.store.knowledge.concepts import ConceptReader
 from holdfast.store.knowledge.facts import CLAIM, FACT, claim_of, fact_of
-from holdfast.store.knowledge.graph import ENTITY, entity_of
 from holdfast.store.knowledge.memories import MEMORY, memory_of, with_closings
 from holdfast.store.knowledge.rules import PATTERN, RULE, pattern_of, rule_of
-from holdfast.store.records import forge, imports
 from holdfast.store.records.curation import CurationReader
-from holdfast.store.records.forge import ForgeReader
 from holdfast.store.records.sessions import DIGEST, SAID, SESSION, digest_of, session_of
-from holdfast.store.records.shares import SHARED, shared_of
 from holdfast.store.records.turns import TURN, corrected_turns, turn_of
 from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
 
-_FINDABLE = {
+if TYPE_CHECKING:
+    from holdfast.model.forge import Issue, Pull, Remark
+    from holdfast.model.graph import Entity
+    from holdfast.model.imports import ImportedRecord
+    from holdfast.model.knowledge import Claim, Concept, Fact, Pattern, Rule
+    from holdfast.model.records import Digest, Session
+    from holdfast.model.team import SharedRecord
+    from holdfast.store.records.forge import ForgeReader
+
+    _Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
+    _FromOthers = Pull | Issue | Remark | SharedRecord | ImportedRecord
+    Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
+    # The table of a kind, its columns, and what makes a record of a row.
+    _Findable = tuple[str, str, Callable[[rows.Row], Record]]
+else:
+    # Nothing evaluates annotations, so nothing is imported for the classes that few recalls find.
+    Record = object
+
+_FINDABLE: dict[str, _Findable] = {
     "turn": ("visible_turn", TURN, turn_of),
     "exchange": ("exchange", rows.EXCHANGE, rows.exchange_of),
     "digest": ("digest", DIGEST, digest_of),
     "session": ("visible_session", SESSION, session_of),
     "commit": ("visible_commit", rows.COMMIT, rows.commit_of),
     "memory": ("visible_memory", MEMORY, memory_of),
-    "shared": ("visible_shared_record", SHARED, shared_of),
     "rule": ("rule", RULE, rule_of),
     "pattern": ("pattern", PATTERN, pattern_of),
     "fact": ("fact", FACT, fact_of),
     "claim": ("claim", CLAIM, claim_of),
-    "entity": ("entity", ENTITY, entity_of),
-    **forge.FINDABLE,
-    **imports.FINDABLE,
 }
+_OF_FORGES = ("pull", "issue", "remark")
+# All kinds, in the order in which records of equal ids are returned. The modules of those that are
+# not above are imported when they are looked for: most recalls find none of them.
+_KINDS = (
+    "turn", "exchange", "digest", "session", "commit", "memory", "shared", "rule", "pattern",
+    "fact", "claim", "entity", "pull", "issue", "remark", "imported",
+)  # fmt: skip
 
-_Known = Memory | Concept | Fact | Claim | Entity | Rule | Pattern
 
-_FromOthers = Pull | Issue | Remark | SharedRecord | ImportedRecord
+def _findable(kind: str) -> _Findable:
+    """How records of a kind are found."""
+    if kind in _FINDABLE:
+        return _FINDABLE[kind]
+    if kind == "shared":
+        from holdfast.store.records.shares import SHARED, shared_of
 
-Record = Turn | Exchange | Digest | Session | Commit | _FromOthers | _Known
+        return "visible_shared_record", SHARED, shared_of
+    if kind == "entity":
+        from holdfast.store.knowledge.graph import ENTITY, entity_of
+
+        return "entity", ENTITY, entity_of
+    if kind == "imported":
+        from holdfast.store.records.imports import IMPORTED, imported_of
+
+        return "visible_imported_record", IMPORTED, imported_of
+    from holdfast.store.records.forge import FINDABLE
+
+    return FINDABLE[kind]
+
+
+def _is_number(name: str) -> bool:
+    """Whether a pull or an issue can have this number."""
+    from holdfast.store.records.forge import is_number
+
+    return is_number(name)
 
 
 class Counts(NamedTuple):
@@ -73,7 +113,11 @@ class RecordReader:
     """Finds records of any kind."""
 
     def __init__(
-        self, db: Database, concepts: ConceptReader, curation: CurationReader, forge: ForgeReader
+        self,
+        db: Database,
+        concepts: ConceptReader,
+        curation: CurationReader,
+        forge: Callable[[], ForgeReader],
     ) -> None:
         self._db = db
         self._concepts = concepts
@@ -82,19 +126,18 @@ class RecordReader:
 
     def find(self, bank: str | None, kind: str, id: str, limit: int = 5) -> list[Record]:
         """Records whose id is, or starts with, `id`; `kind` "" means all kinds."""
-        if kind in forge.NUMBERED and forge.is_number(id):
-            return [*self._forge.by_number(bank, kind, int(id), limit)]
+        if kind in ("pull", "issue") and _is_number(id):
+            return [*self._forge().by_number(bank, kind, int(id), limit)]
         where, values = self._db.in_bank(bank)
         found: list[Record] = []
-        for findable, (table, columns, make) in _FINDABLE.items():
-            if kind in ("", findable):
-                # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
-                hits = self._db.all(
-                    f"SELECT {columns} FROM {table} WHERE {where} AND id >= ? AND id < ? "
-                    "ORDER BY id LIMIT ?",
-                    (*values, rows.text(id), rows.text(id) + "\U0010ffff", limit),
-                )
-                found += [self._corrected(make(row)) for row in hits]
+        for table, columns, make in map(_findable, [k for k in _KINDS if kind in ("", k)]):
+            # A range, not LIKE: it uses the index and nothing in an id is a wildcard.
+            hits = self._db.all(
+                f"SELECT {columns} FROM {table} WHERE {where} AND id >= ? AND id < ? "
+                "ORDER BY id LIMIT ?",
+                (*values, rows.text(id), rows.text(id) + "\U0010ffff", limit),
+            )
+            found += [self._corrected(make(row)) for row in hits]
         if kind == "concept" or (not kind and len(found) < limit):
             concepts = self._concepts.by_id(bank, id, limit)
             found += [c for c in concepts if kind or c.id.startswith(id)]
@@ -134,10 +177,8 @@ class RecordReader:
         """A record with the words of its correction. Derived records have them already."""
         if isinstance(record, Turn):
             return corrected_turns(self._db, [record])[0]
-        if isinstance(record, Pull | Issue | Remark):
-            return self._forge.corrected(record)
         if not isinstance(record, Commit | Memory):
-            return record
+            return self._corrected_thread(record)
         kind = "commit" if isinstance(record, Commit) else "memory"
         if isinstance(record, Memory):
             (record,) = with_closings(self._db, record.bank, [record])
@@ -147,6 +188,15 @@ class RecordReader:
         if isinstance(record, Commit):
             return corrected_commit(record, known.text)
         return corrected_memory(record, known.text)
+
+    def _corrected_thread(self, record: Record) -> Record:
+        """A record of a forge with the words of its correction; any other as it is."""
+        if record_kind(record) not in _OF_FORGES:
+            return record
+        from holdfast.model.forge import Issue, Pull, Remark
+
+        assert isinstance(record, Pull | Issue | Remark)
+        return self._forge().corrected(record)
 
     def _corrected_commit(self, commit: Commit) -> Commit:
         corrected = self._corrected(commit)

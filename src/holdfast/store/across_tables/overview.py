@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.query import RecordFilter
 from holdfast.store.sql import labels
+from holdfast.store.sql.connection import TableSize
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, placeholders_for
 
@@ -44,13 +45,6 @@ class CommitDay(NamedTuple):
     made_by_session: int
     added: int
     removed: int
-
-
-class TableSize(NamedTuple):
-    """A table or an index and its size in bytes."""
-
-    name: str
-    bytes: int
 
 
 class BankContentSize(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.store.across_tables.bank_merges import BankMerges
     from holdfast.store.across_tables.derived import DerivedWriter
     from holdfast.store.across_tables.lookup import RecordReader
-    from holdfast.store.across_tables.overview import OverviewReader, TableSize
+    from holdfast.store.across_tables.overview import OverviewReader
     from holdfast.store.index.passages import FullTextIndex, PassageReader, PassageWriter
     from holdfast.store.index.progress import DerivationVersions, StageProgress
     from holdfast.store.index.vectors import VectorIndex, VectorReader, VectorWriter
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from holdfast.store.records.shares import ShareReader, ShareWriter
     from holdfast.store.records.sources import SourceReader, SourceWriter
     from holdfast.store.records.turns import TurnReader, TurnWriter
+    from holdfast.store.sql.connection import TableSize
     from holdfast.store.sql.database import Database
 
     TableSizes = Callable[[], list[TableSize]]
@@ -156,7 +157,7 @@ class ReaderParts:
     def records(self) -> RecordReader:
         from holdfast.store.across_tables.lookup import RecordReader
 
-        return RecordReader(self.database, self.concepts, self.curation, self.forge)
+        return RecordReader(self.database, self.concepts, self.curation, lambda: self.forge)
 
     @cached_property
     def rules(self) -> RuleReader:
@@ -367,7 +368,7 @@ class WriterParts:
     def records(self) -> RecordReader:
         from holdfast.store.across_tables.lookup import RecordReader
 
-        return RecordReader(self.database, self.concepts, self.curation, self.forge)
+        return RecordReader(self.database, self.concepts, self.curation, lambda: self.forge)
 
     @cached_property
     def rules(self) -> RuleWriter:

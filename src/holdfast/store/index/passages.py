@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.lazy_dataclass import replace
 from holdfast.lazy_named_tuple import NamedTuple
-from holdfast.model.forge import Issue, Pull, Remark
 from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Memory
 from holdfast.model.query import Passage, TimelinePosition
-from holdfast.model.team import Commit
 from holdfast.model.trust import Status
 from holdfast.store.sql import labels, rows, timeline
 from holdfast.store.sql.database import Database
@@ -19,12 +17,23 @@ from holdfast.store.sql.statements import (
     placeholders_for,
 )
 
+if TYPE_CHECKING:
+    from holdfast.model.forge import Issue, Pull, Remark
+    from holdfast.model.team import Commit
+
 
 class Match(NamedTuple):
     """One full-text match; a higher `score` is better."""
 
     passage: Passage
     score: float
+
+
+class LayerLimit(NamedTuple):
+    """How many passages to find in some layers; no layers are all of them."""
+
+    layers: Sequence[str]
+    limit: int
 
 
 class NumberedPassage(NamedTuple):
@@ -37,7 +46,7 @@ class NumberedPassage(NamedTuple):
 
 
 # What is of no session and has a passage of its own.
-StandaloneRecord = Commit | Memory | Pull | Issue | Remark
+StandaloneRecord: TypeAlias = "Commit | Memory | Pull | Issue | Remark"
 
 
 class FullTextIndex(Protocol):
@@ -47,12 +56,11 @@ class FullTextIndex(Protocol):
         self,
         bank: str | None,
         terms: Sequence[str],
-        layers: Sequence[str],
-        limit: int,
+        wanted: Sequence[LayerLimit],
         since: str,
         until: str,
-    ) -> list[Match]:
-        """As `PassageReader.search`."""
+    ) -> list[list[Match]]:
+        """As `PassageReader.search_each`."""
         ...
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
@@ -100,7 +108,19 @@ class PassageReader:
         or a phrase, taken literally: nothing in it is an operator. Only a word with an ellipsis
         after it means all words that begin like that (`word_forms.is_start`). Parts of words are
         found as well (`word_forms.index_parts`)."""
-        return self._index.search(bank, terms, layers, limit, since, until)
+        return self._index.search(bank, terms, [LayerLimit(layers, limit)], since, until)[0]
+
+    def search_each(
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        wanted: Sequence[LayerLimit],
+        since: str = "",
+        until: str = "",
+    ) -> list[list[Match]]:
+        """The results of `search` for each of these sets of layers. The first has those of all
+        others; ranking it takes most of the time, and the others take little more."""
+        return self._index.search(bank, terms, wanted, since, until)
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         """In how many passages each term occurs, counted up to `most`."""
@@ -184,11 +204,12 @@ class PassageWriter(PassageReader):
         self._db.run("DELETE FROM record_labels WHERE bank = ? AND kind = ? AND id = ?", name)
         if passage is not None:
             self.add([passage])
-            if isinstance(record, Commit | Pull):
+            if isinstance(record, Memory):
+                # The words that a person chose, not those that were made of them.
+                if record.status is Status.VERIFIED:
+                    labels.put_labels(self._db, replace(record, what=passage.body))
+            elif labels.has_labels(record):
                 labels.put_labels(self._db, record)
-            # The words that a person chose, not those that were made of them.
-            elif isinstance(record, Memory) and record.status is Status.VERIFIED:
-                labels.put_labels(self._db, replace(record, what=passage.body))
 
     def add(self, passages: Sequence[Passage]) -> None:
         """Add passages."""

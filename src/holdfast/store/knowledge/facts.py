@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.model.knowledge import (
@@ -25,13 +25,15 @@ from holdfast.model.knowledge import (
     StatusChange,
     Validity,
 )
-from holdfast.model.ledgers.injections import RecordUse
 from holdfast.model.query import Passage
 from holdfast.model.trust import Status, Trust
 from holdfast.store.index.passages import PassageWriter
 from holdfast.store.sql import labels, rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import batches, insert, insert_missing, placeholders_for, upsert
+
+if TYPE_CHECKING:
+    from holdfast.model.ledgers.injections import RecordUse
 
 
 class FactWithPassage(NamedTuple):
@@ -241,6 +243,8 @@ class FactReader:
             "ORDER BY time, turn, record",
             (bank,),
         )
+        from holdfast.model.ledgers.injections import RecordUse
+
         return [RecordUse(*row) for row in found]
 
     def reviews(self, bank: str | None) -> list[Review]:

@@ -16,7 +16,6 @@ from typing import Any, LiteralString, cast
 import psycopg
 
 from holdfast.errors import StoreBusyError, StoreError
-from holdfast.store.across_tables.overview import TableSize
 from holdfast.store.postgres.address import location_of, read_address
 from holdfast.store.postgres.errors import store_error
 from holdfast.store.postgres.pool import (
@@ -35,7 +34,7 @@ from holdfast.store.postgres.transaction import (
     cancel,
     run_query,
 )
-from holdfast.store.sql.connection import Row
+from holdfast.store.sql.connection import Row, TableSize
 from holdfast.store.sql.dialect import POSTGRES
 
 

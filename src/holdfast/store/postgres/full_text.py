@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from holdfast.model.query import LAYER_BY_KIND, Passage
-from holdfast.store.index.passages import Match, NumberedPassage
+from holdfast.store.index.passages import LayerLimit, Match, NumberedPassage
 from holdfast.store.postgres import tokens
 from holdfast.store.postgres.connection import PostgresConnection
 from holdfast.store.sql import rows
@@ -69,6 +69,16 @@ class PostgresFullText:
         self._tokens = tokenizer
 
     def search(
+        self,
+        bank: str | None,
+        terms: Sequence[str],
+        wanted: Sequence[LayerLimit],
+        since: str,
+        until: str,
+    ) -> list[list[Match]]:
+        return [self._search(bank, terms, *one, since, until) for one in wanted]
+
+    def _search(
         self,
         bank: str | None,
         terms: Sequence[str],

@@ -61,9 +61,6 @@ def _passes(record: ImportedRecord, filter: RecordFilter) -> bool:
     )
 
 
-FINDABLE = {"imported": ("visible_imported_record", IMPORTED, imported_of)}
-
-
 class ImportReader:
     """Reads imported records."""
 

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from holdfast.errors import InputError
+from holdfast.lazy_named_tuple import NamedTuple
 from holdfast.store.sql.dialect import Dialect
 
 Row = tuple[Any, ...]
+
+
+class TableSize(NamedTuple):
+    """A table or an index and its size in bytes."""
+
+    name: str
+    bytes: int
 
 
 class Connection(Protocol):

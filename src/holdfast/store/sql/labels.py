@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from holdfast.language import STOPWORDS, stem, words
-from holdfast.model.forge import Pull
+from holdfast.model.kinds import record_kind
 from holdfast.model.knowledge import Concept, Fact, Memory
 from holdfast.model.query import RecordFilter
 from holdfast.model.records import Exchange
@@ -21,8 +22,11 @@ from holdfast.store.sql import rows
 from holdfast.store.sql.connection import Connection
 from holdfast.store.sql.statements import insert, placeholders_for
 
+if TYPE_CHECKING:
+    from holdfast.model.forge import Pull
+
 Filtered = Exchange | Commit
-Labelled = Filtered | Concept | Memory | Fact | Pull
+Labelled: TypeAlias = "Filtered | Concept | Memory | Fact | Pull"
 _Condition = tuple[str, tuple[str, ...]]
 
 _RECORDS = {
@@ -32,6 +36,11 @@ _RECORDS = {
 _KIND, _TEXT = "json_extract(value, '$[0]')", "json_extract(value, '$[1]')"
 # A text before and one after every time; '', for no time, is before both.
 _BEFORE_ALL, _AFTER_ALL = " ", "~"
+
+
+def has_labels(record: object) -> TypeGuard[Commit | Pull]:
+    """Whether a record that is of no session has labels."""
+    return record_kind(record) in ("commit", "pull")
 
 
 def put_labels(connection: Connection, record: Labelled) -> None:
@@ -97,9 +106,7 @@ def _kind_and_time(record: Labelled) -> tuple[str, str]:
         return "memory", record.when
     if isinstance(record, Fact):
         return "fact", record.validity.learned
-    if isinstance(record, Pull):
-        return "pull", record.time
-    return "commit", record.time
+    return record_kind(record), record.time
 
 
 def _labels(record: Labelled) -> Iterator[tuple[str, str, str]]:

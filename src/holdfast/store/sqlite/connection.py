@@ -22,8 +22,7 @@ from holdfast.errors import (
     StoreError,
     StoreFullError,
 )
-from holdfast.store.across_tables.overview import TableSize
-from holdfast.store.sql.connection import Row, number_too_large
+from holdfast.store.sql.connection import Row, TableSize, number_too_large
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.dialect import SQLITE
 

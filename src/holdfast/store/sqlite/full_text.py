@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.model.query import Passage
-from holdfast.store.index.passages import Match, NumberedPassage, time_condition
+from holdfast.store.index.passages import LayerLimit, Match, NumberedPassage, time_condition
 from holdfast.store.sql import rows
 from holdfast.store.sql.database import Database
 from holdfast.store.sql.statements import insert
@@ -31,33 +31,61 @@ class SqliteFullText:
         self,
         bank: str | None,
         terms: Sequence[str],
-        layers: Sequence[str],
-        limit: int,
+        wanted: Sequence[LayerLimit],
         since: str,
         until: str,
-    ) -> list[Match]:
+    ) -> list[list[Match]]:
+        found = [dict[int, Match]() for _ in wanted]
+        expressions = [_expressions(bank, terms, one.layers) for one in wanted]
+        for same in zip(*expressions, strict=True):
+            table, share, _ = same[0]
+            matches, limits = [match for _, _, match in same], [one.limit for one in wanted]
+            for row in self._ranked(table, matches, limits, since, until):
+                place: int = row[0]
+                number, score = row[1:3]
+                among = found[place]
+                known = among.get(number)
+                if known is None:
+                    among[number] = Match(rows.passage_of(row[3:]), share * score)
+                elif share == 1.0:
+                    among[number] = known._replace(score=known.score + score)
+        return [_best(some, one.limit) for some, one in zip(found, wanted, strict=True)]
+
+    def _ranked(
+        self,
+        table: str,
+        matches: Sequence[str],
+        limits: Sequence[int],
+        since: str,
+        until: str,
+    ) -> list[rows.Row]:
+        """The best passages for each expression: its place among them, the passage's number, its
+        score and its columns. All that match the first are ranked, once."""
         span, times = time_condition(since, until)
         # The plus keeps SQLite from asking the index anew for every row of that time.
-        within = f"AND +rowid IN (SELECT number FROM passage WHERE {span}) " if times else ""
-        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
-        found: dict[int, Match] = {}
-        for table, share, match in _expressions(bank, terms, layers):
-            ranked = self._db.all(
-                f"SELECT passage.number, -ranked.rank, {columns} FROM "
-                f"(SELECT rowid, rank FROM {table} WHERE {table} MATCH ? AND rank MATCH ? "
-                f"{within}ORDER BY rank LIMIT ?) AS ranked "
-                "JOIN passage ON passage.number = ranked.rowid",
-                (match, _RANK, *times, limit),
+        within = f" AND +rowid IN (SELECT number FROM passage WHERE {span})" if times else ""
+        first, *others = matches
+        values = [first, _RANK, *times, limits[0]]
+        chosen = [
+            "SELECT * FROM (SELECT 0 AS place, number, rank FROM ranked ORDER BY rank LIMIT ?)"
+        ]
+        for place, (match, limit) in enumerate(zip(others, limits[1:], strict=True), start=1):
+            chosen.append(
+                f"SELECT * FROM (SELECT {place}, number, rank FROM ranked WHERE number IN "
+                f"(SELECT rowid FROM {table} WHERE {table} MATCH ?) ORDER BY rank LIMIT ?)"
             )
-            for row in ranked:
-                number, score = row[:2]
-                known = found.get(number)
-                if known is None:
-                    found[number] = Match(rows.passage_of(row[2:]), share * score)
-                elif share == 1.0:
-                    found[number] = known._replace(score=known.score + score)
-        best = sorted(found, key=lambda number: (-found[number].score, number))[:limit]
-        return [found[number] for number in best]
+            values += [match, limit]
+        columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        # Where only one result is wanted, SQLite ranks inside the index and keeps no table.
+        kept = "MATERIALIZED" if others else "NOT MATERIALIZED"
+        return self._db.all(
+            f"WITH ranked (number, rank) AS {kept} (SELECT rowid, rank FROM {table} "
+            f"WHERE {table} MATCH ? AND rank MATCH ?{within}) "
+            f"SELECT chosen.place, chosen.number, -chosen.rank, {columns} "
+            f"FROM ({' UNION ALL '.join(chosen)}) AS chosen "
+            "JOIN passage ON passage.number = chosen.number",
+            values,
+        )
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         counted: list[int] = []
@@ -109,6 +137,11 @@ class SqliteFullText:
         except StoreError:
             return []
         return []
+
+
+def _best(found: Mapping[int, Match], limit: int) -> list[Match]:
+    best = sorted(found, key=lambda number: (-found[number].score, number))[:limit]
+    return [found[number] for number in best]
 
 
 def _expressions(

@@ -28,13 +28,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from holdfast.regex import regex
 from holdfast.store.sql.migrations import Migration, read_migrations
 
 # The number of the last migration. A test compares it with the files.
 VERSION = 7
 MIGRATIONS = Path(__file__).with_name("migrations")
 # A table with the comment that says "D.": all of its rows can be made again.
-_DERIVED_TABLE = re.compile(r'^-- D\. .*\n(?:--.*\n)*CREATE TABLE "?(\w+)', re.MULTILINE)
+_DERIVED_TABLE = regex(r'^-- D\. .*\n(?:--.*\n)*CREATE TABLE "?(\w+)', re.MULTILINE)
 
 
 def migrations() -> tuple[Migration, ...]:

@@ -13,7 +13,6 @@ from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.store.across_tables.parts import WriterParts
 from holdfast.store.protocol import ReadStore
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.integrity import IntegrityReport, derived_faults
 from holdfast.store.sql.migrations import Migrations, check_still
 from holdfast.store.sqlite.connection import (
     BUSY_S,
@@ -39,6 +38,7 @@ from holdfast.store.sqlite.schema import migrations as own_migrations
 if TYPE_CHECKING:
     from builtins import property as cached_property
 
+    from holdfast.store.sql.integrity import IntegrityReport
     from holdfast.store.sqlite.erasure import SqliteEraser
 else:
     from functools import cached_property
@@ -138,6 +138,8 @@ class SqliteStore(WriterParts):
 
     def check_integrity(self) -> IntegrityReport:
         """Check pages, references and the index, and if they are sound what was derived."""
+        from holdfast.store.sql.integrity import IntegrityReport, derived_faults
+
         run = self.database.all
         try:
             lines = [str(row[0]) for row in run(f"PRAGMA quick_check({_MAX_FAULTS})")]

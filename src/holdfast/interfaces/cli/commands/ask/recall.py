@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from holdfast.app.core.agent_names import check_agent_name
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import open_memory
-from holdfast.app.search import hit_view, json_shapes
+from holdfast.app.search import hit_view
 from holdfast.framed_text import defang, one_line
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.output.records import print_record_head
@@ -121,6 +121,8 @@ def run(screen: Screen, arguments: Arguments) -> None:
         hint = hint or memory.search.missing_kinds_hint(arguments.bank, plan.knowledge)
         names = memory.context.bank_names() if found.bank == ALL_BANKS else {}
     if arguments.json:
+        from holdfast.app.search import json_shapes
+
         notes = {"notes": [hint]} if hint and (plan.networks or plan.knowledge) else {}
         screen.json({**json_shapes.recall_json(found, names), **notes})
     else:
