@@ -43,6 +43,11 @@ def test_a_question_or_small_talk_is_no_explanation() -> None:
         assert completed(own, f"{before} {own}") == own
 
 
+def test_what_an_agent_is_about_to_do_is_not_added() -> None:
+    own = "The ledger itself is where totals come from."
+    assert completed(own, f"{own} So I’m going to search `ledger.py` for them.") == own
+
+
 def test_nothing_is_added_beyond_the_length_of_a_record() -> None:
     own = "The fix removes the lock file at the next start."
     assert completed(own, f"{'The lock file of the ledger stays ' * 12}. {own}") == own

@@ -58,6 +58,8 @@ _ANSWERS_ABOVE = regex(
     r"root cause|cause|reason|result|outcome|after|now|answer|decision))\W*(?::|—|–|-\s)",
     re.IGNORECASE,
 )
+# What an agent is about to do.
+_ANNOUNCES = regex(r"\bI['’](?:ll|m (?:now |also )?(?:going|\w+ing))\b|\b[Ll]et me\b")
 _COUNTS = regex(r"\b(?:both|two|three|four|five|[2-5])\b", re.IGNORECASE)
 _OPTION = regex(r"\b(option|approach|alternative|variant)\s+([A-H]|\d)\b(?!\s*[(:—–=])", re.I)
 
@@ -141,7 +143,7 @@ def _belongs(said: Sequence[str], following: str) -> bool:
 
 def _states(sentence: str) -> bool:
     asks_or_leads = sentence.rstrip(" *_`\"')").endswith(("?", "？", ":"))
-    return not asks_or_leads and not is_chatter(sentence)
+    return not asks_or_leads and not is_chatter(sentence) and not _ANNOUNCES.search(sentence)
 
 
 def _fits(parts: Sequence[str]) -> bool:
