@@ -233,7 +233,7 @@ async def _shut_down(pool: MemoryPool, log: Log) -> None:
         if time.monotonic() - begun > _SHUTDOWN_S / 2:
             pool.interrupt_queries()
     is_still_busy = pool.is_busy
-    log.write("ended", broken_off=is_still_busy)
+    log.write("ended", aborted=is_still_busy)
     if is_still_busy:
         pool.interrupt_queries()
         log.flush()
