@@ -59,16 +59,22 @@ class Raft:
 def test_many_records_are_created_alike_before_and_after_the_class_is_compiled() -> None:
     for number in range(120):
         raft = Raft("Kon", number) if number % 2 else Raft(load=["tea"], name="Kon")
-        wanted = ("Kon", number, []) if number % 2 else ("Kon", 4, ["tea"])
+        load: list[str] = [] if number % 2 else ["tea"]
+        wanted = ("Kon", number if number % 2 else 4, load)
         assert (raft.name, raft.logs, raft.load) == wanted
         assert Raft("Tiki").load is not Raft("Tiki").load
 
 
+_UNFIT: list[tuple[tuple[object, ...], dict[str, object]]] = [
+    ((), {}),
+    (("a", 1, (), 2), {}),
+    (("a",), {"name": "b"}),
+    (("a",), {"sails": 2}),
+]
+
+
 @pytest.mark.parametrize("made_before", [0, 120])
-@pytest.mark.parametrize(
-    ("values", "named"),
-    [((), {}), (("a", 1, [], 2), {}), (("a",), {"name": "b"}), (("a",), {"sails": 2})],
-)
+@pytest.mark.parametrize(("values", "named"), _UNFIT)
 def test_arguments_that_do_not_fit_are_refused_whenever_they_come(
     made_before: int, values: tuple[object, ...], named: dict[str, object]
 ) -> None:
