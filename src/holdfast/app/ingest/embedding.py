@@ -52,12 +52,8 @@ def embed(
     if executor and not settings.embed_endpoint:
         workers = EmbeddingWorkers(executor, settings.embed_model)
     done = 0
-    for kinds, limit_s in (
-        (EMBEDDED_FIRST, None),
-        *(((kind,), turns_for) for kind in EMBEDDED_LATER),
-    ):
-        if missing.keys().isdisjoint(kinds):
-            continue
+    steps = [(EMBEDDED_FIRST, None), *(((kind,), turns_for) for kind in EMBEDDED_LATER)]
+    for kinds, limit_s in [step for step in steps if not missing.keys().isdisjoint(step[0])]:
 
         def report(count: int, before: int = done) -> None:
             on_progress(before + count, total)
