@@ -150,8 +150,8 @@ def test_running_requests_are_finished_on_shutdown(
         assert team.process.wait(60) == 0
         for thread in threads:
             thread.join(60)
-        # Who had not been let in yet was not answered; nobody was answered by halves.
-        assert set(got) <= {200, 0} and 200 in got
+        # Who was not let in was not answered; on a busy machine some are told to ask again.
+        assert set(got) <= {200, 0, 503} and 200 in got
         children = subprocess.run(["pgrep", "-P", str(team.process.pid)], capture_output=True)
         assert children.stdout == b""
 

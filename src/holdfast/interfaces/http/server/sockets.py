@@ -8,10 +8,13 @@ from typing import Any
 
 import uvicorn
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import InputError
 from holdfast.interfaces.http.server.slow_clients import HeadTimeoutProtocol
+
+# When a request that the end of a server broke off should be sent again.
+_RETRY_S = 5
 
 
 def open_socket(host: str, port: int, backlog: int, name: str, remedy: str) -> socket.socket:
@@ -61,6 +64,34 @@ class ClearLengths:
         await refusal(scope, receive, send)
 
 
+class ToldOfEnding:
+    """Answers a request that the end of the server breaks off: it may be sent again."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = False
+
+        async def note(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        except asyncio.CancelledError:
+            if is_answered or scope["type"] != "http":
+                raise
+            error = {
+                "code": "ending",
+                "message": "The server is shutting down, before it could answer.",
+                "remedy": "Send the request again when it is back.",
+            }
+            headers = {"connection": "close", "retry-after": str(_RETRY_S)}
+            await JSONResponse({"error": error}, 503, headers)(scope, receive, send)
+
+
 def uvicorn_config(
     app: ASGIApp,
     shutdown_s: int,
@@ -70,7 +101,7 @@ def uvicorn_config(
     """A configuration. Running requests have `shutdown_s` seconds when the server stops; how many
     connections there may be is an attribute of the protocol."""
     return uvicorn.Config(
-        ClearLengths(app),
+        ClearLengths(ToldOfEnding(app)),
         log_level="critical",
         access_log=False,
         server_header=False,
