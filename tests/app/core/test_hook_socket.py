@@ -120,5 +120,5 @@ def test_a_server_stays_small_until_a_prompt_is_worth_loading_its_engine(
 def test_the_engine_is_loaded_for_a_person_and_for_a_task_in_whole_sentences(
     prompt: str, interactive: bool, expected: bool
 ) -> None:
-    request = {"op": "goal", "prompt": prompt, "interactive": interactive}
+    request: dict[str, object] = {"op": "goal", "prompt": prompt, "interactive": interactive}
     assert is_worth_loading(request) is expected

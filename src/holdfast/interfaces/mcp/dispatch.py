@@ -64,6 +64,7 @@ def answer_without_engine(spec: ServerSpec, message: Message) -> str | None:
         return encode_error(message.id, message.error) if message.needs_answer else ""
     if message.id is None:
         return ""
+    result: dict[str, object]
     match message.method:
         case "initialize":
             result = spec.initialize_result(message.params)
