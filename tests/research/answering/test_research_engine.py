@@ -122,11 +122,19 @@ def test_a_good_first_answer_ends_the_investigation(memory: Holdfast) -> None:
 def test_three_records_form_a_chain(tmp_path: Path) -> None:
     port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
+    question = "Which gate socket has the host on which the mailer that Maria wrote runs?"
     with open_with_sessions(tmp_path, *said) as memory:
-        answer = memory.ask(
-            "Which gate socket has the host on which the mailer that Maria wrote runs?", "all"
-        )
-        assert "7431" in answer.answer and len(answer.citations) >= 3
+
+        def search(query: str) -> RecallResult:
+            plan = RecallPlan(limit=50, include_repeats=True)
+            return memory.search.recall_with_plan(query, "all", plan)
+
+        # Three rounds take longer than the time they have on a busy machine, so the clock stands.
+        request, effort = AskRequest(None, question, memory.now), EFFORTS[Budget.MID]
+        inputs = InvestigationInputs(memory.reader, request, search, effort, clock=lambda: 0.0)
+        *_, done = investigate(inputs)
+    assert done.answer is not None and "7431" in done.answer.answer
+    assert len(done.answer.citations) >= 3
 
 
 @pytest.mark.slow
