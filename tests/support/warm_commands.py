@@ -28,7 +28,7 @@ from tests.support.run_folder import WORKER_VARIABLE, locked, run_folder
 
 _ROOT = Path(__file__).parents[2]
 _SOURCE = Path(__file__).with_name("warm_interpreter.py")
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 
 class WarmCommand:
