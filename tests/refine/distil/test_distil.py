@@ -292,6 +292,8 @@ def test_a_long_statement_is_not_cut_for_its_subject() -> None:
         "There is no merge currently in progress, and the branch of the ledger has changes.",
         "The worker is active on branch `ledger-totals`, and its queue has two orders.",
         "Fixed, committed as `cda00efd` on `main` and pushed, pre-commit hooks all passed.",
+        "Committed as `28c3bbd`. All 12 tests of the ledger's import pass.",
+        "All 12 tests of the ledger's import pass now.",
         "**Lines 95-110**: the flag of the ledger and its queue are already defined there",
         "## Verification\n\nImport a ledger with two tenants and compare both totals by hand.",
     ],

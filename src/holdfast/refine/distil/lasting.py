@@ -98,6 +98,13 @@ _ABOUT_COMMITS = content_words(
     "fixed done committed commit amended pushed push branch main master origin remote successfully "
     "pre-commit hooks hook tests lint typecheck clean pass passed checks green ran everything"
 )
+# What was checked, and no more: the next change may break it.
+_CHECKED = regex(
+    r"^\W*(?:all |the |and )*(?:\d[\d,]* )?(?:[\w`/.-]+ ){0,3}(?:tests?|checks?|specs?|suites?|"
+    r"builds?|lint(?:ing)?|typecheck)\b[^.;:,]{0,50}\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|"
+    r"(?:is|are) (?:now )?green)\b[^.;:,]{0,20}\W*$",
+    re.I,
+)
 _SAYS_NOTHING = (_LINES, _ANNOUNCES, _READS, _PART_OF_FINDING, _AT_WORK, _VERDICT)
 # Written in the middle of a session: what they call open may be done at its end.
 _SNAPSHOTS = frozenset((Place.SUMMARY, Place.FIX))
@@ -124,7 +131,9 @@ def _is_full(text: str) -> bool:
     """Whether a text is a statement of enough words."""
     if text.startswith(_DATA) or text.rstrip(" *_`\"')").endswith(("?", "？", ":")):
         return False
-    return len(content_words(text)) >= _MIN_WORDS and not _only_names_commit(text)
+    if len(content_words(text)) < _MIN_WORDS:
+        return False
+    return not all(_CHECKED.match(s) or _only_names_commit(s) for s in sentences(text) or [text])
 
 
 def _is_step(statement: Statement, place: Place) -> bool:
