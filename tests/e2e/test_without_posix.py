@@ -25,6 +25,7 @@ _ALLOWED = {
     "holdfast.sources.providers.process_guard": "os.posix_spawnp os.killpg signal.SIGCHLD "
     "signal.SIGPIPE signal.SIGKILL os.WNOHANG",
     "holdfast.app.server.search_process": "os.sched_getaffinity",
+    "holdfast.app.core.hook_listener": "_socket.AF_UNIX",
     "holdfast.app.core.hook_socket": "socket.AF_UNIX",
     "holdfast.locks": "fcntl",
 }

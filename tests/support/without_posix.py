@@ -7,6 +7,7 @@ means. What stays as on Linux: paths, and how processes are started.
 
 from __future__ import annotations
 
+import _socket
 import asyncio
 import importlib
 import importlib.abc
@@ -39,6 +40,7 @@ NAMES = {
     signal: "SIGALRM SIGCHLD SIGHUP SIGPIPE SIGQUIT SIGUSR1 SIGUSR2 SIGWINCH alarm "
     "getitimer pause pthread_kill pthread_sigmask setitimer",
     socket: "AF_UNIX",
+    _socket: "AF_UNIX",
 }
 # Started as programs of their own, where there is a POSIX system only.
 POSIX_PROGRAMS = ("holdfast.hosts.claude_code.scripts",)

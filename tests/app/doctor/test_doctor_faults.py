@@ -19,6 +19,7 @@ import pytest
 from holdfast.app.background.worker import WorkerOptions, run_worker
 from holdfast.app.doctor.check import Check, Grade
 from holdfast.app.doctor.examine import run_checks, run_fixes
+from holdfast.app.doctor.store import check_reranker
 from holdfast.app.memory import Holdfast
 from holdfast.app.transfer.backup import back_up, set_aside_damaged
 from holdfast.capture.home_paths import HomePaths
@@ -317,16 +318,14 @@ def test_a_named_embedding_model_that_cannot_be_opened_is_reported(lab: Lab) -> 
     assert "model" not in failing_checks(replace(lab.settings, embed_model=str(folder)))
 
 
-def test_a_missing_or_changed_reranker_of_the_package_is_reported(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_or_changed_reranker_of_the_package_is_reported(lab: Lab) -> None:
     assert "reranker" not in failing_checks(lab.settings)
     for path in (lab.folder / "gone.onnx", write(lab.folder / "cut.onnx", b"\x08\x07")):
-        monkeypatch.setattr(packaged, "RERANKER", path)
-        found = failing_checks(lab.settings)["reranker"]
+        found = check_reranker(lab.settings, path)
         assert f"{path} is missing or differs" in found.sentence
         assert found.grade is Grade.BROKEN and "Install Holdfast again" in found.remedy
-        assert "reranker" not in failing_checks(replace(lab.settings, rerank_model="none"))
+        unused = replace(lab.settings, rerank_model="none")
+        assert check_reranker(unused, path).grade is Grade.OK
 
 
 def test_a_named_reranker_is_opened_to_see_whether_it_can_be_used(lab: Lab) -> None:

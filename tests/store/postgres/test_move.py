@@ -138,13 +138,14 @@ def test_a_move_restarts_if_the_source_changed_in_between(
     kill_half_way(tmp_path, "sqlite://", url, 40)
     with Holdfast(home) as memory:
         memory.remember("A bank of its own.", bank="another")
-        after = [uri for uri, _, _ in recalled_hits(memory)]
+        after = sorted(uri for uri, _, _ in recalled_hits(memory))
 
     moved = move_memory(home, "sqlite://", url)
 
     assert moved.before == 0
     with Holdfast(replace(home, store=url)) as memory:
-        assert [uri for uri, _, _ in recalled_hits(memory)] == after
+        # Both engines count words in their own way, so near neighbours may change places.
+        assert sorted(uri for uri, _, _ in recalled_hits(memory)) == after
         assert memory.store.check_integrity() == IntegrityReport()
         assert len(memory.store.banks.all()) == 2
 

@@ -147,7 +147,7 @@ def _vector_search(context: DoctorContext) -> list[Check]:
 def check_models(context: DoctorContext) -> list[Check]:
     """Whether the packaged model files are intact, the models of the settings can be used, and the
     model service that they choose can be asked."""
-    return [_check_embedder(context), _check_reranker(context), _check_service(context)]
+    return [_check_embedder(context), check_reranker(context.settings), _check_service(context)]
 
 
 def _check_service(context: DoctorContext) -> Check:
@@ -188,15 +188,16 @@ def _check_embedder(context: DoctorContext) -> Check:
     return ok("model", "The embedding model is intact.")
 
 
-def _check_reranker(context: DoctorContext) -> Check:
-    """Without its file searches still work, in a worse order, and do not report it."""
-    name, model = "reranker", context.settings.rerank_model
+def check_reranker(settings: Settings, released: Path = packaged.RERANKER) -> Check:
+    """Whether the reranker can be used, where settings name none the `released` one. Without its
+    file searches still work, in a worse order, and do not report it."""
+    name, model = "reranker", settings.rerank_model
     if model == NO_MODEL:
         return ok(name, "No reranker is used, as rerank.model says.")
     shipped = model in ("", SHIPPED)
-    if shipped and _sha256(packaged.RERANKER) != packaged.RERANKER_SHA256:
-        return _not_as_released(name, packaged.RERANKER)
-    file = packaged.RERANKER if shipped else Path(model).expanduser()
+    if shipped and _sha256(released) != packaged.RERANKER_SHA256:
+        return _not_as_released(name, released)
+    file = released if shipped else Path(model).expanduser()
     if problem := _reranker_problem(model, _version(file)):
         return Check(name, Grade.BROKEN, *problem)
     return ok(name, "The reranker is intact.")

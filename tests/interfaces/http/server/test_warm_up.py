@@ -116,4 +116,5 @@ def test_a_memory_that_is_not_there_does_not_stop_the_warm_up(tmp_path: Path) ->
 
     asyncio.run(warm_up(WebApp(pool, OwnerKeys("key"), GuardRules())))
 
+    assert not (tmp_path / "nowhere").exists()
     pool.close()
