@@ -18,7 +18,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.cli.parser import CommandSpec, Parser, suggest
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.screen import Screen, discard_output
 from holdfast.version import __version__, full_version
 
 # With Python's 700 a question waits for fifteen collections that find nothing to free (5 ms);
@@ -164,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The program that reads the output has ended (`holdfast recall … | head`): not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return 0
 
 

@@ -115,6 +115,11 @@ class Screen:
         self._stream.flush()
 
 
+def discard_output() -> None:
+    """From now on nothing is printed, because nobody reads it any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _width(stream: TextIO) -> int:
     # shutil.get_terminal_size does the same, but importing shutil takes longer than a recall.
     try:

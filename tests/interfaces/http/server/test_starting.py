@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -38,6 +41,23 @@ def status_of(url: str, path: str, key: str = "") -> int:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with closing(PlainClient(url, headers, "127.0.0.1")) as client:
         return client.get(path).status_code
+
+
+def test_a_server_whose_output_nobody_reads_goes_on(env: dict[str, str], tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--log-format", "json"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=write, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(write)
+        assert process.stderr is not None
+        lines = (json.loads(line) for line in process.stderr)
+        url = next(line["url"] for line in lines if line["event"] == "started")
+        assert status_of(url, "/health") == 200
+        process.terminate()
+        assert [line["event"] for line in lines][-1] == "ended"
+    assert process.returncode == 0
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from holdfast.errors import InputError
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.screen import Screen, discard_output
 from holdfast.lazy_dataclass import replace
 from holdfast.settings import load_settings
 
@@ -79,8 +79,12 @@ def run(screen: Screen, arguments: Arguments) -> None:
     team_server.check_options(listen_options)
 
     def ready(url: str) -> None:
-        screen.report(arguments.json, {"url": url}, f"Serving {screen.paint(url, 'cyan')}")
-        sys.stdout.flush()
+        # The log names the address, too: a server does not end because nobody reads it here.
+        try:
+            screen.report(arguments.json, {"url": url}, f"Serving {screen.paint(url, 'cyan')}")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            discard_output()
 
     log = Log(arguments.log_format)
     settings = load_settings()
