@@ -83,7 +83,7 @@ def _shortened(text: str) -> str:
     """A text without the last sentences that do not fit, or cut where that leaves too little."""
     whole = text
     while len(text) > _LIMITS.max_chars:
-        *kept, last = sentences(text)
+        *kept, last = sentences(text) or [text]
         text = text[: text.rfind(last)].rstrip() if kept else ""
     return text if len(text) > _LIMITS.max_chars // 2 else cut(whole, _LIMITS.max_chars)
 
