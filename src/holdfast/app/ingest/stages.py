@@ -99,8 +99,8 @@ CONCEPTS = Stage("concepts", 3, _concepts, reads_vectors=True)
 # work, so its version is repeated here; a test compares the two.
 STAGES = (
     Stage("retain", 17, _retain, by_vectors=1000),
-    Stage("facts", 12, _facts),
-    Stage("patterns", 3, _patterns),
+    Stage("facts", 13, _facts),
+    Stage("patterns", 4, _patterns),
     Stage("reflect", 4, _reflect),
     CONCEPTS,
     Stage("entities", 5, _entities),

@@ -33,6 +33,8 @@ class AmendmentLimits(NamedTuple):
     weak: float = 1.6
     # The same for the sentence that makes an exception or adds something.
     in_part: float = 1.4
+    # The same where it names the whole subject of the earlier one: two words that stand together.
+    in_part_of_subject: float = 1.2
     # The first words of a statement, which are mostly its subject.
     subject_words: int = 3
     # The share of the shorter statement's weight that both have.
@@ -51,6 +53,9 @@ class AmendmentLimits(NamedTuple):
     second_of_pair: float = 0.5
     # Statements with more content words are texts, not statements.
     max_words: int = 60
+    # Two words are forms of one if the shorter has so many letters, and the longer so many more.
+    form_letters: int = 5
+    ending_letters: int = 2
 
 
 _LIMITS = AmendmentLimits()
@@ -86,8 +91,10 @@ _NO_QUALIFIER = frozenset(
     stem(word)
     for word in "minimum maximum default current support add bump drop raise lower remove keep run "
     "move switch swap write read cache store send call called name named mandatory required legacy "
-    "supported existing daily real plain whole entire nouveau nouveaux nouvelle "
-    "nouvelles neue neuen nuevo nueva nuevos nuevas".split()
+    "supported existing daily real plain whole entire single separate shared common nouveau "
+    "nouveaux nouvelle nouvelles seul seule propre commun commune neue neuen gemeinsame "
+    "gemeinsamen eigene eigenen einzige einzigen nuevo nueva nuevos nuevas "
+    "único única propio propia común".split()
 )
 
 
@@ -95,13 +102,57 @@ _NO_QUALIFIER = frozenset(
 _THINGS = frozenset(map(stem, "service module app application team level version".split()))
 # These and others that say nothing by themselves, but with the word before ("login codes").
 _GENERAL = _THINGS | frozenset(map(stem, "project repo repository code file branch".split()))
-_NUMBERS: dict[str, str] = dict(
-    zip(
-        "one two three four five six seven eight nine ten twelve twenty thirty sixty".split(),
-        "1 2 3 4 5 6 7 8 9 10 12 20 30 60".split(),
-        strict=True,
+# Not "neuf" and "un", which are other words, too.
+_NUMBERS: dict[str, str] = {
+    word: number
+    for names in (
+        "1 one",
+        "2 two zwei deux dos",
+        "3 three drei trois tres",
+        "4 four vier quatre cuatro",
+        "5 five fünf cinq cinco",
+        "6 six sechs seis",
+        "7 seven sieben sept siete",
+        "8 eight acht huit ocho",
+        "9 nine neun nueve",
+        "10 ten zehn dix diez",
+        "12 twelve zwölf douze doce",
+        "20 twenty zwanzig vingt veinte",
+        "30 thirty dreißig trente treinta",
+        "60 sixty sechzig soixante sesenta",
     )
+    for number, *words_of_it in (names.split(),)
+    for word in words_of_it
+}
+# A German adjective of a number: "sechsstellig" is "sechs Stellen".
+_COUNTED = regex(
+    r"\b(zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf)([a-zäöü]{3,})ig(?:e[mnrs]?)?\b",
+    re.IGNORECASE,
 )
+# How often something happens, by the word for the period.
+_PERIODS: dict[str, str] = {
+    word: period
+    for names in (
+        "minute minuto",
+        "hour hourly stunde stündlich heure hora",
+        "day daily tag täglich jour día",
+        "night nightly nacht nuit noche",
+        "week weekly woche wöchentlich semaine semana",
+        "month monthly monat monatlich mois mes",
+        "quarter quarterly quartal trimestre",
+        "year yearly annually jahr jährlich année año",
+    )
+    for period in (names.split()[0],)
+    for word in names.split()
+}
+_ADVERBS = "|".join(word for word in _PERIODS if word.endswith(("ly", "lich")))
+_FREQUENCY = regex(
+    r"\b(?:every|each|(?:once|twice|times) (?:a|per)|chaque|tou(?:te)?s les|fois par|jede[nrs]?|"
+    r"mal (?:pro|am|im)|cada|tod[ao]s l[ao]s|(?:vez|veces) (?:al|a la|por)) "
+    rf"({'|'.join(_PERIODS)})(?:s|n|en)?\b|\b({_ADVERBS})(?:e[mnrs]?)?\b",
+    re.IGNORECASE,
+)
+_FREQUENCY_UNIT = "frequency"
 # Other words for a limit, by which people refer to it later ("the upload limit").
 _LIMIT = regex(r"\b(?:at most|no more than|up to(?= \d)|capped at|höchstens)\b", re.IGNORECASE)
 _NO_WORDS = frozenset[str]()
@@ -137,9 +188,7 @@ class StatementWords(NamedTuple):
 @lru_cache(maxsize=5000)
 def statement_words(text: str) -> StatementWords:
     """The words of a statement. Cached, because a statement is compared with many others."""
-    named = _LIMIT.sub(" limit ", plain(text))
-    split = (_NUMBERS.get(word, word) for word in words(named.translate(_SPLIT)))
-    found = [(word, _stem(word)) for word in split]
+    found = [(word, _stem(word)) for word in _split_words(_LIMIT.sub(" limit ", plain(text)))]
     content = [s for word, s in found if _is_content(word, s)]
     pairs = {
         (one, other)
@@ -159,6 +208,12 @@ def statement_words(text: str) -> StatementWords:
         _grouped((other, one) for one, other in pairs),
         _grouped(pairs),
     )
+
+
+def _split_words(text: str) -> list[str]:
+    """The words of a text, compounds in parts and numbers in digits."""
+    split = words(_COUNTED.sub(r"\1 \2", text).translate(_SPLIT))
+    return [_NUMBERS.get(word, word) for word in split]
 
 
 def _is_format(word: str) -> bool:
@@ -251,12 +306,12 @@ def amendment_strength(later: Statement, earlier: str, weights: WordWeights) -> 
     if strength >= _LIMITS.strong:
         return strength
     subject = older.stems[: _LIMITS.subject_words]
-    if any(word in all_words and word not in shared for word in subject):
+    if any(word in all_words and word not in shared for word in subject if word in older.telling):
         return 0.0
     is_about = later.refers_back or bool(shared & {*subject})
-    by_itself = _weight(shared & own.set, older, weights)
-    least = _LIMITS.in_part if later.is_in_part else _LIMITS.weak
-    return strength if is_about and by_itself >= least else 0.0
+    by_itself = shared & _in_other_forms(own.set, older)
+    least = _least_in_part(by_itself, older) if later.is_in_part else _LIMITS.weak
+    return strength if is_about and _weight(by_itself, older, weights) >= least else 0.0
 
 
 @lru_cache(maxsize=100)
@@ -264,6 +319,13 @@ def _all_words(text: str, around: str) -> frozenset[str]:
     """The words of a statement and of what was said around it. Cached, because one statement after
     the other is compared with many."""
     return statement_words(text).set | statement_words(around).set
+
+
+def _least_in_part(shared: frozenset[str], older: StatementWords) -> float:
+    """The weight of shared words that suffices for what makes an exception or adds something."""
+    first, second, *_ = *(word for word in older.stems if not is_value(word)), "", ""
+    is_whole = (first, second) in older.before and {first, second} <= shared
+    return _LIMITS.in_part_of_subject if is_whole else _LIMITS.in_part
 
 
 def _names_subject(shared: frozenset[str], older: StatementWords) -> bool:
@@ -303,7 +365,33 @@ def _is_about_another(one: StatementWords, other: StatementWords) -> bool:
 def _shared(found: frozenset[str], near: StatementWords, older: StatementWords) -> frozenset[str]:
     """Which of some words an earlier statement has and means the same thing by; `near` tells how
     they are qualified."""
-    return frozenset(word for word in found & older.telling if not _differs(word, near, older))
+    said = _in_other_forms(found, older) & older.telling
+    return frozenset(word for word in said if not _differs(word, near, older))
+
+
+def _in_other_forms(found: frozenset[str], older: StatementWords) -> frozenset[str]:
+    """Some words, and those of an earlier statement of which one is another form: the stems are
+    those of English ("sauvegarde", "sauvegardée")."""
+    cut = _without_endings(found)
+    more = [
+        word
+        for word in older.set - found
+        if word in cut or (len(word) > _LIMITS.form_letters and not found.isdisjoint(_cut(word)))
+    ]
+    return found.union(more) if more else found
+
+
+@lru_cache(maxsize=500)
+def _without_endings(found: frozenset[str]) -> frozenset[str]:
+    return frozenset(short for word in found for short in _cut(word))
+
+
+def _cut(word: str) -> list[str]:
+    """A word without its last letters, as far as enough are left; numbers have no endings."""
+    if is_value(word):
+        return []
+    most = min(_LIMITS.ending_letters, len(word) - _LIMITS.form_letters)
+    return [word[:-n] for n in range(1, most + 1)]
 
 
 def _differs(word: str, one: StatementWords, other: StatementWords) -> bool:
@@ -365,9 +453,11 @@ def says_surely_what(strength: float) -> bool:
     return strength >= _LIMITS.strong
 
 
-def says_enough_in_part(strength: float) -> bool:
-    """The same for a sentence that makes an exception or adds something."""
-    return strength >= _LIMITS.in_part
+def says_enough_in_part(text: str, earlier: str, weights: WordWeights) -> bool:
+    """Whether a sentence that makes an exception or adds something tells what it is about."""
+    own, older = statement_words(text), statement_words(earlier)
+    shared = _shared(own.set, own, older)
+    return _weight(shared, older, weights) >= _least_in_part(shared, older)
 
 
 def names_the_change(later: str, earlier: str) -> bool:
@@ -441,13 +531,16 @@ def _form(value: str) -> str:
 
 @lru_cache(maxsize=5000)
 def _measures(text: str) -> frozenset[tuple[str, str]]:
-    """The values of a statement, each with the word after it, such as `minutes`; "" if none is."""
-    split = [_NUMBERS.get(word, word) for word in words(plain(text).translate(_SPLIT))]
-    return frozenset(
+    """The values of a statement, each with the word after it, such as `minutes`; "" if none is. How
+    often something happens is a value, too."""
+    text = plain(text)
+    often = (found.group(1) or found.group(2) for found in _FREQUENCY.finditer(text))
+    values = {
         (word, stem(unit) if unit and unit not in STOPWORDS and not is_value(unit) else "")
-        for word, unit in pairwise([*split, ""])
+        for word, unit in pairwise([*_split_words(text), ""])
         if is_value(word)
-    )
+    }
+    return frozenset(values | {(_PERIODS[word.lower()], _FREQUENCY_UNIT) for word in often})
 
 
 # What is given a new place or value.
@@ -470,6 +563,7 @@ _OVER_BEFORE = regex(
     r"((?:[^\s,;:.()]+\s+){1,6})(?:(?:is|are|was|were|can be) (?:obsolete|outdated|gone|dead|out|"
     r"over|off limits|a mistake|dropped|history|overkill|removed|replaced|retired|deleted|shut "
     r"down|switched off|too \w+)(?! (?:after|every|if|once|unless|when|within)\b)|"
-    r"(?:does|do)(?:n['’]?t| not) apply|no longer|any ?more|nicht mehr|ya no)\b",
+    r"(?:does|do)(?:n['’]?t| not) apply|no longer|any ?more|nicht mehr|ya no|war (?:Quatsch|Unsinn|"
+    r"falsch|ein Fehler)|était une erreur|fue un error)\b",
     re.IGNORECASE,
 )

@@ -133,6 +133,7 @@ _CHANGES = regex(
 _REPLACES_SURELY = regex(
     r"\b(?:instead of|rather than|no longer|scrap(?:ped)?|forget (?:the|that|about|what)|"
     r"supersed\w+|replac\w+|obsolete|(?:was|were) a mistake|g[ai]ve up|"
+    r"war (?:Quatsch|Unsinn|falsch|ein Fehler)|était une erreur|fue un error|"
     r"new (?:deal|rule|policy)|from \S+(?: \S+){0,2} to "
     r"\S+|nicht mehr|statt|ya no|ne .{1,30} plus)\b",
     re.IGNORECASE,
@@ -146,7 +147,13 @@ _IN_PART = regex(
     r"(?:is|are) (?:fine|ok(?:ay)?|enough|allowed)|freely|only|goes for|holds for|applies to|"
     r"counts?|the same (?:for|goes)|same \S+(?: \S+){0,2} for|auch|außer|zusätzlich|dazu|"
     r"aussi|sauf|pas besoin|en plus|también|además|excepto|salvo|anche|tranne|também|exceto|ook|"
-    r"behalve|тоже|кроме)\b|も|也",
+    r"behalve|тоже|кроме)\b|も|也|"
+    # Only things of some size: "bookings under 50 euros go through".
+    r"^(?:[^\s,;:.]+ ){1,4}?(?:under|below|above|over|(?:less|more|smaller|larger|bigger|older|"
+    r"younger|longer|shorter) than|unter|über|moins de|plus de|menos de|más de) \S?\d\S*"
+    r"(?: [^\s,;:.]+){0,2}? (?:is|are|go|goes|need|needs|may|can|must|do|does|don['’]?t|"
+    r"doesn['’]?t|get|gets|have|has|stay|stays|pass|passes|will|won['’]?t|brauchen|dürfen|gehen|sind|passent|"
+    r"vont|sont|pueden|van|son)\b",
     re.IGNORECASE,
 )
 # Refers to something that was laid down, so that few words of it have to be repeated.
@@ -154,7 +161,10 @@ _REFERS_BACK = regex(
     r"\b(?:the|that|our|this) (?:\S+ ){0,3}(?:rule|decision|policy|convention|agreement|scheme|"
     r"thing)\b|\bwhat we (?:said|agreed|decided)|\bwe (?:agreed|decided|settled|said)\b|"
     r"\bremember the\b|\bnew (?:deal|rule|policy)\b|\bactually,? keep\b|\bon second thoughts?\b|"
-    r"\bchanged (?:our|my) minds?\b|^.{3,60}: (?:actually|scrap|forget|now|it is now)\b",
+    r"\bchanged (?:our|my) minds?\b|^.{3,60}: (?:actually|scrap|forget|now|it is now)\b|"
+    r"\bdas mit de[nmr]\b|\b(?:die|unsere) (?:\S+ )?(?:Regel|Entscheidung|Abmachung|"
+    r"Vereinbarung)\b|\b(?:la|notre) (?:règle|décision|convention)\b|"
+    r"\b(?:la|nuestra) (?:regla|decisión|norma)\b",
     re.IGNORECASE,
 )
 _PROPOSAL = regex(

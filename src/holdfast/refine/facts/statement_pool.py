@@ -193,7 +193,7 @@ class StatementPool:
         if says_so and covers(" ".join((claim.text, *summary)), earlier.text):
             return True
         return any(
-            says_enough_in_part(own_strength(sentence, earlier.text, self._weights))
+            says_enough_in_part(sentence, earlier.text, self._weights)
             for sentence in part_sentences(claim.text)
         )
 
