@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator, Mapping
@@ -12,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.interfaces.http.server import browse_server
+from holdfast.settings import load_settings
 from holdfast.store.postgres.store import PostgresStore
 from tests.e2e.access.plain_client import PlainClient
 from tests.support.command_line import run_command
 from tests.support.http.server import empty_home, read_startup_message
 from tests.support.http.server_process import ServerProcess
 from tests.support.postgres_server import Server
+from tests.support.waiting import wait_until
 
 KEY = ["key", "new", "--name", "first", "--all-banks", "--level", "admin", "--json"]
 
@@ -58,6 +62,29 @@ def test_a_server_whose_output_nobody_reads_goes_on(env: dict[str, str], tmp_pat
         process.terminate()
         assert [line["event"] for line in lines][-1] == "ended"
     assert process.returncode == 0
+
+
+def test_pages_are_served_though_nobody_reads_the_link(env: dict[str, str], tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "holdfast", "browse", "--no-open", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=write, stderr=subprocess.PIPE
+    ) as process:
+        os.close(write)
+
+        def link() -> browse_server.Address | None:
+            assert process.poll() is None, "the server ended"
+            return browse_server.running_server(load_settings(env), browse_server.BrowseOptions())
+
+        wait_until(lambda: link() is not None, "the server hands out links")
+        address = link()
+        assert address is not None
+        token = Path(address.token_file).read_text().strip()
+        assert status_of(address.url, "/", token) == 200
+        process.terminate()
+    # By the signal, not by itself.
+    assert process.returncode == -signal.SIGTERM
 
 
 @pytest.mark.slow

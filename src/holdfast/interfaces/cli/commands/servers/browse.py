@@ -8,7 +8,7 @@ import webbrowser
 from holdfast.interfaces.cli import options
 from holdfast.interfaces.cli.install_hint import require_server_packages
 from holdfast.interfaces.cli.parser import Arguments, Parser
-from holdfast.interfaces.cli.screen import Screen
+from holdfast.interfaces.cli.screen import Screen, discard_output
 from holdfast.settings import load_settings
 
 HELP = """\
@@ -53,12 +53,16 @@ def run(screen: Screen, arguments: Arguments) -> None:
     from holdfast.interfaces.http.server import browse_server
 
     def ready(address: browse_server.Address, ends: str = "Ctrl-C ends it.") -> None:
-        if arguments.json:
-            screen.json(address._asdict())
-        else:
-            screen.line(f"Open {screen.paint(address.enter, 'cyan')}")
-            screen.line(f"The link works once. {ends}", "dim")
-        sys.stdout.flush()
+        # Where nobody reads the link, the same command prints a new one.
+        try:
+            if arguments.json:
+                screen.json(address._asdict())
+            else:
+                screen.line(f"Open {screen.paint(address.enter, 'cyan')}")
+                screen.line(f"The link works once. {ends}", "dim")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            discard_output()
         if not arguments.no_open:
             webbrowser.open(address.enter)
 
