@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 
 import uvicorn
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.interfaces.http.auth.browser_token import OwnerKeys
@@ -134,6 +137,21 @@ def test_a_body_sent_too_slowly_is_cut_off() -> None:
             return _said(line)
 
         wait_until(is_ended_by_a_drop, "the server hangs up", every_s=0.1)
+
+
+def test_who_sends_a_body_too_slowly_is_told_so() -> None:
+    async def echo(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(str(len(await request.body())))
+
+    site = Starlette(routes=[Route("/", echo, methods=["POST"])])
+    rules = GuardRules(body_timeout_s=0.2)
+    with slow_line(Guard(site, OwnerKeys(TOKEN), rules)) as (_, line):
+        head = f"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n"
+        line.sendall(f"{head}Content-Length: 1000\r\n\r\nx".encode())
+        told = HTTPResponse(line)
+        told.begin()
+        assert told.status == 408
+        assert json.loads(told.read())["error"]["code"] == "slow_body"
 
 
 def test_a_slow_request_without_a_key_is_refused_at_once() -> None:

@@ -128,6 +128,13 @@ class GuardRules(NamedTuple):
         """The refusal of a body that is too large."""
         return Refusal(413, "too_large", f"The body is larger than {self.max_body_bytes:,} bytes.")
 
+    @property
+    def slow_body(self) -> Refusal:
+        """The refusal of a body that does not come in time."""
+        return Refusal(
+            408, "slow_body", f"The body took more than {self.body_timeout_s:g} seconds."
+        )
+
     def takes_cookies(self, host: str) -> bool:
         """Whether browsers sign in under this name."""
         return not self.cookie_hosts or host in self.cookie_hosts
@@ -204,7 +211,7 @@ class Guard:
         name = who.key if who else ""
         self._running[name] += 1
         try:
-            send_on = _refuse_too_large(body, self._rules.too_large, scope, send)
+            send_on = _refuse_cut_off(body, scope, send)
             await self._app(scope, body.receive, send_on)
         finally:
             self._running[name] -= 1
@@ -346,7 +353,8 @@ class _Body:
         self._received = 0
         self._complete = False
         self._deadline = 0.0
-        self.too_large = False
+        # Why it was cut off.
+        self.refusal: Refusal | None = None
 
     async def receive(self) -> Message:
         """The next piece; a disconnect once a limit is reached."""
@@ -357,26 +365,27 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, self._deadline - now))
         except TimeoutError:
+            self.refusal = self._rules.slow_body
             return {"type": "http.disconnect"}
         if message["type"] == "http.request":
             self._received += len(message.get("body", b""))
             self._complete = not message.get("more_body", False)
             if self._received > self._rules.max_body_bytes:
-                self.too_large = True
+                self.refusal = self._rules.too_large
                 return {"type": "http.disconnect"}
         return message
 
 
-def _refuse_too_large(body: _Body, refusal: Refusal, scope: Scope, send: Send) -> Send:
+def _refuse_cut_off(body: _Body, scope: Scope, send: Send) -> Send:
     """A `send` that replaces the response to a body that was cut off by the refusal."""
     send_on, is_refused = _with_headers(scope, send), False
 
     async def out(message: Message) -> None:
         nonlocal is_refused
-        if body.too_large and (is_refused or message["type"] == "http.response.start"):
+        if body.refusal and (is_refused or message["type"] == "http.response.start"):
             if not is_refused:
                 is_refused = True
-                await _refusal_response(refusal, scope)(scope, body.receive, send_on)
+                await _refusal_response(body.refusal, scope)(scope, body.receive, send_on)
             return
         await send_on(message)
 
