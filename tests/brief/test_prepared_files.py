@@ -78,6 +78,24 @@ def test_unchanged_files_are_not_written_again(tmp_path: Path) -> None:
     assert len(prepare_briefs(settings)) == 1, "only the bank that is new"
 
 
+def test_lines_that_say_nothing_do_not_renew_a_brief(tmp_path: Path) -> None:
+    path = bug_hunt().write(tmp_path / "p")
+    settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)
+
+    def read() -> int:
+        with Holdfast(settings) as memory:
+            memory.ingestion.ingest(memory.ingestion.find([path]))
+            (bank,) = memory.reader.banks.all()
+            return memory.reader.records.counts(bank.id).raw_bytes
+
+    before = read()
+    assert len(prepare_briefs(settings)) == 1
+    with path.open("a") as file:
+        file.write('{"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}\n')
+    assert read() > before
+    assert prepare_briefs(settings) == []
+
+
 def test_settings_are_passed_to_the_hooks_and_renew_the_briefs(tmp_path: Path) -> None:
     settings = shop(tmp_path)
     prepare_briefs(settings)
