@@ -39,6 +39,7 @@ from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.query.terms import read_terms
 from holdfast.recall.ranking.hits import make_hit
 from holdfast.refine.core.passages import fact_passage, memory_passage
+from holdfast.research.answering.code_lines import with_code_lines
 from holdfast.research.answering.confidence import (
     confidence_in,
     exchange_of,
@@ -165,7 +166,10 @@ def _answer(reader: Reader, request: AskRequest, found: RecallResult) -> Answer:
     asked = read_question(request.question, weights)
     recaps = [_quote(reader, hit, asked, statuses) for hit in found.hits if hit.why.get("recap")]
     quotes = by_time or recaps or causes
-    quotes = quotes or _choose(reader, found.hits, asked, statuses, request.accepts)
+    quotes = quotes or [
+        with_code_lines(reader, item, weights)
+        for item in _choose(reader, found.hits, asked, statuses, request.accepts)
+    ]
     confidence = Confidence.MEDIUM
     if not by_time:
         confidence = confidence_in(reader, request.bank, request.question, found.hits)
@@ -440,7 +444,8 @@ def _excerpt(hit: Hit, sentence: str) -> str:
     """What a citation shows of a record: its beginning, or the part with the quoted sentence where
     that comes later; all of a recap, because a rule that is cut is another rule."""
     text = hit.text
-    at = text.find(sentence[:_FOUND_BY_CHARS])
+    # A line of code may follow, which is not written there.
+    at = text.find(sentence.partition(" `")[0][:_FOUND_BY_CHARS])
     if "recap" in hit.why:
         return cut(text, longest_quote(hit))
     if at <= 0 or at < MAX_EXCERPT_CHARS - len(sentence):
