@@ -11,6 +11,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
@@ -44,7 +45,7 @@ from holdfast.interfaces.http.api.requests import (
 from holdfast.interfaces.http.auth import login
 from holdfast.interfaces.http.auth.browser_token import COOKIE, OwnerKeys
 from holdfast.interfaces.http.auth.guard import Guard, GuardRules, Refusal, error_json
-from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, check_route
+from holdfast.interfaces.http.auth.permissions import NOT_PERMITTED, CheckedRouter, check_route
 from holdfast.interfaces.http.auth.refusal_page import refusal_page
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
@@ -233,23 +234,25 @@ _STATUS_CODES = {404: "not_found", 405: "not_allowed", 400: "bad_input"}
 
 @cache
 def prepared_routes(*, for_team: bool) -> Sequence[BaseRoute]:
-    """The routes that are the same for every server of a kind, ready for requests. They are made
-    once in a process, which takes a quarter of a second: the framework would prepare them at the
-    first request to each server, and make that request and all beside it wait."""
-    made = FastAPI(openapi_url=None, dependencies=[Depends(check_route)])
-    if for_team:
-        made.include_router(login.router, include_in_schema=False)
-    made.add_api_route("/health", _health, include_in_schema=False)
+    """The routes that are the same for every server of a kind."""
+    own = CheckedRouter()
+    own.add_api_route("/health", _health)
     # Routes are tried in this order, which takes half a millisecond for all of them: those first
     # that programs ask for most often.
-    made.include_router(mcp_endpoint.router, include_in_schema=False)
-    made.include_router(graphql_endpoint.router)
-    for router in pages.ROUTERS:
-        made.include_router(router, include_in_schema=False)
-    made.include_router(api.make_router())
-    for route in made.routes:
-        route.matches({"type": "http", "method": "GET", "path": "/none", "headers": []})
-    return tuple(made.routes)
+    routers = (
+        *((login.router,) if for_team else ()),
+        own,
+        mcp_endpoint.router,
+        graphql_endpoint.router,
+        *pages.ROUTERS,
+        *api.ROUTERS,
+    )
+    routes = [route for router in routers for route in router.routes]
+    for route in routes:
+        assert isinstance(route, APIRoute)
+        if all(one.dependency is not check_route for one in route.dependencies):
+            raise TypeError(f"The route {route.path} checks no permission. Use CheckedRouter.")
+    return tuple(routes)
 
 
 @cache
@@ -259,7 +262,9 @@ def openapi() -> dict[str, Any]:
         title="Holdfast",
         version=__version__,
         description=_API_DESCRIPTION,
-        routes=prepared_routes(for_team=False),
+        routes=[
+            route for router in (graphql_endpoint.router, *api.ROUTERS) for route in router.routes
+        ],
     )
     made["components"]["securitySchemes"] = _SECURITY_SCHEMES
     made["security"] = [{"token": []}, {"cookie": []}]

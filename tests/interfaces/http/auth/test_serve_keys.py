@@ -11,13 +11,13 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
+from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
-from holdfast.interfaces.http import api, pages
-from holdfast.interfaces.http.auth import login
+from holdfast.interfaces.http import pages
+from holdfast.interfaces.http.app import prepared_routes
 from holdfast.interfaces.http.auth.permissions import MUTATIONS, PERMISSIONS, PUBLIC_ROUTES
-from holdfast.interfaces.http.graphql import graphql_endpoint, schema
-from holdfast.interfaces.http.mcp import mcp_endpoint
+from holdfast.interfaces.http.graphql import schema
 from holdfast.store.access_fence import classify_methods
 from tests.support.http.server import HttpResponse
 from tests.support.http.team import (
@@ -304,15 +304,9 @@ def test_several_records_are_decided_by_a_writer_but_rules_only_by_an_admin(
 
 def test_every_route_declares_the_permission_it_needs() -> None:
     """What is not listed is for those alone who may do everything; so all of it is listed."""
-    routers = [
-        (router, "")
-        for router in (*pages.ROUTERS, graphql_endpoint.router, login.router, mcp_endpoint.router)
-    ]
-    routers += [(part.router, api.PREFIX) for part in api.PARTS]
     ways = {
-        f"{method} {prefix}{route.path}"
-        for router, prefix in routers
-        for route in router.routes
+        f"{method} {route.path}"
+        for route in prepared_routes(for_team=True)
         if isinstance(route, APIRoute)
         for method in route.methods or ()
     }
@@ -324,6 +318,14 @@ def test_every_route_declares_the_permission_it_needs() -> None:
     assert mutations is not None
     names = {schema.SCHEMA.config.name_converter.get_graphql_name(f) for f in mutations.fields}  # type: ignore[union-attr]
     assert names == set(MUTATIONS)
+
+
+def test_a_route_that_checks_no_permission_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    unchecked = APIRouter()
+    unchecked.add_api_route("/secrets", lambda: "all of them")
+    monkeypatch.setattr(pages, "ROUTERS", (unchecked,))
+    with pytest.raises(TypeError, match="/secrets checks no permission"):
+        prepared_routes.__wrapped__(for_team=False)
 
 
 def test_operations_across_all_banks_are_refused_to_keys_for_some() -> None:

@@ -9,8 +9,6 @@ OpenAPI description, and its name is part of the operation id. Enter it in
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends
-
 from holdfast.interfaces.http.api import (
     admin,
     banks,
@@ -23,15 +21,6 @@ from holdfast.interfaces.http.api import (
     sessions,
     shares,
 )
-from holdfast.interfaces.http.api.requests import ERRORS, check_write_request
 
-PREFIX = "/api/v1"
 PARTS = (search, records, knowledge, sessions, rules, banks, health, research, shares, admin)
-
-
-def make_router() -> APIRouter:
-    """The router of all modules."""
-    router = APIRouter(prefix=PREFIX, dependencies=[Depends(check_write_request)], responses=ERRORS)
-    for part in PARTS:
-        router.include_router(part.router)
-    return router
+ROUTERS = tuple(part.router for part in PARTS)

@@ -23,7 +23,7 @@ from holdfast.model.imports import ImportBatch
 from holdfast.model.to_json import to_jsonable
 from holdfast.store.records.shares import ShareImport
 
-router = ApiRouter(tags=["machine"])
+router = ApiRouter("machine")
 UnitId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
 Days = Annotated[int, Query(ge=1, le=3650)]
 Day = Annotated[str, Query(max_length=40)]

@@ -15,7 +15,7 @@ from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.learn.bank_settings import BankChanges
 from holdfast.model.bank import Bank
 
-router = ApiRouter(tags=["banks"])
+router = ApiRouter("banks")
 Name = Annotated[str, Path(max_length=200, description="Its name or its id.")]
 _Trait = Annotated[int, Field(ge=1, le=5)] | None
 _Alias = Annotated[str, Field(min_length=1, max_length=300)]

@@ -15,7 +15,7 @@ from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.ledgers.injections import Injection
 from holdfast.refine.ingest.ingest import IngestReport
 
-router = ApiRouter(tags=["health"])
+router = ApiRouter("health")
 _Checkup = open_model(
     "Checkup", healthy=bool, checks=list[dict[str, Any]], mended=list[dict[str, Any]]
 )

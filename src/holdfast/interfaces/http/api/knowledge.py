@@ -44,7 +44,7 @@ from holdfast.recall.lookup.endings import RecordEndings
 from holdfast.recall.lookup.topics import KeywordHits
 from holdfast.store.knowledge.concepts import Keyword
 
-router = ApiRouter(tags=["knowledge"])
+router = ApiRouter("knowledge")
 _Concept = open_model(
     "ConceptRecord",
     uri=str,

@@ -33,7 +33,7 @@ from holdfast.model.curation import Curation
 from holdfast.recall.lookup.path import Path as RecordPath
 from holdfast.recall.query.iso_dates import read_iso_span
 
-router = ApiRouter(tags=["records"])
+router = ApiRouter("records")
 _Decision = open_model("Decision", "The entry in the log of decisions.", decision=Curation)
 _LoggedDecision = extend_model(
     model_of(Curation),

@@ -11,13 +11,14 @@ from inspect import Parameter, Signature, getdoc, signature
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import orjson
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.decision_log import HTTP, name_with_channel
 from holdfast.errors import InputError
 from holdfast.interfaces.http.auth.guard import SAFE_METHODS
+from holdfast.interfaces.http.auth.permissions import API_PREFIX, CheckedRouter
 from holdfast.interfaces.http.core.change_feed import ChangeFeed
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
@@ -115,8 +116,14 @@ Route = TypeVar("Route", bound=Callable[..., object])
 Run = Callable[[MemoryPool, Callable[[Holdfast], object]], Awaitable[object]]
 
 
-class ApiRouter(APIRouter):
-    """A router whose routes can be functions of the memory."""
+class ApiRouter(CheckedRouter):
+    """A router of the REST API, under a heading of its description. Its routes can be functions of
+    the memory."""
+
+    def __init__(self, heading: str) -> None:
+        super().__init__(
+            API_PREFIX, [Depends(check_write_request)], responses=ERRORS, tags=[heading]
+        )
 
     def task(
         self,

@@ -24,7 +24,7 @@ from holdfast.interfaces.http.api.search import Question
 from holdfast.model.to_json import to_jsonable
 from holdfast.research.session_journal import SessionSummary
 
-router = ApiRouter(tags=["research"])
+router = ApiRouter("research")
 ResearchId = Annotated[str, Path(max_length=60, examples=["mem-0190f3a2b4c1a2b3c4d"])]
 _Session = model_of(SessionSummary, "ResearchSession")
 _FullSession = extend_model(_Session, "ResearchWhole", lines=list[dict[str, Any]])

@@ -16,7 +16,7 @@ from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.model.curation import Curation
 from holdfast.model.knowledge import Review
 
-router = ApiRouter(tags=["rules"])
+router = ApiRouter("rules")
 OneBank = Annotated[str, Field(min_length=1, max_length=200)]
 ProposalId = Annotated[str, Path(max_length=300, description="Its id, or the start of it.")]
 _Candidates = open_model("Candidates", candidates=list[dict[str, Any]], reviews=int)

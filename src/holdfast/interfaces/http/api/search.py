@@ -38,7 +38,7 @@ from holdfast.recall.query.expansion import Expansion
 from holdfast.recall.query.iso_dates import read_iso_span
 from holdfast.research.history.expertise import Expert
 
-router = ApiRouter(tags=["questions"])
+router = ApiRouter("questions")
 _RecallHit = open_model(
     "RecallHit",
     "One hit; `bank`, `knowledge`, `since` and others only if they have a value.",

@@ -24,7 +24,7 @@ from holdfast.interfaces.http.api.requests import (
 from holdfast.interfaces.http.api.schema import extend_model, model_with_uri, page_model
 from holdfast.model.records import Digest, Exchange, Session, Turn
 
-router = ApiRouter(tags=["sessions"])
+router = ApiRouter("sessions")
 _ALL = 1 << 31
 SessionId = Annotated[
     str, Path(max_length=200, description="The id (or its start), or the id that the agent uses.")

@@ -26,7 +26,7 @@ from holdfast.interfaces.http.api.schema import open_model
 from holdfast.interfaces.http.core.memory_pool import MemoryPool
 from holdfast.interfaces.http.core.request_principal import principal
 
-router = ApiRouter(tags=["shares"])
+router = ApiRouter("shares")
 _RUN = partial(MemoryPool.run, also=(ORGANISATION_BANK,))
 _Bank = Annotated[str, Field(min_length=1, max_length=200, examples=["checkout"])]
 

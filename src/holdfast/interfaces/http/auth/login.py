@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.interfaces.http.auth.browser_token import COOKIE
 from holdfast.interfaces.http.auth.guard import local_path
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.auth.team_keys import TeamKeys
 from holdfast.interfaces.ui.render import Pages
 
-router = APIRouter()
+router = CheckedRouter()
 _MAX_KEY_CHARS = 200
 
 

@@ -7,9 +7,10 @@ entered. Which banks a request can read or change within a route is enforced by 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Request, params
 from starlette.types import Scope
 
 from holdfast.errors import ForbiddenError
@@ -31,7 +32,7 @@ _WRITE = Permission(Level.WRITE, all_banks=False)
 _ADMIN = Permission(Level.ADMIN, all_banks=False)
 _READ_ALL = Permission(Level.READ, all_banks=True)
 
-_API = "/api/v1"
+API_PREFIX = "/api/v1"
 _REST: dict[Permission, str] = {
     _READ: """
         GET /me
@@ -113,7 +114,7 @@ def _parse_routes(text: str, prefix: str = "") -> list[str]:
 
 PERMISSIONS: dict[str, Permission] = {
     route: permit
-    for table, prefix in ((_REST, _API), (_PAGES, ""))
+    for table, prefix in ((_REST, API_PREFIX), (_PAGES, ""))
     for permit, text in table.items()
     for route in _parse_routes(text, prefix)
 }
@@ -130,8 +131,7 @@ MUTATIONS: dict[str, Permission] = {
 
 def route_of(scope: Scope) -> str:
     """The route of a request: its method and the pattern of its path; "" if none matched."""
-    inside = scope.get("fastapi", {}).get("effective_route_context")
-    path = getattr(inside or scope.get("route"), "path", "")
+    path = getattr(scope.get("route"), "path", "")
     method = "GET" if scope["method"] == "HEAD" else scope["method"]
     return f"{method} {path}" if path else ""
 
@@ -151,3 +151,16 @@ async def check_route(request: Request) -> None:
     route = route_of(request.scope)
     if route not in PUBLIC_ROUTES:
         check(PERMISSIONS.get(route, UNLISTED), principal())
+
+
+class CheckedRouter(APIRouter):
+    """A router whose routes check the principal. Its routes have all that they need, so that they
+    can be put into an application as they are: the framework would build those of a router that is
+    included a second time, which took a quarter of the time that a server takes to start."""
+
+    def __init__(
+        self, prefix: str = "", dependencies: Sequence[params.Depends] = (), **options: Any
+    ) -> None:
+        super().__init__(
+            prefix=prefix, dependencies=[Depends(check_route), *dependencies], **options
+        )

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Depends, Response
 from pydantic import Field
 
 from holdfast.interfaces.http.api.requests import (
@@ -16,8 +16,9 @@ from holdfast.interfaces.http.api.requests import (
     check_write_request,
     json_response,
 )
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 
-router = APIRouter(
+router = CheckedRouter(
     dependencies=[Depends(check_write_request)], responses=ERRORS_BY_MODEL, tags=["graphql"]
 )
 

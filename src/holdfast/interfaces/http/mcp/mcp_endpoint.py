@@ -12,12 +12,13 @@ import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
 from holdfast.errors import HoldfastError, InputError
 from holdfast.interfaces.http.api.requests import ApiRequest, ApiRequestDep, NotJsonError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.core.streaming import ServerEvent
 from holdfast.interfaces.mcp.dispatch import (
@@ -72,7 +73,7 @@ LIMITS = McpLimits()
 T = TypeVar("T")
 Bank = Annotated[str, Query(max_length=200)]
 Send = Callable[[str], None]
-router = APIRouter()
+router = CheckedRouter()
 
 
 def make_sessions() -> SessionTable:

@@ -2,11 +2,11 @@
 
 To add a page:
 
-1. Write a module here with a `router` and a function that takes `request: PageRequestDep`. Read
-   with `await request.pool.read(task)`, search with `request.pool.search(task)`, change something
-   with `request.pool.run(task)`; a task is a function of the memory. Return
-   `request.render(template, …)`. A form takes `form: FormDep`, which checks that it came from
-   one of our pages, and ends with `redirect_with_note`.
+1. Write a module here with a `router` (a `CheckedRouter`) and a function that takes
+   `request: PageRequestDep`. Read with `await request.pool.read(task)`, search with
+   `request.pool.search(task)`, change something with `request.pool.run(task)`; a task is a function
+   of the memory. Return `request.render(template, …)`. A form takes `form: FormDep`, which checks
+   that it came from one of our pages, and ends with `redirect_with_note`.
 2. Add the module to `_PAGES` below.
 3. Enter its routes in `interfaces/http/auth/permissions`; a route that is missing there needs an
    admin key for every bank.

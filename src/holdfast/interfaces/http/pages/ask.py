@@ -6,7 +6,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.answers.ask import AskOptions
@@ -14,6 +13,7 @@ from holdfast.app.answers.research_sessions import sessions_of
 from holdfast.app.core.context import utc_now
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.home import home_view
 from holdfast.interfaces.http.pages.page_request import FormDep, PageRequestDep, Shown
 from holdfast.interfaces.ui.record_fields import main_text
@@ -28,7 +28,7 @@ from holdfast.recall.query.query import find_time_range
 from holdfast.refine.core.passages import turn_text
 from holdfast.research.session_journal import SessionState
 
-router = APIRouter()
+router = CheckedRouter()
 _MAX_QUESTION_CHARS = 4000
 # Characters of a cited record, and of the turns before and after a cited turn.
 _MAX_CONTEXT_CHARS = 700

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse, Response
 
 from holdfast.app.core.context import utc_now
@@ -14,6 +14,7 @@ from holdfast.app.memory import Holdfast
 from holdfast.app.views.bank_view import COUNTED, BankView, bank_view, weekly_sessions
 from holdfast.app.views.record_view import fingerprint
 from holdfast.errors import InputError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.curation import redirect_with_note, unsaved_page
 from holdfast.interfaces.http.pages.page_request import Form, FormDep, PageRequest, PageRequestDep
 from holdfast.interfaces.ui.formatting import bank_keys, distinguishing_labels
@@ -23,7 +24,7 @@ from holdfast.learn.bank_settings import MAX_BACKGROUND_CHARS, PRESETS, BankChan
 from holdfast.model.bank import Bank
 from holdfast.store.across_tables.lookup import Counts
 
-router = APIRouter(prefix="/banks")
+router = CheckedRouter(prefix="/banks")
 TRAITS = {
     "skepticism": "how many sessions must state something before it is believed",
     "literalism": "whether only the exact words of a question count",

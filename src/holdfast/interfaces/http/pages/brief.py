@@ -3,16 +3,16 @@ stands in it."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import BriefCache, next_brief
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.bank import Bank
 
-router = APIRouter(prefix="/brief")
+router = CheckedRouter(prefix="/brief")
 
 
 @router.get("")

@@ -9,13 +9,13 @@ from http import HTTPStatus
 from typing import Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.record_view import current_text, fingerprint
 from holdfast.errors import InputError, NotFoundError
 from holdfast.interfaces.http.auth.guard import local_path
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.memory import plan_purge
 from holdfast.interfaces.http.pages.page_request import (
     Form,
@@ -29,7 +29,7 @@ from holdfast.learn.curation import Target
 from holdfast.model.curation import Curation
 from holdfast.model.uris import uri
 
-router = APIRouter(prefix="/memory")
+router = CheckedRouter(prefix="/memory")
 # A button undoes what one form decided, which is a few decisions at most.
 _MAX_UNDONE = 100
 T = TypeVar("T")

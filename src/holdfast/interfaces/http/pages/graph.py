@@ -6,11 +6,12 @@ import asyncio
 from types import ModuleType
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import ALL_BANKS
 from holdfast.app.memory import Holdfast
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import bank_keys
@@ -28,7 +29,7 @@ from holdfast.recall.lookup.entities import (
 )
 from holdfast.store.protocol import Reader
 
-router = APIRouter(prefix="/graph")
+router = CheckedRouter(prefix="/graph")
 
 _HOPS = 2
 _MAX_RECORDS = 8

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.app.memory import Holdfast
@@ -22,6 +22,7 @@ from holdfast.app.views.catalogue import (
 )
 from holdfast.app.views.record_view import current_text, page_address
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import link
 from holdfast.interfaces.ui.notes import NOTES
@@ -31,7 +32,7 @@ from holdfast.model.trust import Status
 from holdfast.model.uris import parse_uri, uri
 from holdfast.recall.lookup.origins import Named, origins
 
-router = APIRouter()
+router = CheckedRouter()
 FORGOTTEN, DECISIONS = "forgotten", "decisions"
 TABS = (*KIND_BY_SECTION, FORGOTTEN, DECISIONS)
 STATUSES = (CURRENT, ANY, *(status.value for status in Status))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
@@ -14,6 +13,7 @@ from holdfast.app.views.catalogue import KIND_BY_SECTION
 from holdfast.app.views.record_view import RecordView, correctable_text, fingerprint, open_record
 from holdfast.capture.redact import Redactor
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.memory import TABS, MemoryQuery
 from holdfast.interfaces.http.pages.page_request import PageRequest, PageRequestDep, Shown
@@ -31,7 +31,7 @@ from holdfast.recall.lookup.trace import Trace, decisions_about
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
-router = APIRouter(prefix="/record")
+router = CheckedRouter(prefix="/record")
 # Characters of the raw transcript line, which can be megabytes.
 _MAX_RAW_CHARS = 4000
 # Records that a record is made of; the rest is counted.

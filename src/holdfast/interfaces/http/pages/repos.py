@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import bank_keys
@@ -29,7 +30,7 @@ from holdfast.research.history.expertise import Expert
 from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.protocol import Reader
 
-router = APIRouter(prefix="/repos")
+router = CheckedRouter(prefix="/repos")
 
 _COMMITS_PER_PAGE = 40
 _MAX_EXPERTS = 8

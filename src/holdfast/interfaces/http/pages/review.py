@@ -7,7 +7,6 @@ import hashlib
 from http import HTTPStatus
 from typing import NamedTuple
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
 from holdfast.app.curation.rule_proposals import Candidate, FileChangedError
@@ -23,7 +22,7 @@ from holdfast.app.views.review_queue import (
     refused_proposals,
 )
 from holdfast.errors import InputError, NotFoundError
-from holdfast.interfaces.http.auth.permissions import PERMISSIONS, check
+from holdfast.interfaces.http.auth.permissions import PERMISSIONS, CheckedRouter, check
 from holdfast.interfaces.http.core.request_principal import principal
 from holdfast.interfaces.http.pages.curation import (
     decide,
@@ -42,7 +41,7 @@ from holdfast.interfaces.ui.notes import NOTES
 from holdfast.model.knowledge import ProposalKind, Review
 from holdfast.model.uris import uri
 
-router = APIRouter(prefix="/review")
+router = CheckedRouter(prefix="/review")
 RULES, FACTS, AGENTS, SECRETS, STALE = "rules", "facts", "agents", "secrets", "stale"
 TABS = {
     RULES: "Rules",

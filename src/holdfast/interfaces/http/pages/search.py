@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
@@ -24,6 +24,7 @@ from holdfast.app.views.search_results import (
     read_box,
     search_results,
 )
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.formatting import bank_keys, split_heading
 from holdfast.interfaces.ui.prose import without_block_marks
@@ -34,7 +35,7 @@ from holdfast.model.query import Hit, Layer
 from holdfast.recall.fallback import CLARIFICATION, RAW_GREP, RECENT_SESSIONS
 from holdfast.recall.lookup.origins import Named, Origin, origins
 
-router = APIRouter(prefix="/search")
+router = CheckedRouter(prefix="/search")
 # Characters that the page shows of a hit, of a near miss, and takes as a query.
 _MAX_HIT_CHARS = 420
 _MAX_MISS_CHARS = 160

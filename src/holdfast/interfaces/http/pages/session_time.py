@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.session_waterfall import session_waterfall
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.recall.lookup.origins import session_names
 
-router = APIRouter(prefix="/sessions")
+router = CheckedRouter(prefix="/sessions")
 # Rows of the chart; in a longer session those with most tokens are left.
 _MAX_ROWS = 300
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from holdfast.app.memory import Holdfast
@@ -19,6 +19,7 @@ from holdfast.app.views.session_search import (
     next_message,
 )
 from holdfast.errors import NotFoundError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.conversation import Nested, conversation
 from holdfast.interfaces.ui.formatting import bank_keys, session_link
@@ -31,7 +32,7 @@ from holdfast.regex import regex
 from holdfast.store.protocol import Reader
 from holdfast.store.records.sessions import SessionFilter
 
-router = APIRouter(prefix="/sessions")
+router = CheckedRouter(prefix="/sessions")
 SESSIONS_PER_PAGE = 50
 # Turns on one page of a session: a browser lays out a few hundred without delay.
 TURNS_PER_PAGE = 200

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from statistics import quantiles
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import utc_now
@@ -16,11 +15,12 @@ from holdfast.app.status.costs import Costs
 from holdfast.app.status.health import SKIP_REASON_TEXT, ago, current_folder
 from holdfast.app.status.home_view import TurnsByDay, turns_by_day
 from holdfast.app.status.memory_status import MemoryStatus, gather_status
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.plots import Plot, by_day, duration_bars, format_bytes, shares
 from holdfast.settings import NO_MODEL
 
-router = APIRouter(prefix="/status")
+router = CheckedRouter(prefix="/status")
 
 _PLOTTED_DAYS = 30
 _MAX_TABLES = 25

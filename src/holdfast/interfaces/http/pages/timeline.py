@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.errors import InputError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import PageUrls
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.time_bars import KINDS, draw, period_name
@@ -18,7 +19,7 @@ from holdfast.recall.lookup.histogram import adjacent_spans, count_by_period, ev
 from holdfast.recall.lookup.origins import Named, origins
 from holdfast.recall.lookup.timeline import Event
 
-router = APIRouter(prefix="/timeline")
+router = CheckedRouter(prefix="/timeline")
 
 # Events on a page, and before and after an anchor.
 _MAX_EVENTS = 50

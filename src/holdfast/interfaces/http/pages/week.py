@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.core.context import ALL_BANKS, utc_now
@@ -19,6 +18,7 @@ from holdfast.app.status.period_digest import (
     digest,
 )
 from holdfast.errors import InputError
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.core.page_urls import session_url
 from holdfast.interfaces.http.pages.page_request import PageRequestDep, Shown
 from holdfast.interfaces.ui.formatting import day as day_in_words
@@ -29,7 +29,7 @@ from holdfast.recall.lookup.origins import Named, origins
 from holdfast.store.across_tables.lookup import Record
 from holdfast.store.protocol import Reader
 
-router = APIRouter(prefix="/week")
+router = CheckedRouter(prefix="/week")
 # Lines of each part; the rest is counted.
 _MAX_ITEMS = 40
 # A longer span is drawn by weeks.

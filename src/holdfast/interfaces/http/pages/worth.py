@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from holdfast.app.memory import Holdfast
 from holdfast.app.status.health import ago
 from holdfast.app.status.usage_report import DEFAULT_DAYS, USED_OUTCOMES, UsageReport, gather_usage
+from holdfast.interfaces.http.auth.permissions import CheckedRouter
 from holdfast.interfaces.http.pages.page_request import PageRequestDep
 from holdfast.interfaces.ui.plots import Plot, by_week, shares
 from holdfast.model.bank import Bank
 
-router = APIRouter(prefix="/worth")
+router = CheckedRouter(prefix="/worth")
 
 _DAY_CHOICES = (7, 30, 90, 365)
 
