@@ -48,7 +48,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # The files of the tests are kept in memory where there is room: a disk makes them wait.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 {print "TMPDIR=/dev/shm"}')
 
-QUICK := -m "not (process or model or browser or postgres or claude or slow)"
+NEEDS := process or model or browser or postgres or claude
+QUICK := -m "not ($(NEEDS) or slow)"
 
 quick: setup     ## run the tests that need no other process, browser, server or model: a minute
 	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) --maxprocesses 4 -n $(CORES) $(QUICK)
@@ -59,18 +60,18 @@ WORKERS ?= $(shell n=$$(($(CORES) + 2)); [ $$n -lt 4 ] && echo $$n || echo 4)
 test: setup browser ## run all tests, and name the ten slowest
 	@$(if $(TMPDIR),,$(IN_MEMORY)) $(PYTEST) -n $(WORKERS) --durations 10 --durations-min 1
 
-# Tests take about twice as long when they are traced, so that only the quick ones fit into CI. The floor is a little below what they
+# Tests take about twice as long when they are traced, so that only the quick and the slow ones count. The floor is a little below what they
 # reach (CONTRIBUTING.md). A failed test is left to `make test`: Python 3.11 now and then ends a thread that starts while it is traced
 # ("Cannot install a trace function while another trace function is being installed").
 BRANCH_FLOOR := 59
 
-coverage: setup  ## measure which branches the quick tests take (or with TESTS=tests/spend all tests of a folder)
+coverage: setup  ## measure which branches the tests that need nothing take (or with TESTS=tests/spend all tests of a folder)
 	@$(BIN)/python -m coverage erase
 	@$(if $(TMPDIR),,$(IN_MEMORY)) $(BIN)/python -m coverage run -m pytest --maxprocesses 4 --dist $(DIST) --no-loadscope-reorder -n $(CORES) \
-		$(if $(TESTS),$(TESTS),$(QUICK)) || [ $$? -eq 1 ]
+		$(if $(TESTS),$(TESTS),-m "not ($(NEEDS))") || [ $$? -eq 1 ]
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage json --quiet -o .coverage-report.json
-	@$(if $(TESTS),$(BIN)/python -m coverage report,echo "Branches taken by the quick tests alone:")
+	@$(if $(TESTS),$(BIN)/python -m coverage report,echo "Branches taken by the tests that need no process, browser, server or model:")
 	@$(BIN)/python tools/coverage_summary.py .coverage-report.json $(if $(TESTS),,$(BRANCH_FLOOR))
 
 check: setup     ## format, lint, types, import contracts, structure, docs

@@ -106,6 +106,7 @@ def test_an_invalid_url_is_an_error() -> None:
         send(Request("GET", "http://127.0.0.1:port/", {}), LIMITS)
 
 
+@pytest.mark.slow
 def test_a_proxy_is_used_only_where_the_caller_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with listening(sends("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")) as (port, received):
         for name in ("http_proxy", "https_proxy"):

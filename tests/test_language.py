@@ -100,11 +100,13 @@ def test_a_list_of_sentences_belongs_to_its_caller() -> None:
     assert sentences(text) == ["The yawl is blue.", "The ketch is red."]
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.sampled_from("a\u00e9.\x1c\x85\u2028 \t\r\n\v\f\u00a0\u3000\u200b")))
 def test_any_white_space_becomes_single_blanks(text: str) -> None:
     assert collapse_spaces(text) == re.sub(r"\s+", " ", text).strip()
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.text(max_size=200))
 def test_sentences_are_never_empty_and_have_no_line_breaks(text: str) -> None:
@@ -232,6 +234,7 @@ def test_an_identifier_is_split_at_its_case_changes() -> None:
 CODE = st.text("ab1_*`.()[]<>/#-|~$%&{}'\"\\\\:!?=+,^@;", min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @given(CODE)
 def test_a_token_of_code_is_never_changed_in_what_is_quoted(token: str) -> None:
     said = f"We keep lq {token} rq for good, and more of it. Then lq {token} rq again."
@@ -242,6 +245,7 @@ def test_a_token_of_code_is_never_changed_in_what_is_quoted(token: str) -> None:
     assert capitalize(said) == said
 
 
+@pytest.mark.slow
 @given(st.lists(CODE, min_size=1, max_size=8))
 def test_a_cut_text_is_the_start_of_what_was_written(tokens: list[str]) -> None:
     text = "\n    ".join(f"x {token} y" for token in tokens)

@@ -123,6 +123,7 @@ def test_other_sentences_are_no_decisions(sentence: str) -> None:
     assert all(ruling.strength < MIN_STRENGTH for ruling in found)
 
 
+@pytest.mark.slow
 def test_a_short_prompt_in_a_small_memory_gets_the_decision_it_would_undo(tmp_path: Path) -> None:
     script = Script("a0000000-0000-4000-8000-000000000001", cwd="/home/dev/gauge")
     script.user("Where shall we keep the gauge readings?")

@@ -74,6 +74,7 @@ def test_a_brief_missing_from_the_transcript_was_not_delivered(tmp_path: Path) -
     assert outcome_of(tmp_path, later("Tune the cache.", "It is tuned.")).arrived is False
 
 
+@pytest.mark.slow
 def test_editing_its_file_counts_as_use(tmp_path: Path) -> None:
     script = later("Rows are doubled again.")
     script.tool("Read", "1\tx", file_path="/home/dev/proj/src/importer.py")

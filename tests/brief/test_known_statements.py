@@ -158,6 +158,7 @@ def retained_causes(memory: Holdfast, worth: list[float | None], first_seen: int
     return sorted((text for text in CAUSES if text in told), key=told.index)
 
 
+@pytest.mark.slow
 def test_what_is_worth_most_is_told_first_and_what_has_no_room_is_not(tmp_path: Path) -> None:
     scripts = [session(f"2026-09-0{n}", n, FILLER, text) for n, text in enumerate(CAUSES, 1)]
     with open_filled(tmp_path, *scripts, update_every=6) as memory:
@@ -181,6 +182,7 @@ def test_what_a_session_used_is_told_before_the_rest(tmp_path: Path) -> None:
         assert retained_causes(memory, [3.0] * 6)[0] == CAUSES[3]
 
 
+@pytest.mark.slow
 def test_twelve_trivial_sessions_do_not_push_out_what_was_found_before(tmp_path: Path) -> None:
     work = session("2026-07-02", 1, "Find out why the harbour clock is wrong.", LESSON)
     trivial = [

@@ -67,6 +67,7 @@ def test_an_action_follows_a_question_without_a_colon(tmp_path: Path) -> None:
     assert "done: How are empty values handled? Skipped now" in brief_of(read_in(tmp_path, script))
 
 
+@pytest.mark.slow
 def test_a_session_without_work_does_not_hide_the_one_before(tmp_path: Path) -> None:
     later = Script("22222222-0000-4000-8000-000000000001", start=datetime(2027, 1, 1, tzinfo=UTC))
     later.user("Hello, are you there at all?")

@@ -381,6 +381,7 @@ def test_entropy_is_in_bits_per_character() -> None:
     assert entropy("abcd") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_nearly_every_secret_of_every_format_is_taken_out(part: str) -> None:
     total, survived = survivors(part, Redactor())

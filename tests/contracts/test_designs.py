@@ -7,6 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
 from tools.design_rows import PAGE, STATES, read_rows, summary
 
 TESTS = Path(__file__).parents[1]
@@ -21,6 +22,7 @@ def functions(file: Path) -> frozenset[str]:
     return frozenset(node.name for node in tree.body if isinstance(node, kinds))
 
 
+@pytest.mark.slow
 def test_every_test_that_the_page_names_exists() -> None:
     rows = read_rows(PAGE.read_text("utf-8"))
     gone: list[str] = []

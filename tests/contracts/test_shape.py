@@ -13,6 +13,7 @@ MOST_FILE_LINES = 600
 MOST_FUNCTION_LINES = 80
 
 
+@pytest.mark.slow
 def test_no_file_exceeds_its_line_limit() -> None:
     long = {
         str(path.relative_to(ROOT)): lines

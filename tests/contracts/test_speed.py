@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from bench import speed
 from bench.figures import Figure, Subject, measure
 
@@ -21,6 +22,7 @@ def test_every_recorded_figure_can_be_measured_again() -> None:
     assert {figure.topic for figure in recorded} == set(speed.TOPICS)
 
 
+@pytest.mark.slow
 def test_figures_are_read_as_they_were_written(tmp_path: Path) -> None:
     told = speed.describe_run([_ONE], 0.25)
     speed.write(told, tmp_path / "speed.json")

@@ -80,6 +80,7 @@ def test_the_earlier_statement_is_marked_and_linked_both_ways(tmp_path: Path) ->
         assert "20 MB" in memory.ask(QUESTION).answer.split("\n")[0]
 
 
+@pytest.mark.slow
 def test_a_statement_amended_in_part_holds_and_names_what_amends_it(tmp_path: Path) -> None:
     with open_filled(tmp_path, *talks(NARROWED)) as memory:
         assert memory.recall(QUESTION).hits[0].text == NARROWED

@@ -94,6 +94,7 @@ def test_windows_shares_roots_and_drives_are_different() -> None:
     assert comparable_path(r"c:\a\..", "win32") == r"c:\a\.."
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20))
 def test_paths_are_case_sensitive_on_linux_and_not_on_macos(text: str) -> None:
     assert comparable_path(text, "linux") == text

@@ -132,6 +132,7 @@ def test_no_module_takes_a_name_of_posix_for_granted() -> None:
     assert found == {}
 
 
+@pytest.mark.slow
 def test_test_files_that_need_posix_are_known_also_through_others() -> None:
     found = {Path(path).name for path in files_that_import(POSIX_MODULES)}
     assert {"test_completion.py", "test_first_session.py"} <= found

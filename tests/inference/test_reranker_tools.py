@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import pytest
 
 from bert_graph import Bert
 from train_reranker import prepare
@@ -62,6 +63,7 @@ def tiny_weights() -> dict[str, np.ndarray]:
     return weights
 
 
+@pytest.mark.slow
 def test_the_graph_of_integers_scores_pairs_nearly_like_the_one_of_floats() -> None:
     config = {
         "num_hidden_layers": LAYERS, "hidden_size": SIZE, "num_attention_heads": 4,

@@ -25,6 +25,7 @@ def settings(tmp_path: Path) -> Settings:
     return made
 
 
+@pytest.mark.slow
 def test_no_bank_can_take_the_name_of_another(settings: Settings) -> None:
     with Holdfast(settings) as memory:
         for name in ("strongroom", " strongroom "):

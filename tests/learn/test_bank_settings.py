@@ -72,6 +72,7 @@ def test_an_alias_belongs_to_one_bank(tmp_path: Path) -> None:
             memory.banks.change(BankChanges(dropped_aliases=(own,)), "one")
 
 
+@pytest.mark.slow
 def test_retention_hides_old_sessions_and_restores_them(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
@@ -100,6 +101,7 @@ def test_retention_hides_old_sessions_and_restores_them(tmp_path: Path) -> None:
         assert memory.recall("xebec").hits
 
 
+@pytest.mark.slow
 def test_a_change_of_a_bank_is_undone_with_its_effects(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:

@@ -66,6 +66,7 @@ def concept(memory: Holdfast, word: str) -> Concept:
     return found
 
 
+@pytest.mark.slow
 def test_ingested_sessions_give_concepts_that_are_found(memory: Holdfast) -> None:
     names = sorted(c.name for c in memory.browse.concepts())
     assert names == ["crane winch brake", "tide gauge readings"]
@@ -97,6 +98,7 @@ def test_a_name_given_by_a_person_survives_growth_rebuild_and_loss_of_the_founde
     assert concept(memory, "gauge") == gauge
 
 
+@pytest.mark.slow
 def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) -> None:
     gauge = concept(memory, "gauge")
     before = dump(memory.settings.database)
@@ -113,6 +115,7 @@ def test_a_forgotten_concept_is_hidden_and_its_exchanges_stay(memory: Holdfast) 
     assert dump(memory.settings.database) == before
 
 
+@pytest.mark.slow
 def test_two_concepts_can_be_merged_and_the_old_name_still_resolves(memory: Holdfast) -> None:
     gauge, crane = concept(memory, "gauge"), concept(memory, "crane")
     before = dump(memory.settings.database)
@@ -129,6 +132,7 @@ def test_two_concepts_can_be_merged_and_the_old_name_still_resolves(memory: Hold
     assert dump(memory.settings.database) == before
 
 
+@pytest.mark.slow
 def test_a_forgotten_exchange_is_removed_from_its_concept(memory: Holdfast) -> None:
     gauge = concept(memory, "gauge")
     last = gauge.members[-1]
@@ -143,6 +147,7 @@ def test_a_forgotten_exchange_is_removed_from_its_concept(memory: Holdfast) -> N
         assert places_found(memory, "feldspar") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["purge", "scrub"])
 def test_erased_text_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> None:
     gauge = concept(memory, "gauge")
@@ -156,11 +161,13 @@ def test_erased_text_is_in_no_byte_of_the_memory(memory: Holdfast, how: str) -> 
         assert b"feldspar" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_concept_cannot_be_purged_but_its_members_can(memory: Holdfast) -> None:
     with pytest.raises(InputError, match="holds only what its exchanges"):
         memory.erasure.purge(uri("concept", concept(memory, "gauge").id))
 
 
+@pytest.mark.slow
 def test_a_memory_joins_the_concept_of_its_subject(memory: Holdfast) -> None:
     kept = memory.remember("Tide gauge readings in src/gauge.py are in centimetres.")
     assert uri("memory", kept.id) in concept(memory, "gauge").members
@@ -196,6 +203,7 @@ def test_a_kill_before_concepts_are_written_loses_no_work(tmp_path: Path) -> Non
         )
 
 
+@pytest.mark.slow
 def test_unchanged_concepts_are_not_written(memory: Holdfast) -> None:
     def rows() -> list[int]:
         with closing(sqlite3.connect(memory.settings.database)) as database:

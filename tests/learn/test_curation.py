@@ -30,6 +30,7 @@ def brief_of(memory: Holdfast) -> str:
         return briefing.briefs.session_brief().text
 
 
+@pytest.mark.slow
 def test_a_new_memory_is_found_cited_and_in_the_brief_at_once(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember("Deploys go out on Tuesdays.", who="ada")
@@ -55,6 +56,7 @@ def test_a_goal_brief_contains_related_memories(tmp_path: Path) -> None:
     assert told.text.count("never retry a payment") == 1
 
 
+@pytest.mark.slow
 def test_secrets_are_redacted_from_new_and_corrected_text(tmp_path: Path) -> None:
     key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
     with memory_with_session(tmp_path) as memory:
@@ -62,6 +64,7 @@ def test_secrets_are_redacted_from_new_and_corrected_text(tmp_path: Path) -> Non
         assert key not in memory.correct(exchange_about(memory, "yawl").id, f"use {key}").text
 
 
+@pytest.mark.slow
 def test_the_same_text_is_remembered_once_and_again_after_an_undo(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         first = memory.remember("Tea is at four.")
@@ -82,6 +85,7 @@ def test_empty_and_overlong_texts_are_refused(text: str, tmp_path: Path) -> None
         memory.remember(text)
 
 
+@pytest.mark.slow
 def test_a_corrected_exchange_shows_its_new_text_everywhere(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         id = exchange_about(memory, "yawl").id
@@ -115,6 +119,7 @@ def test_a_corrected_exchange_shows_its_new_text_everywhere(tmp_path: Path) -> N
         assert [entry.action for entry in told.history] == [Action.CORRECT]
 
 
+@pytest.mark.slow
 def test_a_corrected_turn_updates_what_is_derived_from_it(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         turn = turn_saying(memory, "Renamed the ketch module")
@@ -143,6 +148,7 @@ def test_correcting_a_tool_call_replaces_its_result(tmp_path: Path) -> None:
         assert now.superseded == "xebec: 3 failed"
 
 
+@pytest.mark.slow
 def test_a_digest_and_a_memory_can_be_corrected(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         kept = memory.remember("Tea is at four.")
@@ -216,6 +222,7 @@ def test_a_forgotten_exchange_hides_its_turns_and_its_part_of_the_digest(tmp_pat
         assert dump(memory.settings.database) == before
 
 
+@pytest.mark.slow
 def test_an_exchange_keeps_its_id_and_bounds_without_its_first_turn(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         before = exchange_about(memory, "xebec")
@@ -227,6 +234,7 @@ def test_an_exchange_keeps_its_id_and_bounds_without_its_first_turn(tmp_path: Pa
         assert exchange_about(memory, "felucca").id == before.id
 
 
+@pytest.mark.slow
 def test_raw_lines_of_forgotten_records_are_not_searched(tmp_path: Path) -> None:
     script = sample_session()
     script.user("Please list what lies in the hold now.")
@@ -258,6 +266,7 @@ def test_a_forgotten_session_hides_its_subagents_whenever_they_are_read(tmp_path
         assert memory.inventory.counts().sessions == 2
 
 
+@pytest.mark.slow
 def test_a_forgotten_record_says_so_and_how_to_restore_it(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         exchange = exchange_about(memory, "yawl")
@@ -278,6 +287,7 @@ def test_a_forgotten_record_says_so_and_how_to_restore_it(tmp_path: Path) -> Non
             memory.restore(exchange.id)
 
 
+@pytest.mark.slow
 def test_a_merged_record_is_replaced_by_its_target(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         one = memory.remember("Tea is at four o'clock.")

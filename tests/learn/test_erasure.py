@@ -205,6 +205,7 @@ def test_a_purged_record_is_in_no_byte_of_the_home(kind: str, tmp_path: Path) ->
         assert memory.store.check_integrity() == ((), ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["exchange", "session"])
 def test_a_purged_line_is_not_read_again(kind: str, tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
@@ -260,6 +261,7 @@ def test_a_digest_is_not_purged_by_itself(tmp_path: Path) -> None:
             memory.erasure.purge(digest.id)
 
 
+@pytest.mark.slow
 def test_a_journal_with_erased_lines_still_adds_up(tmp_path: Path) -> None:
     with memory_with_session(tmp_path) as memory:
         path = HomePaths(tmp_path).journal(SESSION)
@@ -313,6 +315,7 @@ def test_an_interrupted_erasure_is_finished_by_the_worker(tmp_path: Path) -> Non
         assert not is_unfinished(memory.store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("erase", ["purge", "scrub"])
 def test_erased_text_does_not_come_back_through_hooks(erase: str, tmp_path: Path) -> None:
     """The journal tells what the transcript told; once read, and once more after the erasure."""

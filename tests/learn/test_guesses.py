@@ -30,6 +30,7 @@ def brief_of(memory: Holdfast) -> str:
         return briefing.briefs.session_brief().text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [GUESS, CLAIM])
 @pytest.mark.parametrize("skepticism", [1, 3])
 def test_what_only_agents_said_is_not_believed(tmp_path: Path, said: str, skepticism: int) -> None:
@@ -52,6 +53,7 @@ def test_what_an_agent_and_a_person_said_is_believed(tmp_path: Path) -> None:
         assert "Believed here" in brief_of(memory)
 
 
+@pytest.mark.slow
 def test_a_guess_of_a_person_is_not_believed(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, *(session_on_day(n, f"Page {n}. {GUESS}") for n in (1, 2)))

@@ -20,6 +20,7 @@ from tests.support.opinion_sessions import (
 )
 
 
+@pytest.mark.slow
 def test_an_opinion_is_strengthened_contradicted_and_revised(tmp_path: Path) -> None:
     clock = Clock()
     with open_dated_memory(tmp_path, clock) as memory:
@@ -102,6 +103,7 @@ def test_forgotten_evidence_weakens_and_then_removes_an_opinion(tmp_path: Path) 
         assert opinion_on(memory, "gaffer tool").evidence_for == before.evidence_for
 
 
+@pytest.mark.slow
 def test_purge_and_scrub_leave_no_text_of_an_opinion(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(
@@ -211,6 +213,7 @@ def test_skepticism_needs_more_evidence_and_lowers_confidence() -> None:
     assert confidence_of(3, 1, 3, 3) < confidence_of(3, 0, 3, 3)
 
 
+@pytest.mark.slow
 def test_an_opinion_adds_no_mentions_of_entities(tmp_path: Path) -> None:
     """An opinion is no record beside the words it was made of, however often all is made anew."""
     with open_dated_memory(tmp_path) as memory:
@@ -230,6 +233,7 @@ def test_an_opinion_adds_no_mentions_of_entities(tmp_path: Path) -> None:
         assert {e.name: e.mentions for e in memory.browse.entities()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", list(Network))
 def test_searching_a_network_finds_retained_memories_and_opinions(
     network: Network, tmp_path: Path

@@ -61,12 +61,14 @@ def test_a_uri_may_lack_its_scheme_and_have_surrounding_whitespace(word: str, id
     assert parse_uri(f"  {word}/{id}\n") == Uri(word, id)
 
 
+@pytest.mark.slow
 @given(IDS)
 def test_a_bare_id_has_no_kind(id: str) -> None:
     assume("/" not in id)
     assert parse_uri(id) == Uri("", id)
 
 
+@pytest.mark.slow
 @given(ANY_TEXT)
 def test_any_text_parses_to_a_uri_or_none(text: str) -> None:
     found = parse_uri(text)

@@ -194,6 +194,7 @@ def test_any_write_invalidates_the_cache(tmp_path: Path) -> None:
         assert remembered(memory, None, "blue paint", RecallPlan()) is not third
 
 
+@pytest.mark.slow
 def test_a_relative_time_is_not_cached_across_days(tmp_path: Path) -> None:
     open_with_sessions(tmp_path, talk(1, "2026-09-19", "Paint it blue.", "It is blue.")).close()
     clock = [NOW]

@@ -38,6 +38,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
         yield opened
 
 
+@pytest.mark.slow
 def test_the_best_hit_answers_the_question(memory: Holdfast) -> None:
     found = memory.recall("why did the import load rows twice", bank="proj")
     assert not found.abstained
@@ -68,6 +69,7 @@ def test_recall_abstains_and_names_the_nearest_hits(memory: Holdfast) -> None:
     assert found.abstained and found.hits == () and found.misses
 
 
+@pytest.mark.slow
 def test_what_was_corrected_is_not_among_the_nearest(tmp_path: Path) -> None:
     script = Script()
     script.user("From now on we deploy with flux from the release branch, never by hand.")
@@ -164,6 +166,7 @@ def test_show_leads_from_the_digest_down_to_the_raw_line(memory: Holdfast) -> No
     assert bottom.raw is not None and turns[0].text[:30] in bottom.raw.text
 
 
+@pytest.mark.slow
 def test_show_says_if_the_raw_line_is_missing_or_changed(tmp_path: Path) -> None:
     path = bug_hunt().write(tmp_path / "p")
     settings = Settings(home=tmp_path / "home", claude_dir=tmp_path)

@@ -19,6 +19,8 @@ from holdfast.research.model_reflection import (
 )
 from tests.support.opinion_sessions import ingest_and_update, open_dated_memory, session_on_day
 
+pytestmark = pytest.mark.slow
+
 ONCE = "The harbour crane needs a new cable because the old one frays."
 TWICE = "The ferry timetable is printed in Oslo every spring."
 

@@ -59,6 +59,7 @@ def test_every_question_has_a_session_whose_steps_can_be_read_later(memory: Hold
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_a_repeated_question_is_answered_from_its_session(memory: Holdfast) -> None:
     first = memory.ask(ASKED, "all")
     again = memory.answers.investigate(AskOptions(f"  {ASKED.upper()} ", "all"), first.session_id)
@@ -247,6 +248,7 @@ def test_secrets_in_a_question_are_not_stored(memory: Holdfast) -> None:
     assert secret not in text and "redacted" in text
 
 
+@pytest.mark.slow
 def test_a_session_hides_forgotten_records_until_they_are_restored(memory: Holdfast) -> None:
     answer = memory.ask(ASKED, "all")
     hidden = answer.citations[0].uri
@@ -257,6 +259,7 @@ def test_a_session_hides_forgotten_records_until_they_are_restored(memory: Holdf
     assert "Postgres" in str(memory.answers.research_session(answer.session_id)[1])
 
 
+@pytest.mark.slow
 def test_scrubbing_removes_sessions_that_mention_the_text(memory: Holdfast) -> None:
     id = memory.ask("What about the lighthouse?", "all").session_id
     assert memory.recall("lighthouse", "all").hits
@@ -264,6 +267,7 @@ def test_scrubbing_removes_sessions_that_mention_the_text(memory: Holdfast) -> N
     assert id not in sessions_of(memory.settings).ids()
 
 
+@pytest.mark.slow
 def test_a_huge_question_is_stored_as_a_small_session(memory: Holdfast) -> None:
     id = memory.ask("lighthouse " * 100_000, "all").session_id
     assert (memory.settings.home / "research" / f"{id}.jsonl").stat().st_size < 60_000

@@ -17,6 +17,8 @@ from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import bug_hunt
 
+pytestmark = pytest.mark.slow
+
 ABOUT = "Rule 0 and rule 1 and rule 2."
 
 

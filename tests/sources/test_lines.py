@@ -68,6 +68,7 @@ def test_the_lines_of_a_file_are_what_splitting_it_gives(
     assert count_lines(path, 0, len(data)) == len(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     lengths=st.lists(st.integers(0, SEGMENT_BYTES + 1000), min_size=1, max_size=6),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 # Seconds that tests with a mark take on the average, of all tests in a whole run on two idle cores.
-_SECONDS = {"claude": 4.0, "browser": 2.5, "slow": 1.5, "process": 0.4, "model": 0.3}
+_SECONDS = {"claude": 4.0, "browser": 2.5, "slow": 0.7, "process": 0.4, "model": 0.3}
 _WITHOUT_MARK_S = 0.04
 
 

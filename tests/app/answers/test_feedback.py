@@ -12,6 +12,8 @@ from holdfast.model.knowledge import EvidenceKind
 from holdfast.model.uris import uri
 from holdfast.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
 KEYED = "how are alerts keyed, UTC or local time?"
 
@@ -32,7 +34,6 @@ def _used(memory: Holdfast) -> dict[str, float]:
     }
 
 
-@pytest.mark.slow
 def test_a_useful_answer_confirms_its_sources_once(memory: Holdfast) -> None:
     before = {fact.id: fact.confidence for fact in memory.browse.facts("all", all=True)}
     answer = memory.ask(KEYED, "all")
@@ -46,7 +47,6 @@ def test_a_useful_answer_confirms_its_sources_once(memory: Holdfast) -> None:
     assert _used(memory) == borne
 
 
-@pytest.mark.slow
 def test_feedback_is_in_the_log_and_can_be_undone(memory: Holdfast) -> None:
     answer = memory.ask(KEYED, "all")
     count = memory.answers.mark_useful(answer.session_id, "ada")

@@ -159,6 +159,7 @@ def test_the_same_agent_runs_through_a_model_service(memory: Holdfast, played: P
     ]
 
 
+@pytest.mark.slow
 def test_an_unsupported_answer_is_replaced_by_the_answer_of_the_rules(
     memory: Holdfast, played: Play
 ) -> None:
@@ -168,11 +169,13 @@ def test_an_unsupported_answer_is_replaced_by_the_answer_of_the_rules(
     assert answer.answer == told.answer and "is supported by the records" in answer.caveats[-1]
 
 
+@pytest.mark.slow
 def test_a_model_that_finds_nothing_abstains(memory: Holdfast, played: Play) -> None:
     answer = ask(memory, played(completion(("answer", {"sentences": []}))))[1]
     assert answer.abstained and not answer.citations
 
 
+@pytest.mark.slow
 def test_a_failing_or_unpaid_service_leaves_the_answer_of_the_rules(
     memory: Holdfast, played: Play
 ) -> None:
@@ -187,6 +190,7 @@ def test_a_failing_or_unpaid_service_leaves_the_answer_of_the_rules(
     assert answer.answer == told.answer and "no tools" in answer.caveats[-1]
 
 
+@pytest.mark.slow
 def test_a_cancelled_question_stops_the_model(memory: Holdfast, played: Play) -> None:
     asked: list[Json] = []
 
@@ -339,6 +343,7 @@ def test_a_session_asks_a_model_once_and_includes_earlier_questions(
         assert any("memory_search_hybrid was asked." in text for text in told)
 
 
+@pytest.mark.slow
 def test_a_model_that_obeys_an_injected_question_writes_and_reveals_nothing(
     memory: Holdfast, played: Play
 ) -> None:

@@ -60,6 +60,7 @@ def access(settings: Settings) -> Iterator[MemoryTools]:
         yield made
 
 
+@pytest.mark.slow
 def test_every_tool_gives_results_that_can_be_cited(access: MemoryTools) -> None:
     assert len(access.tools()) == 8
     asked = {"query": "nightly import", "limit": 3}
@@ -78,6 +79,7 @@ def test_every_tool_gives_results_that_can_be_cited(access: MemoryTools) -> None
             assert one["metadata"]["timestamp"] and one["metadata"]["trust"]
 
 
+@pytest.mark.slow
 def test_the_words_as_given_come_first_and_alone_without_an_expansion(access: MemoryTools) -> None:
     def found(query: str, expansion: str, tool: str = "memory_search_fts") -> list[str]:
         results = access.call(tool, {"query": query, "expansion": expansion})["results"]
@@ -107,6 +109,7 @@ def test_a_turn_is_addressed_by_its_session_and_position(access: MemoryTools) ->
     assert best["metadata"]["lineNumber"] > 0 and best["score"] == 1.0
 
 
+@pytest.mark.slow
 def test_retrievers_run_in_parallel_and_are_fused_and_reported(access: MemoryTools) -> None:
     result = access.call("memory_search_multi_strategy", {"query": "why does the import fail"})
     names = [way["strategy"] for way in result["strategyResults"]]
@@ -252,6 +255,7 @@ def test_the_connection_of_the_tools_refuses_writes(settings: Settings) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_no_tool_changes_the_memory(settings: Settings) -> None:
     def fingerprint() -> str:
         with closing(sqlite3.connect(settings.database)) as connection:

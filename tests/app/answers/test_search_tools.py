@@ -70,6 +70,7 @@ def test_search_returns_an_index_with_the_token_cost_of_each_record(search: Sear
     assert full["items"][0]["text"] and len(str(full)) > len(str(result))
 
 
+@pytest.mark.slow
 def test_only_the_last_ninety_days_are_searched_by_default(settings: Settings) -> None:
     def at(now: str) -> SearchTools:
         return SearchTools(SqliteReadStore(settings.database), settings, "all", lambda: now)
@@ -85,6 +86,7 @@ def test_only_the_last_ninety_days_are_searched_by_default(settings: Settings) -
         assert not late.call("search_observations", {"query": "nightly import", **gone})["items"]
 
 
+@pytest.mark.slow
 def test_a_timeline_counts_what_its_query_finds_before_the_window(tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "proj"
     project.mkdir()
@@ -131,6 +133,7 @@ def test_a_session_in_full_tells_its_files_tools_and_messages(search: SearchTool
     assert "Tools: Edit 1, Write 1" in found["items"][0]["text"]
 
 
+@pytest.mark.slow
 def test_observations_are_narrowed_by_file_type_and_concept(search: SearchTools) -> None:
     given = {"query": "nightly import courier rename", **ALL}
     result = search.call("search_observations", {**given, "files": "src/courier.py"})
@@ -168,6 +171,7 @@ def test_a_timeline_is_centred_on_a_record_or_a_date(search: SearchTools) -> Non
     assert best["uri"] in [item["uri"] for item in day["items"]]
 
 
+@pytest.mark.slow
 def test_a_timeline_by_query_finds_an_anchor_or_offers_a_choice(search: SearchTools) -> None:
     auto = search.call("get_timeline_by_query", {"query": "rename uploader courier", **ALL})
     assert auto["mode"] == "auto" and auto["anchor"] in [item["uri"] for item in auto["items"]]
@@ -179,6 +183,7 @@ def test_a_timeline_by_query_finds_an_anchor_or_offers_a_choice(search: SearchTo
     assert search.call("get_timeline_by_query", {"query": "espresso quaternion"})["items"] == []
 
 
+@pytest.mark.slow
 def test_ids_of_imported_records_are_resolved_by_their_scheme(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -224,6 +229,7 @@ IMPORTED_ANSWERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "given", "name"), IMPORTED_ANSWERS)
 def test_every_tool_finds_the_imported_records_that_it_would_find_in_claude_mem(
     settings: Settings, tmp_path: Path, tool: str, given: dict[str, object], name: str

@@ -125,6 +125,7 @@ def test_a_worker_started_by_hand_retries_at_once(settings: Settings) -> None:
     assert tried == [3]
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_a_day_delays_nothing(settings: Settings) -> None:
     clock, tried = Clock(), [0]
     run_worker(settings, QUICK, (Step("broken", failing(tried)),), clock)
@@ -177,6 +178,7 @@ def test_the_transcript_of_a_session_with_an_event_is_read_before_the_hour(
     assert turns_of(settings) == 10
 
 
+@pytest.mark.slow
 def test_everything_is_scanned_after_a_worker_died(settings: Settings) -> None:
     run_worker(settings, QUICK)
     bug_hunt().write(settings.claude_dir / "projects")
@@ -187,6 +189,7 @@ def test_everything_is_scanned_after_a_worker_died(settings: Settings) -> None:
     assert turns_of(settings) == 8
 
 
+@pytest.mark.slow
 def test_what_a_failed_scan_missed_is_read_next_time(settings: Settings) -> None:
     run_worker(settings, QUICK)
     bug_hunt(SESSION).write(settings.claude_dir / "projects")
@@ -269,6 +272,7 @@ def test_every_step_says_in_words_what_it_did(settings: Settings, tmp_path: Path
     assert not [text for text in lines.values() if set(text) & set("[]{}'")]
 
 
+@pytest.mark.slow
 def test_concepts_of_a_large_bank_are_built_once_an_hour(settings: Settings) -> None:
     folder, mark = settings.claude_dir / "projects", HomePaths(settings.home).last_grouping
     large = Step("group", partial(group_concepts, large=1))
@@ -340,6 +344,7 @@ def test_a_memory_of_a_newer_version_is_not_changed(settings: Settings) -> None:
         run_worker(settings, BY_HAND, steps)
 
 
+@pytest.mark.slow
 def test_a_vanished_transcript_is_reported_once_with_what_was_saved(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
     run_worker(settings, QUICK)

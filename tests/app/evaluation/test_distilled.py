@@ -39,6 +39,8 @@ from tests.support.labelled_set import (
 )
 from tests.support.transcripts import bug_hunt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

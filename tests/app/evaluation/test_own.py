@@ -73,6 +73,7 @@ def test_a_request_is_expected_to_find_the_session_that_changed_its_file(tmp_pat
     assert last.session not in ranked and after.session not in ranked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_text", "file"),
     [
@@ -89,6 +90,7 @@ def test_unfair_questions_are_left_out(tmp_path: Path, request_text: str, file: 
         assert find_questions(memory.reader, None).questions == []
 
 
+@pytest.mark.slow
 def test_a_file_that_many_sessions_changed_gives_no_question(tmp_path: Path) -> None:
     everywhere = [session(n + 10, f"Tidy the {t} notes a little", "notes") for n, t in
                   enumerate(TOPICS)]  # fmt: skip
@@ -96,6 +98,7 @@ def test_a_file_that_many_sessions_changed_gives_no_question(tmp_path: Path) -> 
         assert find_questions(memory.reader, None).questions == []
 
 
+@pytest.mark.slow
 def test_a_request_typed_earlier_within_a_session_is_left_out(tmp_path: Path) -> None:
     before = history()
     before[7].user(ASKED)
@@ -104,6 +107,7 @@ def test_a_request_typed_earlier_within_a_session_is_left_out(tmp_path: Path) ->
         assert find_questions(memory.reader, None).questions == []
 
 
+@pytest.mark.slow
 def test_only_the_first_request_of_a_session_is_a_question(tmp_path: Path) -> None:
     last = session(20, "Good morning to you and to all the others aboard", "tiller")
     last.user(ASKED)
@@ -113,6 +117,7 @@ def test_only_the_first_request_of_a_session_is_a_question(tmp_path: Path) -> No
         assert find_questions(memory.reader, None).questions == []
 
 
+@pytest.mark.slow
 def test_reading_two_files_counts_as_changing_one(tmp_path: Path) -> None:
     both = session(9, "Write the charts and the tides modules for the bridge", "charts")
     path = "/home/dev/proj/src/tides.py"

@@ -178,6 +178,7 @@ def test_a_merge_that_a_person_undid_is_not_done_again(memory: Holdfast, tmp_pat
     assert sorted(names(memory)) == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_undo_takes_back_a_merge_that_a_person_made_and_none_that_was_automatic(
     memory: Holdfast, tmp_path: Path
 ) -> None:
@@ -205,12 +206,14 @@ def test_a_new_session_in_a_merged_folder_goes_to_the_bank_it_was_merged_into(
     assert len(memory.store.sessions.latest(bank.id)) == 4
 
 
+@pytest.mark.slow
 def test_records_decisions_and_links_survive_a_merge_and_its_undo(
     memory: Holdfast, tmp_path: Path
 ) -> None:
     check_a_merge_and_its_undo(memory, tmp_path / "transcripts")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_merged_bank_is_left_behind(memory: Holdfast, tmp_path: Path) -> None:
     p = Prepared(memory, tmp_path / "transcripts")
     memory.merging.merge("feature", "shop")
@@ -227,6 +230,7 @@ def test_nothing_of_a_merged_bank_is_left_behind(memory: Holdfast, tmp_path: Pat
     assert "turn" in tables and left == []
 
 
+@pytest.mark.slow
 def test_what_was_read_and_decided_since_a_merge_goes_back_with_it(
     memory: Holdfast, tmp_path: Path
 ) -> None:
@@ -266,6 +270,7 @@ def test_a_session_that_both_banks_have_is_whole_after_a_merge_and_its_undo(
     assert contents(memory) == before
 
 
+@pytest.mark.slow
 def test_merges_can_be_undone_in_any_order_unless_one_went_through_another(
     memory: Holdfast, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def break_stages(settings: Settings) -> None:
             )
 
 
+@pytest.mark.slow
 def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     for number in (1, 2):
@@ -67,6 +68,7 @@ def test_a_worker_reflects_after_sessions_end(settings: Settings) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_changed_in_a_belief_is_noted_after_each_session(settings: Settings) -> None:
     folder = settings.claude_dir / "projects"
     for number in (1, 2, 3):
@@ -144,6 +146,7 @@ def test_every_stage_has_a_version() -> None:
     assert added == {memory_stage.NAME: memory_stage.BY_VECTORS}
 
 
+@pytest.mark.slow
 def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
     settings: Settings,
 ) -> None:
@@ -161,6 +164,7 @@ def test_memories_are_made_again_where_the_settings_turn_vectors_on_or_off(
             assert stages.stages_behind(memory.store, chosen) == []
 
 
+@pytest.mark.slow
 def test_forgetting_and_erasing_keep_the_version_of_memories(settings: Settings) -> None:
     chosen = replace(settings, embed_model="")
     folder = settings.claude_dir / "projects"

@@ -77,6 +77,7 @@ def test_the_latest_version_wins_whatever_the_order_of_lines(memory: Holdfast) -
     assert take(memory, line(day=4)) == ["taken"] and shared_texts(memory) == [BLUE]
 
 
+@pytest.mark.slow
 def test_records_for_all_are_visible_to_all_and_others_to_readers_of_their_bank(
     memory: Holdfast,
 ) -> None:
@@ -95,6 +96,7 @@ def test_records_for_all_are_visible_to_all_and_others_to_readers_of_their_bank(
     assert memory.reader.banks.get(ORGANISATION_BANK) is not None
 
 
+@pytest.mark.slow
 def test_a_record_without_a_scope_is_not_visible(memory: Holdfast) -> None:
     assert shared_texts(memory) == [], "what is only remembered there is nobody else's"
     take(memory, line())
@@ -109,6 +111,7 @@ def test_a_record_without_a_scope_is_not_visible(memory: Holdfast) -> None:
     assert shared_texts(memory) == [BLUE]
 
 
+@pytest.mark.slow
 def test_invalid_lines_are_refused_and_valid_ones_are_stored(memory: Holdfast) -> None:
     wrong = {**line(), "text": "changed on the way"}
     without = {key: value for key, value in line().items() if key != "scope"}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.memory import Holdfast
 from holdfast.app.server.keys import KeyRequest, make_key, revoke_key
 from holdfast.app.transfer.backup import back_up, restore
 from holdfast.settings import load_settings
 from tests.support.installed_home import environment
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_key_revoked_after_the_backup_stays_revoked(tmp_path: Path) -> None:

@@ -152,6 +152,7 @@ def test_unprocessed_events_are_reported(settings: Settings, age: float, words: 
         assert verdict_of(settings).state == "works"
 
 
+@pytest.mark.slow
 def test_a_transcript_about_to_be_deleted_unread_is_reported(settings: Settings) -> None:
     path = bug_hunt().write(settings.claude_dir / "projects")
     make_old(path, 27.5 * DAY)

@@ -49,6 +49,7 @@ def texts(memory: Holdfast, section: str, since: str, until: str) -> list[str]:
     return [f"{item.text} ({item.note})" for item in told[section].items]
 
 
+@pytest.mark.slow
 def test_work_decisions_and_lessons_of_a_period_are_listed_with_their_records(
     memory: Holdfast,
 ) -> None:
@@ -65,6 +66,7 @@ def test_work_decisions_and_lessons_of_a_period_are_listed_with_their_records(
     memory.close()
 
 
+@pytest.mark.slow
 def test_what_was_left_open_is_listed_until_it_is_forgotten(memory: Holdfast) -> None:
     week = ("2026-10-26", "2026-11-02")
     (step,) = texts(memory, "open", *week)
@@ -168,6 +170,7 @@ def test_the_command_prints_text_markdown_and_json(
     assert main(["digest", "--week", "--days", "3"]) == 2
 
 
+@pytest.mark.slow
 def test_text_from_memory_is_escaped(memory: Holdfast) -> None:
     bank = memory.reader.banks.all()[0].id
     memory.remember("# <b>Bold</b> [click](http://x) `rm`", bank)
@@ -176,6 +179,7 @@ def test_text_from_memory_is_escaped(memory: Holdfast) -> None:
     memory.close()
 
 
+@pytest.mark.slow
 def test_only_what_a_person_approved_or_asked_to_remember_is_decided(memory: Holdfast) -> None:
     memory.teaching.learn("api", "Endpoints page by the walrus cursor.", by="agent")
     memory.remember("The walrus gate opens at noon.")

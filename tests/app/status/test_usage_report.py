@@ -100,6 +100,7 @@ def test_every_injection_has_exactly_one_outcome(known: list[Injection]) -> None
     assert sum(fate[1:]) == fate.injected == len(known)
 
 
+@pytest.mark.slow
 def test_corrections_count_until_they_are_undone(memory: Holdfast) -> None:
     session = memory.reader.sessions.latest(None)[0]
     first, second = memory.reader.turns.of_session(session.bank, session.id)[:2]

@@ -110,6 +110,7 @@ def test_a_restored_backup_is_the_memory_at_the_time_of_the_backup(
     assert not list(settings.home.glob(".restoring-*"))
 
 
+@pytest.mark.slow
 def test_a_backup_can_be_restored_into_a_new_home(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     other = settings_of(tmp_path / "elsewhere")
@@ -188,6 +189,7 @@ def run_limited(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[
     return warm_interpreter().run(arguments, environment(tmp_path / "home"), file_size=200_000)
 
 
+@pytest.mark.slow
 def test_an_incomplete_backup_is_refused(settings: Settings, tmp_path: Path) -> None:
     then = dump(settings.database)
     made = back_up(settings, tmp_path / "good.db").path
@@ -223,6 +225,7 @@ def test_an_incomplete_backup_is_refused(settings: Settings, tmp_path: Path) -> 
     assert list_backups(settings) == []
 
 
+@pytest.mark.slow
 def test_a_running_worker_is_not_disturbed(settings: Settings, tmp_path: Path) -> None:
     made = back_up(settings, tmp_path / "kept.db")
     with take_lease(HomePaths(settings.home)), pytest.raises(StoreBusyError):
@@ -245,6 +248,7 @@ def test_an_open_memory_continues_with_the_restored_one(settings: Settings, tmp_
         assert memory.inventory.counts("all").sessions == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_memory_is_kept_aside_and_replaced(settings: Settings, tmp_path: Path) -> None:
     then = dump(settings.database)
     made = back_up(settings, tmp_path / "kept.db")
@@ -286,6 +290,7 @@ def test_a_kill_at_any_point_leaves_the_old_or_the_new_memory(
     assert not list(settings.home.glob(".restoring-*"))
 
 
+@pytest.mark.slow
 def test_copies_made_before_an_upgrade_are_listed_and_can_be_restored(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -369,6 +374,7 @@ def test_a_running_server_notices_an_upgrade_and_a_restored_backup(
     opened.close()
 
 
+@pytest.mark.slow
 def test_scrubbed_text_in_the_journals_of_a_backup_is_found(settings: Settings) -> None:
     journal = HomePaths(settings.home).journal("s1")
     journal.parent.mkdir()
@@ -428,6 +434,7 @@ def canonical_tables() -> list[str]:
     return re.findall(mark, script, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_there_is_made_for_a_backup(
     settings: Settings, tmp_path: Path
 ) -> None:

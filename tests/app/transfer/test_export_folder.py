@@ -26,6 +26,8 @@ from holdfast.store.records.exports import ExportSelection
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "[[Private note]] %%hidden%% <% tp.file %> `$= dv.pages()` \n```dataviewjs\nx\n```"
 
 
@@ -185,7 +187,6 @@ def test_an_unusable_folder_is_reported(memory: Holdfast, tmp_path: Path) -> Non
     assert (tmp_path / "file").read_text() == "x"
 
 
-@pytest.mark.slow
 @given(st.text(max_size=300), st.text("0123456789abcdef", min_size=8, max_size=16))
 def test_any_title_gives_a_file_name_valid_on_every_system(title: str, id: str) -> None:
     name = safe_name(title, id)

@@ -87,6 +87,7 @@ def test_an_imported_export_is_byte_identical_and_gives_the_same_answers(tmp_pat
     assert stat.S_IMODE((tmp_path / "one.jsonl").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_opinions_are_restored_with_their_confidence_however_late(tmp_path: Path) -> None:
     lines = [
         {"session": f"s{day}", "time": f"2026-01-0{day}T10:00:00Z", "text": text}
@@ -174,6 +175,7 @@ def test_invalid_input_is_reported_and_nothing_is_imported_partially(tmp_path: P
         assert other.store.banks.all() == [] and other.store.records.counts().turns == 0
 
 
+@pytest.mark.slow
 def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
         (tmp_path / "kept.jsonl").write_text("as it was")

@@ -136,6 +136,7 @@ def test_a_repeated_import_changes_nothing_and_a_grown_source_adds_only_new_reco
     assert [stands for _, stands in memory.imports.list_batches("all")] == [True, True, False]
 
 
+@pytest.mark.slow
 def test_an_import_is_undone_as_a_whole_and_can_be_repeated(
     memory: Holdfast, tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def test_everything_is_imported_into_one_bank_if_one_is_named(
     assert counts(took) == {"fleet": {"observation": 2, "summary": 1, "prompt": 1}}
 
 
+@pytest.mark.slow
 def test_forgotten_or_erased_records_are_not_imported_again(
     memory: Holdfast, tmp_path: Path
 ) -> None:

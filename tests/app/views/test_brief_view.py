@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.memory import Holdfast
 from holdfast.app.views.brief_view import (
     BriefCache,
@@ -21,6 +23,8 @@ from holdfast.model.ledgers.injections import Injection, InjectionKind, Injectio
 from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script, bug_hunt
+
+pytestmark = pytest.mark.slow
 
 LATER = "22222222-0000-4000-8000-000000000002"
 TOLD_AT, OVER = "2026-09-01T09:00:00Z", "2026-09-03T12:00:00.000Z"

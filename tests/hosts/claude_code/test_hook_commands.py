@@ -37,6 +37,7 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_a_hook_is_recognised_whatever_its_home_is_called(name: str) -> None:
     command = hook_command(Path(name), "Stop")

@@ -17,6 +17,7 @@ _VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @costly(40)
 @given(_VALUES)
 def test_values_are_written_and_read_as_json_does(value: object) -> None:

@@ -14,6 +14,7 @@ HOME = Path("/home/me/.holdfast")
 MINE: dict[str, Any] = {"hooks": [{"type": "command", "command": "say done"}]}
 
 
+@pytest.mark.slow
 def test_hooks_are_added_beside_others_and_removed_without_them() -> None:
     text = json.dumps({"hooks": {"Stop": [MINE], "Notification": [MINE]}, "model": "x"}, indent=2)
     added = settings_entries.add_hooks(text, HOME)
@@ -40,6 +41,7 @@ def test_our_hook_is_removed_from_a_shared_group() -> None:
     assert hooks["Stop"] == [MINE, hook_entries(HOME)["Stop"]]
 
 
+@pytest.mark.slow
 def test_hooks_of_another_home_are_kept_and_reported() -> None:
     other = Path("/srv/other")
     text = settings_entries.add_hooks("{}", other)

@@ -78,6 +78,7 @@ def in_bash(
     return run("bash", f"{bash.script(commands)}\n{call}\n{print_replies}", env, cwd)
 
 
+@pytest.mark.slow
 def test_every_command_and_option_is_completed(commands: list[CommandArguments]) -> None:
     assert [command.name for command in commands] == list(COMMANDS)
     (recall,) = [command for command in commands if command.name == "recall"]

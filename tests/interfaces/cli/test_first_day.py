@@ -173,6 +173,7 @@ def test_banks_with_the_same_name_have_ids_and_a_mistyped_bank_gets_a_hint(
     assert status == 2 and "Did you mean 'sloop'? There are: proj, sloop." in output
 
 
+@pytest.mark.slow
 def test_a_digest_lists_only_held_opinions_that_can_be_opened(
     tmp_path: Path,
 ) -> None:

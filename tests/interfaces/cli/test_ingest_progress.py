@@ -59,6 +59,7 @@ def test_a_line_is_narrower_than_its_terminal(monkeypatch: pytest.MonkeyPatch) -
 REPORTS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), max_size=6)
 
 
+@pytest.mark.slow
 @given(st.fixed_dictionaries(dict.fromkeys(Phase, REPORTS)))
 def test_the_bar_never_moves_back_whatever_phases_report(
     reports: dict[Phase, list[tuple[int, int]]],

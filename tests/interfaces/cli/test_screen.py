@@ -24,6 +24,7 @@ def printed(text: str, stream: io.StringIO) -> str:
     return stream.getvalue().removesuffix("\n")
 
 
+@pytest.mark.slow
 @given(st.text("ab1_*`.()[]<>/#-|~$%&{}'\"\\:!?=+,^@;", min_size=1, max_size=12))
 def test_a_token_of_code_is_printed_as_it_was_written(token: str) -> None:
     text = f"We keep lq {token} rq for good."

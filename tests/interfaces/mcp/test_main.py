@@ -173,6 +173,7 @@ def test_a_rule_taught_by_an_agent_waits_for_a_person(engine: Engine, project: P
         assert [e.who for e in memory.store.curation.log(bank) if e.action is Action.TEACH]
 
 
+@pytest.mark.slow
 def test_reflection_and_team_history_answer_from_records(
     engine: Engine, project: Path, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_asking_does_not_create_a_missing_memory(engine: Engine, project: Path) 
     assert not load_settings().home.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "evil",
     [
@@ -289,6 +291,7 @@ def test_a_disconnected_client_leaves_no_server_process(tmp_path: Path) -> None:
         assert client.process.wait(timeout=60) == 0
 
 
+@pytest.mark.slow
 def test_an_answer_has_the_source_layers_and_browse_links_that_ask_prints(
     engine: Engine, project: Path, tmp_path: Path
 ) -> None:

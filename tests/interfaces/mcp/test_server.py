@@ -120,6 +120,7 @@ def test_a_running_call_is_interrupted_when_it_is_cancelled() -> None:
     assert told == ["begun"]
 
 
+@pytest.mark.slow
 def test_calls_over_the_concurrency_limit_are_refused() -> None:
     out = Out()
 
@@ -191,6 +192,7 @@ def test_an_unreadable_resource_is_reported_with_its_reason(uri: str, code: int)
     assert uri != "damaged" or error["message"] == "The file is damaged. Restore a backup."
 
 
+@pytest.mark.slow
 def test_an_overlong_line_is_not_held_in_memory() -> None:
     stream = io.StringIO("x" * (2 * MAX_LINE_CHARS + 10) + '\n{"id": 1}\n')
     lines = list(read_lines(stream))

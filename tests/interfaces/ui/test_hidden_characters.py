@@ -81,6 +81,7 @@ def test_what_is_sent_back_is_not_changed_and_what_is_read_aloud_is() -> None:
     assert f'<a href="/x?q=a{RLO}b" title="a[U+202E]b">a<span' in made
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=30))
 def test_no_text_brings_markup_into_a_page(text: str) -> None:
     page = show_hidden(f"<p>{escape(text)}</p>")

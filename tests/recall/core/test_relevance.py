@@ -62,6 +62,7 @@ def test_adjacent_words_are_closer_than_scattered_ones() -> None:
     assert proximity({}, "caching") == proximity(weight, "") == 0.0
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_more_word_or_semantic_matches_never_lower_relevance(
     a: float, b: float, c: float, d: float
@@ -140,6 +141,7 @@ def test_suggestions_come_from_words_of_this_bank_only(shop: Holdfast) -> None:
     assert shop.recall("lamas", "shop").suggestions == ours
 
 
+@pytest.mark.slow
 def test_suggestions_leave_out_what_was_corrected_and_words_that_frame(tmp_path: Path) -> None:
     said = "From now on we always deploy with fluxor, we decided."
     scripts = [talk(day, f"2026-09-{day:02}", said, "Noted.") for day in (1, 2)]

@@ -62,6 +62,7 @@ def test_the_direction_of_a_cause_question_is_recognised(
     assert cause_direction(question) is way
 
 
+@pytest.mark.slow
 def test_a_question_for_a_cause_finds_records_that_share_no_word_with_it(
     tmp_path: Path,
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_question_for_a_cause_finds_records_that_share_no_word_with_it(
         assert not any("host nine" in hit.text for hit in low.hits)
 
 
+@pytest.mark.slow
 def test_an_answer_gives_the_causal_chain_with_a_citation_for_every_step(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         answer = memory.ask("Why was AuthProvider moved?", "shop")
@@ -92,6 +94,7 @@ def test_an_answer_gives_the_causal_chain_with_a_citation_for_every_step(tmp_pat
         assert any("No single record" in caveat for caveat in answer.caveats)
 
 
+@pytest.mark.slow
 def test_a_link_of_a_chain_does_not_outrank_a_record_that_answers_the_question(
     tmp_path: Path,
 ) -> None:
@@ -108,6 +111,7 @@ def test_a_link_of_a_chain_does_not_outrank_a_record_that_answers_the_question(
         assert links and answering and answering[0] < links[0]
 
 
+@pytest.mark.slow
 def test_a_question_for_effects_follows_the_links_in_the_other_direction(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         found = memory.search.recall_with_plan(
@@ -118,6 +122,7 @@ def test_a_question_for_effects_follows_the_links_in_the_other_direction(tmp_pat
         assert any("AuthProvider was moved" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_cycle_of_causes_ends(tmp_path: Path) -> None:
     round_about = (
         "2026-03-20",
@@ -151,6 +156,7 @@ def test_a_forgotten_record_is_not_part_of_a_chain(tmp_path: Path) -> None:
         assert [h.uri for h in again.hits] == [h.uri for h in before.hits]
 
 
+@pytest.mark.slow
 def test_a_cause_link_has_a_matching_link_in_the_other_direction(tmp_path: Path) -> None:
     with chained(tmp_path) as memory:
         bank = memory.context.bank_id("shop")

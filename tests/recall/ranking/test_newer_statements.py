@@ -38,6 +38,7 @@ def recalled(home: Path, question: str, earlier: Turns, later: Turns) -> tuple[H
         return memory.recall(question).hits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "earlier", "later"),
     [
@@ -111,6 +112,7 @@ def test_a_later_statement_about_another_thing_does_not_come_first(tmp_path: Pat
     assert not [hit for hit in hits if "newer" in hit.why]
 
 
+@pytest.mark.slow
 def test_what_a_person_asked_to_remember_stays_above_what_is_said_later(tmp_path: Path) -> None:
     later = (
         ("user", "phone numbers must be normalised to E.164 before they are stored"),

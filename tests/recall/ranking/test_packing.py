@@ -73,6 +73,7 @@ def test_texts_without_words_do_not_repeat_each_other() -> None:
     assert pack(ranked, 1000, 10) == ranked
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_text_costs_about_one_token_per_four_characters(text: str) -> None:
     assert len(text) / 4 <= estimate_tokens(text) <= len(text) / 4 + 1

@@ -137,6 +137,7 @@ def test_a_scan_is_an_exact_search(store: SqliteStore, folder: Path, count: int)
     assert folder.exists() == (count > MAX_UNWRITTEN)
 
 
+@pytest.mark.slow
 def test_a_scan_stays_within_its_bank(store: SqliteStore, folder: Path) -> None:
     for bank, seed in ((BANK, 1), (OTHER, 2)):
         put(store, MAX_UNWRITTEN + 5, seed, bank)
@@ -391,6 +392,7 @@ def test_two_threads_may_write_the_file_at_once(
     assert the_file(folder).suffix == ".vectors"
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_midway_leaves_no_partial_file(
     store: SqliteStore, folder: Path, tmp_path: Path
 ) -> None:

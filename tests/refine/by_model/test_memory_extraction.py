@@ -183,6 +183,7 @@ def test_an_agents_words_after_text_from_outside_stay_untrusted(tmp_path: Path) 
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_what_a_model_leaves_out_is_retained_neither_by_rules_nor_by_the_selector(
     home: Home,
 ) -> None:
@@ -212,6 +213,7 @@ def test_where_an_answer_cannot_be_used_rules_and_selector_retain_what_they_did(
     assert done.exchanges == 0 and done.failed > 0 and home.retained() == before != []
 
 
+@pytest.mark.slow
 def test_a_memory_without_a_turn_is_kept_only_if_all_is_of_one_exchange(tmp_path: Path) -> None:
     for number, (script, kept) in enumerate([(bug_hunt(), 1), (two_requests(), 0)]):
         home = Home(tmp_path / str(number), script)
@@ -250,6 +252,7 @@ def answer_by_part(home: Home) -> Callable[[Question], str]:
     return respond
 
 
+@pytest.mark.slow
 def test_a_long_exchange_is_read_to_its_end_in_parts_that_know_of_each_other(
     tmp_path: Path,
 ) -> None:
@@ -305,6 +308,7 @@ def test_names_from_another_exchange_and_the_projects_own_may_be_used(home: Home
     assert [one.what for one in home.retained()] == [what]
 
 
+@pytest.mark.slow
 def test_neither_a_corrected_exchange_nor_what_memory_said_is_shown(tmp_path: Path) -> None:
     script = two_requests()
     script.user("What do we know about the quay wall in the harbour, and who asked for it?")
@@ -322,6 +326,7 @@ def test_neither_a_corrected_exchange_nor_what_memory_said_is_shown(tmp_path: Pa
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_what_older_prompts_extracted_stays_and_is_not_paid_for_again(home: Home) -> None:
     place = home.place_of("ran load() a second time")
     home.extract(ScriptedChat(answer(item(place, "lesson", CAUSE))))
@@ -340,6 +345,7 @@ def test_what_older_prompts_extracted_stays_and_is_not_paid_for_again(home: Home
     assert kept.network is Network.OPINION and kept.confidence == 0.7 and kept.kind is None
 
 
+@pytest.mark.slow
 def test_a_model_with_a_small_context_gets_smaller_prompts(tmp_path: Path) -> None:
     home = Home(tmp_path, long_exchange())
     respond = answer_by_part(home)

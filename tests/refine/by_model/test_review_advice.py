@@ -33,6 +33,7 @@ def test_a_models_advice_is_stored_and_changes_nothing_else(tmp_path: Path) -> N
         assert memory.browse.reviews()[0].advice == review.advice
 
 
+@pytest.mark.slow
 def test_a_rate_limited_service_is_not_asked_for_the_rest(tmp_path: Path) -> None:
     busy = ModelBusyError("Too many requests.", "Wait.")
     with open_with_violations(tmp_path) as memory:

@@ -132,6 +132,7 @@ def test_a_models_summary_replaces_the_rules_where_the_turns_support_it(
     assert not any("Kubernetes" in step for step in digest.next_steps)
 
 
+@pytest.mark.slow
 def test_recall_uses_the_models_summary_and_show_can_compare_it_with_the_rules(
     home: Home,
 ) -> None:
@@ -143,6 +144,7 @@ def test_recall_uses_the_models_summary_and_show_can_compare_it_with_the_rules(
     assert home.memory.inventory.without_model(x) == rules
 
 
+@pytest.mark.slow
 def test_nothing_is_paid_twice_and_all_survives_a_rebuild(home: Home) -> None:
     chat = ScriptedChat(good)
     home.summarise(chat)
@@ -288,6 +290,7 @@ def test_data_is_between_random_borders(home: Home) -> None:
     assert "never follow it" in " ".join(chat.asked[0].system.split())
 
 
+@pytest.mark.slow
 def test_a_prompt_names_the_project_and_the_exchange_before_the_first_one(home: Home) -> None:
     first = {**GOOD, "summary": "The retry wrapper in src/importer.py ran load() a second time."}
     home.summarise(ScriptedChat(json.dumps({"exchanges": [first], **DIGEST})))
@@ -364,6 +367,7 @@ def long_session(count: int) -> Script:
     return script
 
 
+@pytest.mark.slow
 def test_short_exchanges_share_a_call(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(8))
     chat = ScriptedChat(good)
@@ -372,6 +376,7 @@ def test_short_exchanges_share_a_call(tmp_path: Path) -> None:
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_a_running_session_is_summarised_after_so_many_tool_calls(tmp_path: Path) -> None:
     home = Home(tmp_path, long_session(5))
     chat = ScriptedChat(good)
@@ -383,6 +388,7 @@ def test_a_running_session_is_summarised_after_so_many_tool_calls(tmp_path: Path
     home.memory.close()
 
 
+@pytest.mark.slow
 def test_a_reached_cap_keeps_what_was_paid_for_and_the_rest_follows_later(
     tmp_path: Path,
 ) -> None:
@@ -433,6 +439,7 @@ def test_a_corrected_exchange_is_not_summarised(home: Home) -> None:
     assert (x.title, x.author) == ("The import was right all along.", "")
 
 
+@pytest.mark.slow
 def test_a_summary_is_erased_with_the_text_it_was_made_of(home: Home) -> None:
     home.summarise(ScriptedChat(good))
     assert b"It passes an idempotency" in home.on_disk()
@@ -441,6 +448,7 @@ def test_a_summary_is_erased_with_the_text_it_was_made_of(home: Home) -> None:
     assert b"It passes an idempotency" not in left and not home.digest().author
 
 
+@pytest.mark.slow
 def test_scrubbed_text_is_removed_from_summaries_too(home: Home) -> None:
     home.summarise(ScriptedChat(good))
     home.memory.erasure.scrub("It passes an idempotency")

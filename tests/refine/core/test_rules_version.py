@@ -79,6 +79,7 @@ def test_sessions_of_older_rules_are_derived_again_like_a_rebuild(tmp_path: Path
         assert derive_outdated(memory.store) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [RULES_VERSION - 1, RULES_VERSION + 1])
 def test_a_session_is_never_derived_by_two_versions(tmp_path: Path, rules: int) -> None:
     with open_memory(tmp_path) as memory:
@@ -110,6 +111,7 @@ def test_an_interrupted_run_continues_with_the_rest(tmp_path: Path) -> None:
         assert dump(tmp_path / "home" / "memory.db") == wanted
 
 
+@pytest.mark.slow
 def test_decisions_survive_new_rules(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingest(memory.ingestion.find([two_talks().write(tmp_path / "claude" / "projects")]))
@@ -124,6 +126,7 @@ def test_decisions_survive_new_rules(tmp_path: Path) -> None:
         assert derive_stale(memory.store) == 0
 
 
+@pytest.mark.slow
 def test_changed_rules_need_a_new_version(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.ingestion.ingest(memory.ingestion.find([RECORDED]), then_know=False)

@@ -85,6 +85,7 @@ def test_without_an_embedder_the_words_choose_as_they_do_in_a_short_session() ->
     assert distil(turns, Context(), packaged_selector(), embed=CountingEmbedder().embed) == by_words
 
 
+@pytest.mark.slow
 def test_a_second_look_gives_the_same_statements_every_time() -> None:
     turns = session_of(50)
     first, again = (

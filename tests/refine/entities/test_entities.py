@@ -204,6 +204,7 @@ def test_purging_and_scrubbing_leave_no_name(tmp_path: Path) -> None:
         assert b"KetchLoader" not in memory.settings.database.read_bytes()
 
 
+@pytest.mark.slow
 def test_decisions_hold_through_a_rebuild_and_are_undone_exactly(tmp_path: Path) -> None:
     with open_at(tmp_path) as memory:
         read(memory, script(1, "Look at AuthProvider and TokenCache, the auth provider is old."))
@@ -254,6 +255,7 @@ def test_a_renamed_file_keeps_its_history(tmp_path: Path) -> None:
         assert one == memory.browse.entity("a/ketch.py", "proj") and one.mentions >= 2
 
 
+@pytest.mark.slow
 def test_contradictory_merges_and_splits_terminate_and_are_undone_exactly(tmp_path: Path) -> None:
     one, other, third = "AuthProvider", "TokenCache", "SessionGuard"
     text = f"Look at {one}, {other} and {third}."
@@ -286,6 +288,7 @@ def test_contradictory_merges_and_splits_terminate_and_are_undone_exactly(tmp_pa
         assert graph(memory) == before
 
 
+@pytest.mark.slow
 def test_generic_names_have_no_links(tmp_path: Path) -> None:
     scripts = [script(n, f"Run the test of the index number {n}, please.") for n in range(1, 9)]
     for n, made in enumerate(scripts):

@@ -60,6 +60,7 @@ def test_a_guess_is_shown_as_a_hypothesis_until_it_is_disproved(tmp_path: Path) 
             assert "I suspect" not in line or "(retracted since)" in line
 
 
+@pytest.mark.slow
 def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path) -> None:
     with open_filled(tmp_path, *investigation()) as memory:
 
@@ -74,6 +75,7 @@ def test_recall_as_of_a_day_gives_a_guess_its_status_of_that_day(tmp_path: Path)
         assert status("") == {Status.RETRACTED}
 
 
+@pytest.mark.slow
 def test_recall_as_of_a_day_leaves_out_later_records(tmp_path: Path) -> None:
     with open_filled(tmp_path, *investigation()) as memory:
         plan = RecallPlan(as_of="2026-09-10T00:00:00.000Z", limit=50)

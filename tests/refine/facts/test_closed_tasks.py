@@ -159,6 +159,7 @@ def test_a_later_session_closes_a_task_and_forgetting_it_opens_the_task_again(
         assert the_task(memory) == closed
 
 
+@pytest.mark.slow
 def test_a_task_that_is_said_again_is_open_again(tmp_path: Path) -> None:
     scripts = [
         session_that_leaves_open("2026-09-01", 1),

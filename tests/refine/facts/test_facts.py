@@ -118,6 +118,7 @@ def test_a_rule_is_as_trusted_as_its_least_trusted_statement(first: Trust, secon
     assert len(draft.claims) == 2 and draft.to_fact("b").trust is Trust.IMPORT
 
 
+@pytest.mark.slow
 def test_tool_calls_that_follow_or_violate_a_rule_are_counted(
     tmp_path: Path,
 ) -> None:

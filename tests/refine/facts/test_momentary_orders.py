@@ -67,6 +67,7 @@ def test_what_holds_from_then_on_is_no_order_for_the_moment(said: str) -> None:
     assert not is_for_the_moment(said)
 
 
+@pytest.mark.slow
 def test_orders_for_the_moment_are_no_rules_decisions_or_patterns(tmp_path: Path) -> None:
     said = [*FOR_THE_MOMENT, *FOR_THE_MOMENT[:8]]
     with open_dated_memory(tmp_path) as memory:

@@ -39,6 +39,7 @@ def solutions(memory: Holdfast) -> list[Fact]:
     return [fact for fact in memory.browse.facts() if fact.kind is FactKind.SOLUTION]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "fails", "told", "cause"),
     [
@@ -68,6 +69,7 @@ def test_the_last_of_many_sessions_tells_the_cure_of_a_problem(
         assert fact.content == cause and fact.attempts == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["AssertionError: assert None is not None", ERROR])
 def test_failures_of_different_files_are_different_problems(tmp_path: Path, error: str) -> None:
     causes = {
@@ -91,6 +93,7 @@ def test_failures_of_different_files_are_different_problems(tmp_path: Path, erro
         assert fact.content == causes["mailer"] and fact.attempts == 3
 
 
+@pytest.mark.slow
 def test_the_same_error_in_other_files_is_another_problem_unless_it_is_told_alike(
     tmp_path: Path,
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_call_without_its_result_gets_it_from_the_hook(tmp_path: Path) -> None
     assert home.said() == WHOLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("until", range(8))
 def test_a_transcript_that_comes_or_grows_after_its_journal_was_read_adds_only_what_is_new(
     tmp_path: Path, until: int
@@ -162,6 +163,7 @@ def test_a_transcript_that_comes_or_grows_after_its_journal_was_read_adds_only_w
     check_balance(home)
 
 
+@pytest.mark.slow
 def test_a_secret_in_a_call_does_not_make_it_two_calls(tmp_path: Path) -> None:
     script = Script(SESSION)
     script.user(f"use {SECRET}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.app.memory import Holdfast
 from holdfast.model.records import Role
 from holdfast.model.trust import Trust
 from holdfast.settings import Settings
 from tests.support.transcripts import Script
+
+pytestmark = pytest.mark.slow
 
 REPORT = "We must never cache the ferry timetable: the lock around the harbour cache is not freed."
 

@@ -78,6 +78,7 @@ def test_another_number_name_path_or_negation_is_another_matter(one: str, other:
     assert matter_of(one) != matter_of(other)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(["the", "please", "just", "again", "also", "really"]), max_size=6),
     st.randoms(use_true_random=False),
@@ -92,6 +93,7 @@ def test_words_that_add_nothing_change_no_matter_wherever_they_stand(
     assert matter_of(" ".join(changed)) == matter_of(" ".join(words))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80))
 def test_spaces_around_any_text_do_not_change_its_matter(text: str) -> None:
     assert matter_of(f"  {text} ") == matter_of(text)
@@ -183,6 +185,7 @@ def the_rule(memory: Holdfast) -> Memory:
     return kept
 
 
+@pytest.mark.slow
 def test_a_rule_in_three_sessions_is_one_memory_with_three_sources(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         said = (RULE, *RULE_AGAIN)

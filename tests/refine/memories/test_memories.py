@@ -66,6 +66,7 @@ def test_a_fix_that_tools_prove_becomes_an_experience_in_five_dimensions(tmp_pat
         assert len(all_retained(memory)) <= 4
 
 
+@pytest.mark.slow
 def test_a_retained_memory_is_found_and_shown_with_its_network(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
@@ -81,6 +82,7 @@ def test_a_retained_memory_is_found_and_shown_with_its_network(tmp_path: Path) -
         assert all(event.kind != "memory" for event in memory.timeline().events)
 
 
+@pytest.mark.slow
 def test_a_network_is_reached_through_the_entities_of_exchanges(tmp_path: Path) -> None:
     script = session_on_day(1)
     script.user("TideTable shows yesterday's water in the morning, please look at it.")
@@ -228,6 +230,7 @@ def test_chatter_is_not_retained(text: str, tmp_path: Path) -> None:
         assert all_retained(memory) == []
 
 
+@pytest.mark.slow
 def test_forgetting_an_exchange_removes_its_memories_at_once(tmp_path: Path) -> None:
     with open_dated_memory(tmp_path) as memory:
         ingest_and_update(memory, bug_hunt())
@@ -282,6 +285,7 @@ def test_the_order_of_reading_makes_no_difference(tmp_path: Path) -> None:
     assert found[0] and all(one == found[0] for one in found)
 
 
+@pytest.mark.slow
 def test_a_killed_stage_continues_where_it_was(tmp_path: Path) -> None:
     scripts = [
         bug_hunt(),
@@ -403,6 +407,7 @@ def test_a_model_is_asked_once_and_only_supported_memories_are_kept(tmp_path: Pa
         assert all_retained(memory) == []
 
 
+@pytest.mark.slow
 def test_the_text_of_a_corrected_exchange_is_not_retained(tmp_path: Path) -> None:
     """Nor does it count towards a pattern, or as an opinion."""
     with memory_with_session(tmp_path, sample_session()) as memory:

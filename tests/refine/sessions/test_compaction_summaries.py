@@ -70,6 +70,7 @@ def without_places(rows: list[str]) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 2, 5, 6, 100], ids=lambda at: f"before line {at}")
 def test_a_summary_changes_no_exchange_and_no_search(tmp_path: Path, at: int) -> None:
     for name, script in (("without", sample_session()), ("with", session_with_summary(at))):
@@ -105,6 +106,7 @@ def test_what_a_summary_says_is_remembered_as_the_agents_words(tmp_path: Path) -
         assert summary not in list(memory.reader.turns.stream(found.bank, SESSION))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decide", ["forget", "correct"])
 def test_a_summary_is_hidden_while_a_part_of_its_session_is(tmp_path: Path, decide: str) -> None:
     with memory_with_session(tmp_path, session_with_summary(5)) as memory:
@@ -123,6 +125,7 @@ def test_a_summary_is_hidden_while_a_part_of_its_session_is(tmp_path: Path, deci
             assert len(of_summary(memory)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["turn", "exchange"])
 def test_what_is_erased_is_erased_from_later_summaries_too(tmp_path: Path, kind: str) -> None:
     with memory_with_session(tmp_path, session_with_summary(5)) as memory:

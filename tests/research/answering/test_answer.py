@@ -41,6 +41,7 @@ def reversal(tmp_path: Path) -> Iterator[Holdfast]:
         yield memory
 
 
+@pytest.mark.slow
 def test_each_sentence_of_an_answer_has_a_citation_that_contains_it(tmp_path: Path) -> None:
     with open_with(tmp_path, bug_hunt()) as memory:
         answer = memory.ask("What was the root cause of the doubled rows?", bank="all")
@@ -80,17 +81,20 @@ def test_an_answer_names_a_search_by_meaning_that_gave_nothing(
     assert f"Searched by words only: search by meaning {why}" in answer.caveats
 
 
+@pytest.mark.slow
 def test_a_question_is_not_its_own_answer(reversal: Holdfast) -> None:
     answer = reversal.ask("Where do we keep the session tokens?", bank="all")
     assert "Where do we keep" not in answer.answer.split("\n")[0]
 
 
+@pytest.mark.slow
 def test_an_unknown_subject_is_reported_plainly(reversal: Holdfast) -> None:
     answer = reversal.ask("Which charting library draws the tide tables?", bank="all")
     assert answer.abstained and answer.confidence is Confidence.NONE
     assert answer.citations == () and answer.answer.startswith("Not known")
 
 
+@pytest.mark.slow
 def test_confidence_is_high_only_with_two_independent_records(tmp_path: Path) -> None:
     said = "We keep the encrypted session tokens of visitors in Postgres"
     once, again = (Script(f"{name * 8}-0000-4000-8000-000000000001") for name in "ab")
@@ -111,6 +115,7 @@ def test_a_question_that_names_nothing_is_not_answered(reversal: Holdfast, quest
     assert reversal.ask(question, bank="all").abstained
 
 
+@pytest.mark.slow
 def test_a_question_for_a_time_is_answered_by_its_sessions_alone(tmp_path: Path) -> None:
     old = Script("aaaaaaaa-0000-4000-8000-000000000001")
     old.start = datetime(2026, 9, 2, 9, 0, tzinfo=UTC)
@@ -143,6 +148,7 @@ def test_a_list_is_quoted_with_its_announcement_and_shown_in_the_excerpt(tmp_pat
         assert any("- `workspace-write`" in citation.excerpt for citation in answer.citations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Gemini", "tcsh", "S3"])
 def test_a_name_that_nobody_mentioned_is_told_and_lowers_confidence(
     reversal: Holdfast, name: str
@@ -165,6 +171,7 @@ def test_old_evidence_is_marked_as_old(tmp_path: Path) -> None:
     assert "One source only." in answer.caveats
 
 
+@pytest.mark.slow
 def test_old_words_that_were_corrected_today_are_not_old(tmp_path: Path) -> None:
     old = Script("cccccccc-0000-4000-8000-000000000002")
     old.start = datetime(2025, 1, 1, tzinfo=UTC)
@@ -217,6 +224,7 @@ def test_a_citation_links_to_its_page(reversal: Holdfast) -> None:
             assert "#msg-" in citation.browse_url
 
 
+@pytest.mark.slow
 def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_path: Path) -> None:
     early = Script("dddddddd-0000-4000-8000-000000000001")
     early.start = datetime(2026, 5, 1, tzinfo=UTC)
@@ -236,6 +244,7 @@ def test_a_question_about_the_latest_work_is_answered_by_the_latest_digests(tmp_
     assert not answer.abstained and answer.citations[0].uri.startswith("holdfast://digest/")
 
 
+@pytest.mark.slow
 def test_what_was_done_is_told_by_its_outcome_and_not_by_what_was_said_on_the_way(
     tmp_path: Path,
 ) -> None:
@@ -262,6 +271,7 @@ def test_what_was_done_is_told_by_its_outcome_and_not_by_what_was_said_on_the_wa
         assert narrated not in answer.answer
 
 
+@pytest.mark.slow
 def test_a_report_is_quoted_where_a_question_asks_for_it(tmp_path: Path) -> None:
     script = Script("aaaaaaaa-0000-4000-8000-000000000001")
     script.user("Add support for cursor rules to the scanner.")
@@ -271,6 +281,7 @@ def test_a_report_is_quoted_where_a_question_asks_for_it(tmp_path: Path) -> None
     assert "All 12 tests of the cursor rules pass." in answer.answer
 
 
+@pytest.mark.slow
 def test_two_records_that_give_the_same_reason_are_no_less_sure_than_one(tmp_path: Path) -> None:
     once, again = (Script(f"{name * 8}-0000-4000-8000-000000000001") for name in "ab")
     once.user("Which one is it?")

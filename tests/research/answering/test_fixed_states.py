@@ -33,6 +33,7 @@ def lines(memory: Holdfast, question: str) -> list[str]:
     return memory.ask(question).answer.splitlines()
 
 
+@pytest.mark.slow
 def test_the_state_after_the_change_comes_first_and_the_state_before_is_marked(
     tmp_path: Path,
 ) -> None:
@@ -49,6 +50,7 @@ def test_what_nobody_changed_is_told_as_it_is(tmp_path: Path) -> None:
     assert BROKEN in said[0] and LEAD not in said[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question",
     [

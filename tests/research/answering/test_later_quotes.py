@@ -14,6 +14,8 @@ from tests.support.refine_banks import open_filled, session_on
 from tests.support.sample_rankings import SESSIONS
 from tests.support.transcripts import Script
 
+pytestmark = pytest.mark.slow
+
 PAIRS = [
     pair
     for pair in read_pairs("tuning")

@@ -33,6 +33,7 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question",
     [
@@ -103,6 +104,7 @@ def test_a_reply_does_not_repeat_what_was_just_quoted(tmp_path: Path) -> None:
     assert found == [COMPLAINT, "The harbour tab is measured by a ResizeObserver now."]
 
 
+@pytest.mark.slow
 def test_a_reply_outside_the_layers_that_are_asked_is_not_quoted(memory: Holdfast) -> None:
     question = "What made the purple highlight behind the harbour tab too narrow?"
     answer = memory.ask(question, bank="all", layers=[Layer.TRANSCRIPTS])

@@ -22,6 +22,8 @@ from tests.support.prepared_home import PreparedHome
 from tests.support.recall_bank import open_home, open_with_sessions, talk
 from tests.support.transcripts import Script
 
+pytestmark = pytest.mark.slow
+
 OTHERS = tuple(
     (
         f"2026-0{1 + n % 8}-1{n % 9}",
@@ -118,7 +120,6 @@ def test_a_good_first_answer_ends_the_investigation(memory: Holdfast) -> None:
     assert told[-1].answer.answer == first.answer and "heron-04" in first.answer
 
 
-@pytest.mark.slow
 def test_three_records_form_a_chain(tmp_path: Path) -> None:
     port = ("2026-06-01", "Open the firewall.", "Done: heron-04 has its gate at socket 7431.")
     said = [talk(n, *s) for n, s in enumerate((WHO, WHERE, port, *OTHERS), start=1)]
@@ -137,7 +138,6 @@ def test_three_records_form_a_chain(tmp_path: Path) -> None:
     assert len(done.answer.citations) >= 3
 
 
-@pytest.mark.slow
 def test_forgotten_records_are_not_used_as_links(memory: Holdfast) -> None:
     cited = memory.ask(ASKED, "all").citations
     memory.forget(cited[1].uri)
@@ -204,7 +204,6 @@ def test_any_text_is_answered_or_rejected_in_time(memory: Holdfast, question: st
     assert answer.abstained or answer.citations
 
 
-@pytest.mark.slow
 def test_a_plain_word_that_several_records_have_links_nothing(tmp_path: Path) -> None:
     script = Script("aaaaaaaa-0000-4000-8000-000000000001")
     for berth in range(200):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from holdfast.model.query import Confidence
 from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.research.answering.confidence import confidence_in
 from tests.support.recall_bank import open_with_sessions, talk
+
+pytestmark = pytest.mark.slow
 
 
 def test_what_says_the_question_by_synonyms_alone_is_of_low_confidence(tmp_path: Path) -> None:

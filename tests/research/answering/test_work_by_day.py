@@ -16,6 +16,8 @@ from holdfast.settings import Settings
 from tests.support.empty_memory import with_empty_memory
 from tests.support.transcripts import Script
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = Path(__file__).parents[3] / "examples" / "sessions"
 
 # A Wednesday.
@@ -122,7 +124,6 @@ def test_turns_tell_what_was_done_where_only_they_may_be_cited(memory: Holdfast)
     assert "The crane list is gone" in answer.answer and "tests pass" not in answer.answer
 
 
-@pytest.mark.slow
 def test_every_day_of_a_long_time_has_a_line_and_the_rest_is_counted(tmp_path: Path) -> None:
     start = datetime(2026, 10, 1, 8, tzinfo=UTC)
     times = [start + timedelta(days=day, hours=hour) for day in range(20) for hour in range(2)]
@@ -138,7 +139,6 @@ def test_every_day_of_a_long_time_has_a_line_and_the_rest_is_counted(tmp_path: P
         assert days(day) == [f"{day} Oct 2026" for day in (3, 3, 4, 4, 5, 5)]
 
 
-@pytest.mark.slow
 def test_the_sessions_that_came_to_something_are_listed_first_of_a_day(tmp_path: Path) -> None:
     scripts = [
         session(n, f"2026-11-03T{n:02d}:00", f"Build the pier {n}.", f"The pier {n} is built.")
@@ -154,7 +154,6 @@ def test_the_sessions_that_came_to_something_are_listed_first_of_a_day(tmp_path:
         assert answer.caveats == ("Not listed: 2 more sessions (3 Nov 2026).",)
 
 
-@pytest.mark.slow
 def test_the_work_of_subagents_is_told_by_the_session_that_started_them(tmp_path: Path) -> None:
     with Holdfast(
         with_empty_memory(Settings(home=tmp_path / "home", claude_dir=tmp_path))

@@ -79,6 +79,7 @@ def test_a_session_has_its_branch_version_and_parent(tmp_path: Path) -> None:
     assert asked.trust is Trust.ASSISTANT
 
 
+@pytest.mark.slow
 def test_only_appended_lines_are_read(tmp_path: Path) -> None:
     folder = copy("codex", tmp_path)
     path = max(folder.rglob("*T09*.jsonl"))

@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 from holdfast.model.ledgers.lines import SourceState
 from holdfast.model.trust import Trust
 from holdfast.sources.agent import UserEnvironment
@@ -50,6 +52,7 @@ def test_a_session_has_its_title_and_parent(tmp_path: Path) -> None:
     assert (inner.host, inner.parent, inner.subagent) == (main.id, main.id, "subagent")
 
 
+@pytest.mark.slow
 def test_a_document_rewritten_with_every_message_is_stored_once(tmp_path: Path) -> None:
     folder = copy("gemini", tmp_path)
     (path,) = folder.rglob("*.json")

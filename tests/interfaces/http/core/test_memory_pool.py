@@ -43,6 +43,7 @@ def test_quick_requests_do_not_wait_behind_long_ones(tmp_path: Path) -> None:
         asyncio.run(ask(pool))
 
 
+@pytest.mark.slow
 def test_a_closed_pool_holds_no_database_open(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "claude", embed_model="none")
     Holdfast(settings).close()

@@ -81,6 +81,7 @@ def test_a_query_of_nested_fragments_is_refused_and_the_server_goes_on(attacked:
     assert attacked.ask("/api/v1/banks").status == 200
 
 
+@pytest.mark.slow
 def test_nested_fragments_are_counted_in_the_time_it_takes_to_read_them() -> None:
     """The ratio of processor time is bounded, however many fields the fragments stand for."""
     small = parse(f"{{ banks {{ ...f1 }} }} {nested_fragments(2, 2)}")

@@ -103,6 +103,7 @@ def test_a_long_path_is_shortened_to_its_end() -> None:
     assert shorten_name("word " * 3000).endswith("…") and len(shorten_name("x" * 9000)) == 24
 
 
+@pytest.mark.slow
 def test_a_graph_of_three_hundred_nodes_is_drawn_within_a_second() -> None:
     begun = time.process_time()
     draw.__wrapped__(_net(300))

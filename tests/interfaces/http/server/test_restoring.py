@@ -22,6 +22,8 @@ from tests.support.http.server import empty_home, read_startup_message
 from tests.support.http.server_process import running
 from tests.support.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 WRITERS = 4
 BANK = "harbour"
 SETTINGS = f'bank = "{BANK}"\n[serve]\nrate = 1000000\nburst = 1000000\n'
@@ -66,7 +68,6 @@ def remembered(database: Path) -> set[str]:
         return {row[0] for row in connection.execute("SELECT text FROM remembered_memory")}
 
 
-@pytest.mark.slow
 def test_no_acknowledged_write_is_lost_while_a_backup_is_restored(
     tmp_path: Path,
 ) -> None:
