@@ -11,7 +11,7 @@ def test_files_are_ordered_by_what_the_marks_of_their_tests_cost() -> None:
     quick, many, one, pages, agent = (Path(name) for name in "quick many one pages agent".split())
     slow = {"process", "slow"}
     found = longest_first(
-        {quick: [set[str]()] * 9, many: [{"process"}] * 3, one: [slow], pages: [{"browser"}],
+        {quick: [set[str]()] * 9, many: [{"process"}] * 2, one: [slow], pages: [{"browser"}],
          agent: [{"claude", "process"}]}
     )  # fmt: skip
     assert found == [pages, agent, one, many, quick]
