@@ -35,6 +35,11 @@ PROMPT = (
     "the rounding in src/invoice.py so that the customer sees the right sum."
 )
 _SCRIPTS = Path(claude_code.__file__).parent / "scripts"
+# As capture.sh runs it.
+_RUN_ANSWER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import answer; "
+    "del sys.path[0], sys.argv[1]; answer.run()"
+)
 
 
 def decide(folder: Path) -> None:
@@ -77,7 +82,7 @@ class Lab:
     def answer(self, what: str, **payload: object) -> str:
         """Run the script as the shell hook does, in a session of its own."""
         self._asked += 1
-        command = [sys.executable, "-I", "-S", str(self.places.hooks / "answer.py")]
+        command = [sys.executable, "-I", "-S", "-c", _RUN_ANSWER, str(self.places.hooks)]
         done = subprocess.run(
             [*command, what, f"bench-{os.getpid()}-{self._asked}"],
             input=json.dumps({"cwd": "/home/dev/proj", **payload}).encode(),

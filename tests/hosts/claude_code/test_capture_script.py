@@ -293,7 +293,7 @@ def test_events_that_need_an_answer_run_the_answer_script(
 ) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
     answer = hooks.places.hooks / "answer.py"
-    answer.write_text("import sys; print(sys.argv[1:], sys.stdin.read())")
+    answer.write_text("import sys\ndef run(): print(sys.argv[1:], sys.stdin.read())")
     (hooks.home / "briefs").mkdir()
     (hooks.home / "briefs" / SUBAGENTS_FLAG).touch()
     done = hooks.run(event, b'{"a":1}')
@@ -301,16 +301,25 @@ def test_events_that_need_an_answer_run_the_answer_script(
     assert hooks.events() == [], "it captures by itself"
 
 
+def test_the_answer_script_is_compiled_once(hooks: Hooks) -> None:
+    hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
+    (hooks.places.hooks / "answer.py").write_text("def run(): print(__cached__)")
+    ran = [hooks.run("SessionStart", b"{}").stdout.decode().strip() for _ in range(2)]
+    compiled = Path(ran[0])
+    assert ran == [str(compiled)] * 2 and compiled.is_relative_to(hooks.places.hooks)
+    assert not compiled.stat().st_mode & 0o077
+
+
 def test_a_subagent_starts_no_interpreter_unless_subagents_are_briefed(hooks: Hooks) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
-    (hooks.places.hooks / "answer.py").write_text("print('answer')")
+    (hooks.places.hooks / "answer.py").write_text("def run(): print('answer')")
     hooks.silent("SubagentStart", b'{"agent_id":"a"}')
     assert [event for event, _, _ in hooks.events()] == ["SubagentStart"]
 
 
 def test_the_second_prompt_of_a_session_is_only_captured(hooks: Hooks) -> None:
     hooks.places.interpreter.write_text(f"{sys.executable}\n-I\n")
-    (hooks.places.hooks / "answer.py").write_text("print('answer')")
+    (hooks.places.hooks / "answer.py").write_text("def run(): print('answer')")
     hooks.places.session_marks.mkdir()
     (hooks.places.session_marks / f"{SESSION}.goal").touch()
     hooks.silent("UserPromptSubmit")

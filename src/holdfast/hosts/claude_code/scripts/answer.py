@@ -1,10 +1,11 @@
 """Answers a hook of Claude Code: `python -I -S answer.py start|goal|file|error|subagent SESSION`.
 
 Setup copies this file into the home, beside capture.sh. Hooks run it there with any Python from
-3.11 on. It imports the standard library alone, and as little of that as possible, because every
-module delays the session. It writes the event into the inbox as capture.sh does, then prints the
-context to inject, which was prepared ahead, or nothing. What a brief was made of is compared with
-what is there now; if it changed, the brief is made anew. Whatever goes wrong, it exits silently.
+3.11 on, as a module, so that it is not compiled each time. It imports the standard library alone,
+and as little of that as possible, because every module delays the session. It writes the event into
+the inbox as capture.sh does, then prints the context to inject, which was prepared ahead, or
+nothing. What a brief was made of is compared with what is there now; if it changed, the brief is
+made anew. Whatever goes wrong, it exits silently.
 
 Only `installed_package` imports the installed package; pyproject.toml allows no other import.
 """
@@ -249,7 +250,6 @@ def find_bank(home: HookHome, cwd: str) -> str:
 
 def bank_of_repository(home: HookHome, top: str, git: str, aliases: dict[str, str]) -> str:
     """The bank of a repository, as the script beside this one finds it: few folders need it."""
-    sys.dont_write_bytecode = True
     sys.path.insert(0, home.hooks)
     script: Any = __import__("repository_bank")  # `importlib` takes 1 ms to import
     return script.bank_of_repository(top, git, aliases)
@@ -590,7 +590,8 @@ def main(received: list[bytes]) -> None:
     answers[kind](home, session, payload)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Answer the hook that this process is for, and end the process."""
     received: list[bytes] = []
     try:
         main(received)
@@ -598,3 +599,7 @@ if __name__ == "__main__":
         # No traceback, whatever happened. With exit code 1 the payload was not read, and
         # capture.sh writes it.
         os._exit(0 if received or os.environ.get("HOLDFAST_OFF") else 1)
+
+
+if __name__ == "__main__":
+    run()

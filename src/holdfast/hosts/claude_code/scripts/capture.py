@@ -14,6 +14,11 @@ _ANSWERS = {"SessionStart": "start", "PreToolUse": "file", "PostToolUseFailure":
 _ENDING = ("Stop", "SessionEnd", "PreCompact")
 # As in answer.py: files of one event, session and process.
 _MAX_FILES_OF_EVENT = 100
+# As in capture.sh.
+_RUN_ANSWER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import answer; "
+    "del sys.path[0], sys.argv[1]; answer.run()"
+)
 # Exit codes of answer.py after which the event is in the inbox: success, and ended by its alarm.
 _CAPTURED = (0, -14)
 
@@ -36,8 +41,7 @@ def main(event: str) -> None:
     # answer.py needs signals and sockets of POSIX; other systems only write the event.
     answer = answer_kind(event, home, session) if os.name == "posix" else ""
     if answer and os.path.isfile(python):
-        script = os.path.join(here, "answer.py")
-        command = [python, "-I", "-S", script, answer, session]
+        command = [python, "-I", "-S", "-c", _RUN_ANSWER, here, answer, session]
         if subprocess.run(command, stderr=subprocess.DEVNULL).returncode in _CAPTURED:
             return
     if event == "PreToolUse":

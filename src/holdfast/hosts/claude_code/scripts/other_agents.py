@@ -39,7 +39,6 @@ FRAME_END_LINES = 3
 def main(event: str, agent: str = "") -> None:
     """Inject the brief into a session that starts; of any other event note the transcript."""
     os.umask(0o077)
-    sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     answer: Any = import_module("answer")
     home = answer.HookHome()
