@@ -308,6 +308,30 @@ def test_a_refusal_keeps_the_persons_reason() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it "
+        "was a file edit, the new_string was NOT written to the file). The user provided the "
+        "following reason for the rejection:  use tabs",
+        "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+        'The user said: "use tabs"',
+        "The user rejected permission to use this specific tool call with the following feedback: "
+        "use tabs",
+    ],
+)
+def test_a_refusal_keeps_its_reason_in_the_words_of_each_version(text: str) -> None:
+    assert result(text, error=True).result == "rejected by the user: use tabs"
+
+
+def test_a_refusal_without_a_reason_has_none() -> None:
+    text = "The user doesn't want to proceed with this tool use. STOP what you are doing and wait."
+
+    assert result(text, error=True).result == "rejected by the user"
+    bare = "The user rejected permission to use this specific tool call."
+    assert result(bare, error=True).result == "rejected by the user"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Claude requested permissions to write to /home/a.json, but you haven't granted it yet.",
         "The following parts require approval: echo 1",
         "This command requires approval",
@@ -321,6 +345,23 @@ def test_a_persons_answer_to_a_question_is_kept() -> None:
     found = result('User has answered: "A?"="yes"', {"answers": {"A?": "yes"}})
 
     assert found.result == 'User has answered: "A?"="yes"'
+
+
+def test_an_answer_keeps_what_the_chosen_option_means() -> None:
+    options = [
+        {"label": "Option A", "description": "One file a day"},
+        {"label": "Option B", "description": 'One "big" file'},
+    ]
+    detail: dict[str, Any] = {
+        "questions": [{"question": "Which files?", "options": options}, {"question": "Why?"}],
+        "answers": {"Which files?": "Option B", "Why?": "own words"},
+    }
+
+    found = result('Answered: "Which files?"="Option B", "Why?"="own words".', detail)
+
+    assert found.result == (
+        'Answered: "Which files?"="Option B — One \'big\' file", "Why?"="own words".'
+    )
 
 
 def test_a_result_in_blocks_is_their_text() -> None:

@@ -29,8 +29,8 @@ class ToolTextLimits(NamedTuple):
     # Plans are rare, and what a session decided is in them.
     plan_chars: int = 3000
     question_chars: int = 600
-    # A person's answer to such a question.
-    answer_chars: int = 1000
+    # A person's answers to such questions, with what the chosen options mean.
+    answer_chars: int = 1600
     # Arguments of other tools, descriptions of tasks, messages between agents.
     argument_chars: int = 300
     # Search patterns and questions to the web.
@@ -68,10 +68,22 @@ _OUTSIDE = regex(r'"trust": ?"external"')
 ANSWERED_FROM_MEMORY = "answered from memory"
 ANSWERED_WITH_EXTERNAL_TEXT = "answered from memory, with text from outside"
 _NUMBERED = regex(r"\s*\d+[\t→]")
-_REJECTED = "The user doesn't want to proceed with this tool use."
+# How a refusal is kept, before its reason.
+REFUSED = "rejected by the user"
+# Between an answer and what the chosen option was said to mean.
+MEANS = " — "
+_REJECTED = (
+    "The user doesn't want to proceed with this tool use.",
+    "The user rejected permission to use this specific tool call",
+)
 # Where nobody was there to be asked, Claude Code writes the denial kind of a person's refusal, too.
 _NOBODY_ASKED = regex(r"haven['’]t granted|requested permissions?\b|requires? approval")
-_FEEDBACK = regex(r"the user said:\s*(.*?)(?:\n\nNote: The user's next|\Z)", re.DOTALL)
+# What introduces the reason of a refusal, in the versions of Claude Code and in OpenCode.
+_FEEDBACK = regex(
+    r"(?:the user said|the following reason for the rejection|with the following feedback):\s*"
+    r"(.*?)(?:\n\nNote: The user's next|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def clip(text: str, limit: int) -> str:
@@ -346,8 +358,8 @@ def _error(text: str, record: Record) -> str:
     is_refused = denied.startswith("user") and not _NOBODY_ASKED.search(text)
     if text.startswith(_REJECTED) or is_refused:
         feedback = _FEEDBACK.search(text)
-        reason = f": {clip(feedback.group(1), LIMITS.error_chars)}" if feedback else ""
-        return f"rejected by the user{reason}"
+        reason = feedback.group(1).strip().strip('"') if feedback else ""
+        return f"{REFUSED}: {clip(reason, LIMITS.error_chars)}" if reason else REFUSED
     clean = _ANSI.sub("", _NOISE_TAG.sub("", text[:_SCANNED_ERROR_CHARS])).strip()
     lines = [line.rstrip() for line in clean.split("\n") if line.strip()]
     if len(lines) > LIMITS.error_lines:
@@ -360,7 +372,7 @@ def _output(text: str, detail: Record) -> str:
     """The last line of a command's output, which says how it ended; or the line that names a
     commit; or a person's answer."""
     if "answers" in detail:
-        return clip(text, LIMITS.answer_chars)
+        return clip(_with_descriptions(text, detail), LIMITS.answer_chars)
     # A subagent's lines have no detail; numbered lines show that it is the content of a file.
     if "stdout" not in detail and (detail or _NUMBERED.match(text)):
         return ""
@@ -370,6 +382,20 @@ def _output(text: str, detail: Record) -> str:
     if "] " in text and (named := _COMMITTED.search(text[-_SCANNED_COMMIT_CHARS:])):
         last = named[0]
     return clip(_ANSI.sub("", last) if "\x1b" in last else last, LIMITS.output_chars)
+
+
+def _with_descriptions(text: str, detail: Record) -> str:
+    """Answers with what the chosen options were said to mean: "Option C" alone means nothing."""
+    for question in objects(detail.get("questions")):
+        asked = string(question, "question")
+        answer = string(mapping(detail.get("answers")), asked)
+        options = objects(question.get("options"))
+        chosen = (option for option in options if string(option, "label") == answer)
+        meaning = next((string(option, "description") for option in chosen), "")
+        if meaning := meaning.replace('"', "'"):
+            shown = f'"{asked}"="{answer}'
+            text = text.replace(f'{shown}"', f'{shown}{MEANS}{meaning}"', 1)
+    return text
 
 
 def _touched_lines(detail: Record) -> str:
