@@ -42,8 +42,8 @@ class HomePaths:
         self.worker_log = home / "worker.log"
         # Its time is that of the worker's last complete scan of all transcripts.
         self.last_scan = home / "looked"
-        # Its time is that at which the worker last built the concepts of large banks.
-        self.last_grouping = home / "grouped"
+        # A file for each large bank: its time is that at which the worker last built its concepts.
+        self.grouping_marks = home / "grouping"
         # Redacted events, one file per session.
         self.journals = home / "events"
         # Investigations, one file per session.

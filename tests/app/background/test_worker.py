@@ -273,24 +273,30 @@ def test_every_step_says_in_words_what_it_did(settings: Settings, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_concepts_of_a_large_bank_are_built_once_an_hour(settings: Settings) -> None:
-    folder, mark = settings.claude_dir / "projects", HomePaths(settings.home).last_grouping
-    large = Step("group", partial(group_concepts, large=1))
-    steps = [large if step.name == "group" else step for step in STEPS]
+def test_concepts_of_a_large_bank_are_built_when_it_has_grown_or_after_a_day(
+    settings: Settings,
+) -> None:
+    folder, marks = settings.claude_dir / "projects", HomePaths(settings.home).grouping_marks
 
-    def behind_after(number: int) -> list[str]:
+    def behind_after(number: int, share: float) -> list[str]:
         script = Script(f"22222222-0000-4000-8000-00000000000{number}")
         script.user(f"Harbour {number} closes at night.")
         script.write(folder)
         HomePaths(settings.home).last_scan.unlink(missing_ok=True)
-        run_worker(settings, QUICK, steps)
+        large = Step("group", partial(group_concepts, large=1, share=share))
+        run_worker(settings, QUICK, [large if step.name == "group" else step for step in STEPS])
         with Holdfast(settings) as memory:
             return stages_behind(memory.store, settings)
 
-    assert behind_after(1) == []
-    assert behind_after(2) == ["concepts"], "within the hour only concepts wait"
+    assert behind_after(1, 0.5) == []
+    assert behind_after(2, 0.5) == ["concepts"], "within the hour only concepts wait"
+    (mark,) = marks.iterdir()
     make_old(mark, 4000)
-    assert behind_after(3) == []
+    assert behind_after(3, 0.5) == []
+    make_old(mark, 4000)
+    assert behind_after(4, 0.5) == ["concepts"], "one of four sessions is not half of them"
+    make_old(mark, 90_000)
+    assert behind_after(5, 0.5) == []
 
 
 def test_an_event_that_cannot_be_processed_does_not_keep_the_worker_running(

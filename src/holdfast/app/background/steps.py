@@ -7,6 +7,7 @@ git import it only when there is such work, which keeps the usual pass fast to s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -49,10 +50,14 @@ _LEFTOVERS_KEPT_S = _DAY_S
 # events are not held up.
 _EMBED_TURNS_S = 20.0
 _EMBED_ALL_S = 60.0
-# Building the concepts of a bank takes a second or more from about so many passages
-# on; then it is done once in so many seconds.
+# Building the concepts of a bank takes a second or more from about so many passages on, and longer
+# the larger it is. So it is done when this share of its sessions has changed, which costs a session
+# as much in a bank of any size, or after the longer time; and never before the shorter time is
+# over, so that reading a backlog is not held up.
 _LARGE_BANK = 3000
-_GROUPING_INTERVAL_S = 3600.0
+_GROUPING_SHARE = 0.02
+_GROUPING_S = 3600.0
+_LONGEST_GROUPING_S = _DAY_S
 # What a stage makes. Its own count is of banks, sessions or records, which is of no use to people.
 _STAGE_RESULTS = {
     "facts": "facts",
@@ -294,22 +299,37 @@ def embed(worker_pass: WorkerPass) -> str:
     return f"{counted(reached, 'passage')} got vectors{'; more wait' if left else ''}"
 
 
-def group_concepts(worker_pass: WorkerPass, large: int = _LARGE_BANK) -> str:
+def group_concepts(
+    worker_pass: WorkerPass, large: int = _LARGE_BANK, share: float = _GROUPING_SHARE
+) -> str:
     """Build the concepts of the banks that changed, now that there are vectors. All of a bank are
-    built anew: those of banks with `large` passages once an hour, not after every turn."""
-    store, settings = worker_pass.memory.store, worker_pass.settings
-    behind = stages.CONCEPTS.banks_behind(store, settings)
-    mark = worker_pass.paths.last_grouping
-    is_large = any(store.passages.count(bank, large) >= large for bank in behind)
-    if not behind or (is_large and not is_old(mark, _GROUPING_INTERVAL_S, worker_pass.now())):
+    built anew: in a bank with `large` passages when this `share` of its sessions has changed, or
+    after a day."""
+    store, marks = worker_pass.memory.store, worker_pass.paths.grouping_marks
+    behind = stages.CONCEPTS.banks_behind(store, worker_pass.settings)
+    big = {bank for bank in behind if store.passages.count(bank, large) >= large}
+    due = [bank for bank in behind if bank not in big or _is_due(worker_pass, bank, share)]
+    if not due:
         return ""
-    report = worker_pass.reporter("grouping")
-    done = stages.update_stages(store, settings, worker_pass.now, report, [stages.CONCEPTS])
-    mark_time(mark, worker_pass.now())
-    changed = done.get(stages.CONCEPTS.name, 0)
+    changed = stages.update_concepts_of(store, due, worker_pass.reporter("grouping"))
+    for bank in big.intersection(due):
+        marks.mkdir(mode=0o700, exist_ok=True)
+        mark_time(marks / bank, worker_pass.now())
     # The texts of concepts get vectors, too.
     worker_pass.run_again = worker_pass.run_again or bool(changed)
     return f"brought up to date: {counted(changed, 'concept')}" if changed else ""
+
+
+def _is_due(worker_pass: WorkerPass, bank: str, share: float) -> bool:
+    """Whether it is time to build the concepts of a large bank again."""
+    store, now, mark = worker_pass.memory.store, worker_pass.now(), worker_pass.paths.grouping_marks
+    if not is_old(mark / bank, _GROUPING_S, now):
+        return False
+    if is_old(mark / bank, _LONGEST_GROUPING_S, now):
+        return True
+    enough = math.ceil(share * store.records.counts(bank, with_turns=False).sessions)
+    stage, version = stages.CONCEPTS.name, stages.CONCEPTS.version_with(worker_pass.settings)
+    return len(store.progress.unseen_changes(bank, stage, version, enough)) >= enough
 
 
 def needs_embedding(reader: Reader, settings: Settings) -> bool:
@@ -352,6 +372,7 @@ def remove_leftovers(worker_pass: WorkerPass) -> str:
     """Remove the marks of old sessions and half-written files."""
     settings, now = worker_pass.settings, worker_pass.now()
     removed = _remove_old(worker_pass.paths.session_marks, "*", _MARKS_KEPT_S, now)
+    removed += _remove_old(worker_pass.paths.grouping_marks, "*", _MARKS_KEPT_S, now)
     removed += _remove_old(settings.vectors, ".*.vectors.*", _LEFTOVERS_KEPT_S, now)
     removed += _remove_old(settings.home / "backups", ".*.part", _LEFTOVERS_KEPT_S, now)
     return f"{removed} old files removed" if removed else ""

@@ -135,6 +135,13 @@ def update_stages(
     return done
 
 
+def update_concepts_of(store: Store, banks: Sequence[str], on_progress: OnProgress) -> int:
+    """Build the concepts of some banks that have changes; returns how many changed."""
+    from holdfast.refine.concepts.concept_stage import update_concepts
+
+    return update_concepts(store, on_progress, banks)
+
+
 def add_missing_parts(store: Store, on_progress: OnProgress = lambda: None) -> None:
     """Index the parts of words of passages that an older version wrote. Can be stopped and started
     again at any time."""

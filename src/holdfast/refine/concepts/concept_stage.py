@@ -38,10 +38,17 @@ _NO_LIMIT = 1 << 40
 _TRIES_WITHOUT_LOCK = 2
 
 
-def update_concepts(writer: Writer, on_progress: Callable[[], None] = lambda: None) -> int:
-    """Update the concepts of every bank with changes; returns how many were written or removed."""
+def update_concepts(
+    writer: Writer,
+    on_progress: Callable[[], None] = lambda: None,
+    banks: Iterable[str] | None = None,
+) -> int:
+    """Update the concepts of some banks with changes, or of all with changes; returns how many
+    were written or removed."""
     changed = 0
-    for bank in writer.progress.banks_behind(NAME, VERSION, vectors=True):
+    if banks is None:
+        banks = writer.progress.banks_behind(NAME, VERSION, vectors=True)
+    for bank in banks:
         changed += update_bank_concepts(writer, bank)
         on_progress()
     return changed
