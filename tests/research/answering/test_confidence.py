@@ -50,6 +50,18 @@ def test_among_many_that_are_as_relevant_the_best_is_of_low_confidence(memory: H
     assert sure(memory, *evidence(0.65, 0.6, 0.5)) is Confidence.LOW
 
 
+def test_high_confidence_needs_a_very_relevant_record_and_a_second_source(memory: Holdfast) -> None:
+    assert sure(memory, *evidence(0.75, 0.55, 1.0)) is Confidence.HIGH
+    assert sure(memory, *evidence(0.65, 0.55, 1.0)) is Confidence.MEDIUM
+    assert sure(memory, *evidence(0.75, 0.45, 1.0)) is Confidence.MEDIUM
+
+
+def test_a_question_of_three_words_needs_a_record_that_stands_out(memory: Holdfast) -> None:
+    short = "who publishes harbour levels?"
+    assert sure(memory, *evidence(0.65, 0.6, 1.0), question=short) is Confidence.LOW
+    assert sure(memory, *evidence(0.65, 0.5, 1.0), question=short) is Confidence.MEDIUM
+
+
 def test_what_a_conversation_came_to_is_of_low_confidence_however_well_it_fits(
     memory: Holdfast,
 ) -> None:
@@ -66,6 +78,9 @@ def test_what_a_conversation_came_to_is_of_low_confidence_however_well_it_fits(
         "How many different gauges have I mentioned?",
         "What did I say about gauges across our conversations?",
         "Can you suggest a gauge for the harbour?",
+        "Could you show me how to publish the harbour levels?",
+        "Can you walk me through how I can read a gauge?",
+        "Where do you think I should put the gauge of the harbour?",
     ],
 )
 def test_what_a_few_quotes_cannot_show_is_of_low_confidence(
@@ -83,6 +98,9 @@ def test_what_a_few_quotes_cannot_show_is_of_low_confidence(
         "Which gateway did we choose?",
         "What is in the summary of a session?",
         "Which gateway was recommended?",
+        "Can you show me which gauge publishes the levels?",
+        "Which gauge should we use for the harbour?",
+        "How do I read the gauge of the harbour?",
     ],
 )
 def test_what_one_record_can_say_is_not_beyond_quotes(question: str) -> None:
