@@ -3,15 +3,18 @@
 Synthetic passages of words drawn as words are drawn (few often, many seldom) and random vectors
 of the shipped model's size, written straight into the store. Processor time. The control, in the
 same process and taking turns with the subject: one exact NumPy product over the same vectors plus
-one full-text query of the same words. The second comparison: the same recall in one bank of 20,000
-alone and in one of fifty banks of 20,000 each. Where `HOLDFAST_RERANKER` names a cross-encoder, the
-same with it: that takes a quiet machine, for the limits are milliseconds.
+one full-text query of the same words within the bank, as plain SQL, so that what the product does
+to its own query changes the subject and not the control. The second
+comparison: the same recall in one bank of 20,000 alone and in one of fifty banks of 20,000 each.
+Where `HOLDFAST_RERANKER` names a cross-encoder, the same with it: that takes a quiet machine, for
+the limits are milliseconds.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
@@ -31,6 +34,7 @@ from holdfast.recall.core.plan import Budget, RecallPlan
 from holdfast.recall.engine import rank
 from holdfast.recall.retrievers.vector_matrix import VectorMatrix
 from holdfast.settings import Settings
+from holdfast.store.sql.rows import bank_word
 from holdfast.store.sqlite.store import SqliteStore
 
 NOW = "2026-11-15T00:00:00.000Z"
@@ -40,6 +44,11 @@ EACH = int(os.environ.get("HOLDFAST_BENCH_EACH", "20000"))
 VOCABULARY = 30_000
 QUESTIONS = 25
 READ = 60
+_FULL_TEXT = (
+    "SELECT passage.* FROM (SELECT rowid, rank FROM passage_fts WHERE passage_fts MATCH ? "
+    "AND rank MATCH 'bm25(0.0, 1.0, 0.4)' ORDER BY rank LIMIT 50) AS found "
+    "JOIN passage ON passage.number = found.rowid"
+)
 
 
 def words(chance: random.Random, count: int, rarest: int = 1) -> str:
@@ -134,8 +143,12 @@ def _one_large(home: Path, store: SqliteStore) -> list[Figure]:
     )
     query = held[0]
 
+    connection = sqlite3.connect(home / "memory.db")
+
     def control(question: str) -> object:
-        return (held @ query).argmax(), store.passages.search("one", question.split(), (), 50)
+        words = " OR ".join(f'"{word}"' for word in question.split())
+        within = f"scope : {bank_word('one')} AND {{body context}} : ({words})"
+        return (held @ query).argmax(), connection.execute(_FULL_TEXT, (within,)).fetchall()
 
     def ask(way: Callable[[str], object]) -> Case:
         asked = questions(QUESTIONS + 10)

@@ -150,14 +150,15 @@ class WordPiece:
         if len(word) > self._max_word_characters:
             return [self._unknown]
         ids: list[int] = []
-        start = 0
-        while start < len(word):
-            prefix = self._prefix if start else ""
-            for end in range(len(word), start, -1):
-                found = self._vocabulary.get(prefix + word[start:end])
+        known, prefix = self._vocabulary.get, self._prefix
+        rest, least = word, 0
+        while len(rest) > least:
+            for end in range(len(rest), least, -1):
+                found = known(rest[:end])
                 if found is not None:
                     ids.append(found)
-                    start = end
+                    rest = prefix + rest[end:]
+                    least = len(prefix)
                     break
             else:
                 return [self._unknown]

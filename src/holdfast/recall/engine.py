@@ -526,14 +526,15 @@ def _add_neighbours(store: ReadStore, pool: Pool, plan: RecallPlan, now: Callabl
     no_others = plan.networks or plan.knowledge or plan.expansion == Expansion.NONE
     if no_others or (plan.layers and Layer.TRANSCRIPTS not in plan.layers):
         return
-    wanted: dict[tuple[str, str], set[int]] = {}
+    wanted: dict[str, list[tuple[str, int]]] = {}
     for candidate in pool.ranked()[:_NEIGHBOURS_OF_BEST]:
         p = candidate.passage
         if p.kind == "turn":
-            wanted.setdefault((p.bank, p.session), set()).update((p.seq - 1, p.seq + 1))
+            beside = ((p.session, p.seq - 1), (p.session, p.seq + 1))
+            wanted.setdefault(p.bank, []).extend(beside)
     known = len(pool)
-    for (bank, session), places in wanted.items():
-        for passage in store.passages.of_turns(bank, session, sorted(places)):
+    for bank, places in wanted.items():
+        for passage in store.passages.of_turns(bank, places):
             if passage.role != "tool":
                 pool.add(passage)
     apply_status(store, pool, plan.as_of, now, known)

@@ -223,6 +223,17 @@ def test_a_text_given_in_parts_is_matched_as_one_text(words: ModelSemanticSearch
     assert apart == one == pytest.approx(1.0, abs=1e-5)
 
 
+def test_a_text_is_read_up_to_a_limit_however_it_is_given(words: ModelSemanticSearch) -> None:
+    weight = {"retry": 2.0, "wrapper": 1.0}
+    short, long = "the retry", "zebra " * 399
+    whole = words.soft_coverage(weight, [(f"{short} {long} wrapper",)])
+    apart = words.soft_coverage(weight, [(short, f"{long} wrapper"), (short, "wrapper"), ("", "")])
+    assert apart[:1] == pytest.approx(whole, abs=1e-6)
+    # The last word of the long text comes after the limit.
+    assert apart[0] < apart[1] == pytest.approx(1.0, abs=1e-5)
+    assert apart[2] < apart[0]
+
+
 def test_a_similar_word_counts_in_part(words: ModelSemanticSearch) -> None:
     near, far = words.soft_coverage(
         {"car": 1.0}, [("the automobile vehicle",), ("the oxygen treaty",)]

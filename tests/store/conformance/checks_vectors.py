@@ -70,7 +70,7 @@ def check_a_passage_is_returned_as_it_was_stored(make_store: MakeStore) -> None:
         _embed(store, "hash-1")
         expect([m.passage for m in store.passages.search(BANK, ["anchor"])], [passage], "search")
         expect(store.passages.recent(BANK, "turn"), [passage], "recent")
-        expect(store.passages.of_turns(BANK, SESSION, [7]), [passage], "turn_passages")
+        expect(store.passages.of_turns(BANK, [(SESSION, 7)]), [passage], "turn_passages")
         expect(store.vectors.unembedded(OLDER), [passage], "unembedded")
         numbers = _numbers(store)
         expect(store.vectors.passages(BANK, MODEL, numbers), [(numbers[0], passage)], "passages_of")
@@ -267,10 +267,12 @@ def check_turns_are_found_by_their_positions(make_store: MakeStore) -> None:
         turns = [_said(f"t{n}", "")._replace(seq=n) for n in (3, 1, 2)]
         _derive(store, *turns, _said("x", "", kind="exchange")._replace(seq=2))
         _derive(store, _said("o", "", OTHER)._replace(seq=2), bank=OTHER)
-        found = _ids(store.passages.of_turns(BANK, SESSION, [3, 2, 9, 2]))
+        places = [(SESSION, 3), (SESSION, 2), ("s2", 1), (SESSION, 9), (SESSION, 2)]
+        found = _ids(store.passages.of_turns(BANK, places))
         expect(found, ["t2", "t3"], "turn_passages")
-        expect(store.passages.of_turns(BANK, SESSION, []), [], "turn_passages of no place")
-        expect(store.passages.of_turns(BANK, "s2", [1, 2]), [], "turn_passages of another session")
+        expect(store.passages.of_turns(BANK, []), [], "turn_passages of no place")
+        others = store.passages.of_turns(BANK, [("s2", 1), ("s2", 2)])
+        expect(others, [], "turn_passages of another session")
         found = _ids(store.passages.of_records(BANK, "turn", ["t3", "t1", "x", "t3"]))
         expect(found, ["t1", "t3"], "passages of records of a kind")
         expect(store.passages.of_records(BANK, "turn", []), [], "passages of no record")
@@ -287,11 +289,12 @@ def check_the_turn_before_a_line_is_found(make_store: MakeStore) -> None:
         ]
         with store.transaction():
             store.turns.put(turns)
-        found = [store.turns.before_line(1, line) for line in (1, 2, 3, 4, 99)]
+        found = [store.turns.before_line(BANK, 1, line) for line in (1, 2, 3, 4, 99)]
         places = [turn.seq if turn else None for turn in found]
         expect(places, [None, 1, 1, 3, 3], "turn_before")
-        expect(store.turns.before_line(2, 9), turns[4], "turn_before in another file")
-        expect(store.turns.before_line(3, 9), None, "turn_before in an unknown file")
+        expect(store.turns.before_line(BANK, 2, 9), turns[4], "turn_before in another file")
+        expect(store.turns.before_line(BANK, 3, 9), None, "turn_before in an unknown file")
+        expect(store.turns.before_line("nowhere", 1, 9), None, "turn_before in another bank")
 
 
 def check_a_time_range_is_half_open(make_store: MakeStore) -> None:

@@ -14,7 +14,15 @@ from holdfast.model.query import RecordFilter, TimelinePosition
 from holdfast.store.across_tables.overview import CommitFilter
 from holdfast.store.index.vectors import VectorSpan
 from holdfast.store.sqlite.store import SqliteStore
-from tests.store.conformance.samples import BANK, NOON, SESSION, a_commit, an_exchange, prepared
+from tests.store.conformance.samples import (
+    BANK,
+    NOON,
+    OTHER,
+    SESSION,
+    a_commit,
+    an_exchange,
+    prepared,
+)
 
 KINDS = ("digest", "exchange", "commit", "turn")
 # Lists that are given with the question, or are few.
@@ -117,3 +125,27 @@ def test_the_model_of_a_bank_is_found_by_the_hashes_of_its_passages(path: Path) 
     found = plans(path, lambda store: store.vectors.bank_model(BANK))
     of_vectors = [line for line in found if line.startswith(("SEARCH vector ", "SCAN vector "))]
     assert of_vectors and all("model=? AND hash=?" in line for line in of_vectors)
+
+
+def test_the_words_of_the_only_bank_are_not_compared_with_a_list_of_its_passages(
+    path: Path,
+) -> None:
+    asked: list[str] = []
+
+    def ask(store: SqliteStore) -> tuple[list[str], list[int]]:
+        asked.clear()
+        connection = cast(sqlite3.Connection, store.__dict__["_raw"])
+        connection.set_trace_callback(asked.append)
+        found = [match.passage.id for match in store.passages.search(BANK, ["anchor"])]
+        counted = store.passages.term_frequencies(BANK, ["anchor", "none"], 10)
+        connection.set_trace_callback(None)
+        return found, counted
+
+    with closing(SqliteStore(path)) as store:
+        alone = ask(store)
+        assert alone == (["c1"], [1, 0])
+        assert not any("zzbank" in sql for sql in asked)
+        with store.transaction():
+            store.git.put_commits([a_commit("c2", "drop the anchor", bank=OTHER)])
+        assert ask(store) == alone
+        assert sum("zzbank" in sql for sql in asked) == 2 + 4

@@ -162,7 +162,8 @@ class RecapSearch:
     def _messages(self, recap: Recap) -> list[Passage]:
         """The passages of what was said on the way to a recap, and right after it."""
         places = range(max(0, recap.seq - LIMITS.before), recap.seq + LIMITS.after + 1)
-        found = self._reader.passages.of_turns(self._bank, recap.session, list(places))
+        near = ((recap.session, place) for place in places)
+        found = self._reader.passages.of_turns(self._bank, near)
         return [passage for passage in found if passage.role != "tool"]
 
 

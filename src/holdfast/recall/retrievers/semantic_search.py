@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from holdfast.function_words import language_of
 from holdfast.inference.embedder import Embedder, Vectors
@@ -131,17 +132,19 @@ class ModelSemanticSearch:
         asked = {} if tokenizer is None else _weigh_tokens(weight, tokenizer)
         if tokenizer is None or vectors is None or not asked or not texts:
             return [0.0] * len(texts)
-        cut = {part: tokenizer.pieces(part, _MAX_TOKENS) for text in texts for part in text}
-        held = [
-            [*chain.from_iterable(cut[part] for part in text)][:_MAX_TOKENS] or [0]
-            for text in texts
-        ]
-        pieces = np.fromiter(chain.from_iterable(held), np.int64)
-        distinct, place = np.unique(pieces, return_inverse=True)
+        parts = dict.fromkeys(chain.from_iterable(texts))
+        cut = {part: tokenizer.pieces(part, _MAX_TOKENS) for part in parts}
+        runs, of_text = _runs(texts, cut)
+        pieces = np.fromiter(chain.from_iterable(runs), np.intp)
+        # As `np.unique` does it, without sorting.
+        place_of = np.zeros(vectors.count, np.intp)
+        place_of[pieces] = 1
+        distinct = np.flatnonzero(place_of)
+        place_of[distinct] = np.arange(len(distinct))
         alike = vectors.vectors(list(asked)) @ vectors.vectors(distinct.tolist()).T
         alike[alike < MIN_SIMILARITY] = 0.0
-        starts = np.cumsum([0, *map(len, held[:-1])])
-        nearest = np.maximum.reduceat(alike[:, place], starts, axis=1)
+        by_run = _highest(alike, place_of[pieces], runs)
+        nearest = _highest(by_run, np.fromiter(chain.from_iterable(of_text), np.intp), of_text)
         weights = np.array(list(asked.values()), np.float32)
         total = float(weights.sum()) or 1.0
         # By rounding, the product of a vector with itself can be a little more than 1.
@@ -213,6 +216,34 @@ def _best_per_passage(results: Sequence[ScoredPassage]) -> list[ScoredPassage]:
         if key not in best or result.score > best[key].score:
             best[key] = result
     return sorted(best.values(), key=lambda result: (-result.score, passage_key(result.passage)))
+
+
+def _runs(
+    texts: Sequence[Sequence[str]], cut: Mapping[str, list[int]]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Runs of tokens that are compared with a query, and for each text the numbers of its runs. A
+    run is a part of texts, so that what several have in common is compared once; a text of more
+    than `_MAX_TOKENS` is a run of its own, as far as it is read."""
+    runs: dict[Sequence[str], list[int]] = {}
+    number: dict[Sequence[str], int] = {}
+    of_text: list[list[int]] = []
+    for text in texts:
+        whole = sum(len(cut[part]) for part in text)
+        own = [(part,) for part in text if cut[part]] if whole <= _MAX_TOKENS else [tuple(text)]
+        for run in own or [()]:
+            if run not in runs:
+                number[run] = len(runs)
+                runs[run] = [*chain.from_iterable(map(cut.__getitem__, run))][:_MAX_TOKENS] or [0]
+        of_text.append([number[run] for run in own or [()]])
+    return list(runs.values()), of_text
+
+
+def _highest(
+    values: Vectors, places: npt.NDArray[np.intp], groups: Sequence[Sequence[int]]
+) -> Vectors:
+    """The highest of the values at some places in each row, for each group of places."""
+    starts = np.cumsum([0, *map(len, groups[:-1])])
+    return np.maximum.reduceat(values[:, places], starts, axis=1)
 
 
 def _weigh_tokens(weight: Mapping[str, float], tokenizer: Tokenizer) -> dict[int, float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.lazy_dataclass import replace
@@ -13,9 +14,7 @@ from holdfast.model.query import Passage, TimelinePosition
 from holdfast.model.trust import Status
 from holdfast.store.sql import labels, rows, timeline
 from holdfast.store.sql.database import Database
-from holdfast.store.sql.statements import (
-    placeholders_for,
-)
+from holdfast.store.sql.statements import batches, placeholders_for
 
 if TYPE_CHECKING:
     from holdfast.model.forge import Issue, Pull, Remark
@@ -158,14 +157,22 @@ class PassageReader:
         )
         return [rows.passage_of(row) for row in found]
 
-    def of_turns(self, bank: str, session: str, seqs: Sequence[int]) -> list[Passage]:
-        """The passages of the turns at some places of a session."""
-        found = self._db.all(
-            f"SELECT {rows.PASSAGE} FROM passage WHERE bank = ? AND session = ? AND kind = 'turn' "
-            f"AND seq IN ({placeholders_for(seqs)}) ORDER BY seq",
-            (bank, session, *seqs),
-        )
-        return [rows.passage_of(row) for row in found]
+    def of_turns(self, bank: str, places: Iterable[tuple[str, int]]) -> list[Passage]:
+        """The passages of the turns at some places, each a session and a number in it, in order."""
+        found: list[Passage] = []
+        # A join: for a list of pairs SQLite would look through all sessions of the bank.
+        for some in batches(sorted(set(places))):
+            found += [
+                rows.passage_of(row)
+                for row in self._db.all(
+                    f"WITH place (named, n) AS (VALUES {', '.join(['(?, ?)'] * len(some))}) "
+                    f"SELECT {rows.PASSAGE} FROM place {self._db.dialect.ordered_join} passage "
+                    "ON bank = ? AND session = named AND kind = 'turn' AND seq = n "
+                    "ORDER BY session, seq",
+                    (*chain.from_iterable(some), bank),
+                )
+            ]
+        return found
 
     def of_records(self, bank: str, kind: str, ids: Sequence[str]) -> list[Passage]:
         """The passages of some records of a kind, by id; those without one are left out."""

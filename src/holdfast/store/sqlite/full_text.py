@@ -36,11 +36,12 @@ class SqliteFullText:
         until: str,
     ) -> list[list[Match]]:
         found = [dict[int, Match]() for _ in wanted]
-        expressions = [_expressions(bank, terms, one.layers) for one in wanted]
+        scope = None if self._is_only_bank(bank) else bank
+        expressions = [_expressions(scope, terms, one.layers) for one in wanted]
         for same in zip(*expressions, strict=True):
             table, share, _ = same[0]
             matches, limits = [match for _, _, match in same], [one.limit for one in wanted]
-            for row in self._ranked(table, matches, limits, since, until):
+            for row in self._ranked(bank, table, matches, limits, since, until):
                 place: int = row[0]
                 number, score = row[1:3]
                 among = found[place]
@@ -51,8 +52,22 @@ class SqliteFullText:
                     among[number] = known._replace(score=known.score + score)
         return [_best(some, one.limit) for some, one in zip(found, wanted, strict=True)]
 
+    def _is_only_bank(self, bank: str | None) -> bool:
+        """Whether no other bank has passages. To compare what matches with the list of all passages
+        of the bank then takes most of the time of a search (at 100,000 passages 21 of 42 ms, and 9
+        of 10 ms to count the words of a query)."""
+        if bank is None:
+            return False
+        row = self._db.one(
+            "SELECT EXISTS (SELECT 1 FROM passage WHERE bank < ?) "
+            "OR EXISTS (SELECT 1 FROM passage WHERE bank > ?)",
+            (bank, bank),
+        )
+        return row is not None and not row[0]
+
     def _ranked(
         self,
+        bank: str | None,
         table: str,
         matches: Sequence[str],
         limits: Sequence[int],
@@ -76,6 +91,8 @@ class SqliteFullText:
             )
             values += [match, limit]
         columns = ", ".join(f"passage.{name}" for name in rows.PASSAGE.split(", "))
+        # A bank can get its first passages after `_is_only_bank` looked.
+        of_bank = " AND passage.bank = ?" if bank is not None else ""
         # Where only one result is wanted, SQLite ranks inside the index and keeps no table.
         kept = "MATERIALIZED" if others else "NOT MATERIALIZED"
         return self._db.all(
@@ -83,19 +100,20 @@ class SqliteFullText:
             f"WHERE {table} MATCH ? AND rank MATCH ?{within}) "
             f"SELECT chosen.place, chosen.number, -chosen.rank, {columns} "
             f"FROM ({' UNION ALL '.join(chosen)}) AS chosen "
-            "JOIN passage ON passage.number = chosen.number",
-            values,
+            f"JOIN passage ON passage.number = chosen.number{of_bank}",
+            [*values, bank] if of_bank else values,
         )
 
     def term_frequencies(self, bank: str | None, terms: Sequence[str], most: int) -> list[int]:
         counted: list[int] = []
+        scope = None if self._is_only_bank(bank) else bank
         for term in terms:
             counts = [
                 self._db.one(
                     f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)",
                     (match, most),
                 )
-                for table, _, match in _expressions(bank, [term], ())
+                for table, _, match in _expressions(scope, [term], ())
             ]
             counted.append(max((row[0] for row in counts if row), default=0))
         return counted
