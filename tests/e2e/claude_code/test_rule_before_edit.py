@@ -1,0 +1,44 @@
+"""A rule that somebody states in one session meets the edit of the next one that would break it."""
+
+from __future__ import annotations
+
+import json
+
+from tests.e2e.claude_code.api import Say, Use
+from tests.e2e.claude_code.conftest import MakeLab
+from tests.e2e.claude_code.test_capture import WITHOUT_SERVER
+from tests.e2e.claude_code.test_memory import injected, set_up
+
+FILE = "{project}/uploader.cfg"
+RULE = (
+    "From now on the retry limit in uploader.cfg must never be raised above three, because a "
+    "fourth attempt locks the account at the storage provider."
+)
+PLAYS = {
+    "write": (
+        [Use("Write", {"file_path": FILE, "content": "retries = 3\n"})],
+        [Say("Written: three retries.")],
+    ),
+    "break": (
+        [Use("Read", {"file_path": FILE})],
+        [Use("Edit", {"file_path": FILE, "old_string": "= 3", "new_string": "= 5"})],
+        [Say("This edit would break a rule of this project.")],
+    ),
+}
+
+
+def test_a_stated_rule_reaches_the_next_session_and_the_edit_that_would_break_it(
+    make_lab: MakeLab,
+) -> None:
+    lab = set_up(make_lab(PLAYS))
+    lab.claude(f"{RULE} Please write that file. PLAY:write", WITHOUT_SERVER, allow="Write")
+    lab.wait_for_worker()
+    lab.api.requests.clear()
+    lab.claude("Uploads fail too often. PLAY:break", WITHOUT_SERVER, allow="Read,Edit")
+    # Before the model does anything it knows the rule.
+    assert RULE in injected(lab, 0)
+    # At the edit it is told again, by itself and with the file's name; not when the file is read.
+    before_edit, after_edit = (json.dumps(lab.api.requests[n]["messages"]) for n in (-2, -1))
+    told = after_edit.removeprefix(before_edit[:-1])
+    assert "PreToolUse" in told and "Holdfast, about uploader.cfg" in told and RULE in told
+    assert "PreToolUse" not in before_edit
