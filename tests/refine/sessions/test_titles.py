@@ -136,3 +136,35 @@ def test_the_result_stands_behind_a_question() -> None:
         session(), [exchange(asked, "Requests are sent three times by default.")]
     )
     assert titled == f"{asked} — Requests are sent three times by default."
+
+
+def test_a_command_titles_no_session_that_has_a_result() -> None:
+    done = exchange('Uv run pytest -m "not slow" -v', "The importer reads each ledger row once.")
+    assert session_subject(session(), [done]) == "The importer reads each ledger row once."
+    assert session_subject(session(), [exchange("Uv run ty check")]) == "Uv run ty check"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Then everybody with the ledger importer can run the ledger migration.",
+        "The ledger importer would run the ledger migration for everybody.",
+        "Committed as `1f2e3d4` on the ledger importer branch of the ledger.",
+    ],
+)
+def test_what_is_only_proposed_or_where_it_is_committed_is_no_result(said: str) -> None:
+    exchanges = [
+        exchange("Yes", said),
+        exchange("Yes, the ledger importer", "The ledger importer reads a row once."),
+    ]
+    assert session_subject(session(), exchanges) == "The ledger importer reads a row once."
+
+
+def test_an_exchange_that_was_broken_off_gives_no_result_if_another_was_finished() -> None:
+    broken = replace(
+        exchange("Yes", "The ledger importer of the ledger fails on ledger rows."),
+        outcome=Outcome.INTERRUPTED,
+    )
+    done = exchange("Yes", "The exporter reads every customer in one query.")
+    assert session_subject(session(), [broken, done]) == done.summary
+    assert session_subject(session(), [broken]) == broken.summary

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.language import collapse_spaces, plain, sentences, words
 from holdfast.refine.core.word_classes import WordClass, word_class
-from holdfast.refine.sessions.titles import telling_stems
+from holdfast.refine.sessions.titles import COMMAND, telling_stems
 from holdfast.regex import regex
 
 
@@ -56,11 +56,6 @@ _QUESTION = regex(
     re.IGNORECASE,
 )
 _OF_YOU = regex(r"\byou\b", re.IGNORECASE)
-# The command line of a program that a person ran or pasted.
-_COMMAND = regex(
-    r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
-    r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
-)
 # Orders to look at something, to say something or to go on: what follows is about something else.
 _LOOKS = regex(
     r"^\W*(?:check|look|see|tell|show|explain|find out|figure out|think|try|continue|go|proceed|"
@@ -109,7 +104,7 @@ def subject_of(request: str) -> str:
     asked = _ASKED_OF.match(first)
     bare = first[asked.end() :] if asked else first
     is_order = asked is not None and _OF_YOU.search(asked[0]) is not None and _is_order(bare)
-    if (_QUESTION.search(bare) and not is_order) or _REPORT.search(bare) or _COMMAND.match(bare):
+    if (_QUESTION.search(bare) and not is_order) or _REPORT.search(bare) or COMMAND.match(bare):
         return ""
     # What an order is given for may be cut off. A remark is none without its verb.
     clauses = _clauses(bare.rstrip(" ?？")) if _is_order(bare) or not _REMARK.search(bare) else ()

@@ -18,7 +18,7 @@ from holdfast.language import (
     truncate,
     without_bold,
 )
-from holdfast.model.records import Exchange, Session
+from holdfast.model.records import Exchange, Outcome, Session
 from holdfast.refine.core.signals import COMMITTED, is_commit
 from holdfast.refine.sessions.headlines import short_links
 from holdfast.regex import regex
@@ -47,9 +47,22 @@ _PROCESS_WORDS = (
     "change implement implementation problem error answer question understand explain good morning "
     "hello hey everything deep dive user way"
 )
-# What is no result: the summary of an exchange without a reply, and that tests pass.
-_NO_RESULT = regex(r"^(?:Changed |ran )|\btests? (?:all |now )?pass", re.IGNORECASE)
+# What is no result: the summary of an exchange without a reply, that tests pass, what would be done
+# or follow from it, and where a commit is.
+_NO_RESULT = regex(
+    r"^(?:Changed |ran |then |option \d)|\btests? (?:all |now )?pass|"
+    r"\b(?:would|could|might|should)\b|"
+    r"^(?:(?:fixed|done|all)\W+)*(?:committed|pushed|amended|merged)(?: and pushed)? "
+    r"(?:as|to|in|into|on|with)\b",
+    re.IGNORECASE,
+)
+_BROKEN_OFF = frozenset((Outcome.INTERRUPTED, Outcome.OPEN))
 _THREAD = regex(r"#\d+")
+# The command line of a program that a person ran or pasted.
+COMMAND = regex(
+    r"^\s*(?:[$!>%] |(?i:uvx?|npm|npx|pnpm|yarn|cargo|pip|pytest|kubectl|sudo|mvn)\s+[\w./-]|"
+    r"(?:git|gh|bun|docker|python3?|bash|sh|cd|ls|cat|curl|ssh|dotnet)\s+[a-z./-])"
+)
 # Japanese and Chinese write words without spaces between them.
 _WITHOUT_SPACES = regex(r"[\u3040-\u30ff\u3400-\u9fff]{6}")
 _LINK = regex(r"\[?https?://[^\s\])…]+[\])…]*(?:\([^\s)]*\)?)?")
@@ -105,10 +118,12 @@ def _subject(exchanges: Sequence[Exchange]) -> str:
     commits = [fact.removeprefix(COMMITTED) for fact in facts if is_commit(fact)]
     if len(commits) <= _MAX_COMMITS and (subject := next(filter(_is_subject, commits), "")):
         return subject
-    request = first if says_something(first) else ""
+    is_command = COMMAND.match(first) is not None
+    request = first if says_something(first) and not is_command else ""
     if request and not _needs_result(request):
         return request
-    request = request or (first if telling_stems(first) or _names_thread(first) else "")
+    if not request and not is_command and (telling_stems(first) or _names_thread(first)):
+        request = first
     if result := _result(exchanges):
         return f"{request} — {result}" if request else result
     later = (x.title for x in exchanges if says_something(x.title))
@@ -137,7 +152,8 @@ def _result(exchanges: Sequence[Exchange]) -> str:
         one for x in exchanges for one in telling_stems(x.title) | telling_stems(x.summary)
     )
     best, highest = "", 0.0
-    for exchange in exchanges:
+    finished = [x for x in exchanges if x.outcome not in _BROKEN_OFF]
+    for exchange in finished or exchanges:
         for sentence in sentences(exchange.summary):
             if is_chatter(sentence) or _NO_RESULT.search(sentence) or not says_something(sentence):
                 continue
